@@ -1,0 +1,84 @@
+package aaep
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TypeClarificationReply answers an [AwaitingClarification].
+const TypeClarificationReply = "clarification.reply"
+
+// ClarificationReply is a person's answer to a question (§6.5). Timestamp is when the
+// person answered.
+type ClarificationReply struct {
+	Type           string    `json:"type"`
+	ReplyToken     string    `json:"reply_token"`
+	Response       Response  `json:"response"`
+	SubscriptionID string    `json:"subscription_id"`
+	Timestamp      time.Time `json:"timestamp"`
+	DecidedBy      string    `json:"decided_by,omitzero"`
+	Confidence     *float64  `json:"confidence,omitzero"` // 0 to 1
+	CorrelationID  string    `json:"correlation_id,omitzero"`
+}
+
+// DecodeClarificationReply reads a reply as strictly as [DecodeConfirmationReply]
+// does. Whether the answer fits the question is for the asker to say (CLA-08).
+func DecodeClarificationReply(raw []byte) (ClarificationReply, error) {
+	return decodeStrict[ClarificationReply](raw, TypeClarificationReply)
+}
+
+// Response is an answer: one text, one yes or no, or one number. The zero Response
+// holds nothing.
+type Response struct{ value jsontext.Value }
+
+// TextResponse is an answer in words, or the value of a choice.
+func TextResponse(text string) Response { return Response{quote(text)} }
+
+// YesNoResponse is an answer to a yes-or-no question.
+func YesNoResponse(yes bool) Response { return Response{jsontext.Value(jsontext.Bool(yes).String())} }
+
+// NumberResponse is an answer in figures.
+func NumberResponse(number float64) Response {
+	return Response{jsontext.Value(jsontext.Float(number).String())}
+}
+
+// Text returns the answer when it is a string.
+func (r Response) Text() (string, bool) {
+	if r.value.Kind() != jsontext.KindString {
+		return "", false
+	}
+	return unquote(r.value), true
+}
+
+// YesNo returns the answer when it is a boolean.
+func (r Response) YesNo() (yes, ok bool) {
+	kind := r.value.Kind()
+	return kind == jsontext.KindTrue, kind == jsontext.KindTrue || kind == jsontext.KindFalse
+}
+
+// Number returns the answer when it is a number.
+func (r Response) Number() (float64, bool) {
+	return (&node{kind: r.value.Kind(), text: string(r.value)}).number()
+}
+
+// MarshalJSON writes the answer as it was given.
+func (r Response) MarshalJSON() ([]byte, error) {
+	if r.value == nil {
+		return nil, &Error{Code: CodeBadEvent, Message: "found an empty response, expected a text, a yes or no, or a number"}
+	}
+	return r.value, nil
+}
+
+// UnmarshalJSON keeps a string, a boolean or a number.
+func (r *Response) UnmarshalJSON(raw []byte) error {
+	value := jsontext.Value(raw)
+	switch value.Kind() {
+	case jsontext.KindString, jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNumber:
+		r.value = value.Clone()
+		return nil
+	default:
+		return &Error{Code: CodeBadMessage, Message: fmt.Sprintf("found %s as response, expected a text, a yes or no, or a number", value.Kind())}
+	}
+}

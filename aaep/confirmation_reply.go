@@ -1,0 +1,33 @@
+package aaep
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TypeConfirmationReply answers an [AwaitingConfirmation].
+const TypeConfirmationReply = "confirmation.reply"
+
+// ConfirmationReply is a person's decision (§6.3). Timestamp is when the person
+// decided. A ModifiedAction on a producer that does not support it makes the reply a
+// reject, whatever Decision says (CONF-38).
+type ConfirmationReply struct {
+	Type              string                    `json:"type"`
+	ReplyToken        string                    `json:"reply_token"`
+	Decision          Decision                  `json:"decision"`
+	SubscriptionID    string                    `json:"subscription_id"`
+	Timestamp         time.Time                 `json:"timestamp"`
+	DecidedBy         string                    `json:"decided_by,omitzero"`
+	DecisionRationale string                    `json:"decision_rationale,omitzero"`
+	ModifiedAction    map[string]jsontext.Value `json:"modified_action,omitzero"` // nil when absent, empty when {}
+	CorrelationID     string                    `json:"correlation_id,omitzero"`
+}
+
+// DecodeConfirmationReply reads a reply strictly: every rule of §6.3 that one message
+// can break is an error, and so are repeated names, names that differ only in case
+// and unknown members (CONF-40, ENV-60). The error is an [*Error] with
+// [CodeBadMessage]; sending the same bytes again fails again.
+func DecodeConfirmationReply(raw []byte) (ConfirmationReply, error) {
+	return decodeStrict[ConfirmationReply](raw, TypeConfirmationReply)
+}

@@ -1,0 +1,80 @@
+package aaep
+
+import (
+	"slices"
+	"strings"
+)
+
+// Core vocabulary (§3.2).
+const (
+	Version     = "1.0.0"
+	CoreContext = "https://aaep-protocol.org/context/v1"
+	// ExtensionContext declares the extension prefixes [PrefixEarshot] and [PrefixUTP].
+	ExtensionContext = "https://github.com/earshot-dev/earshot/ns/v1"
+	PrefixEarshot    = "earshot"
+	PrefixUTP        = "utp"
+)
+
+// coreForms are the two expansions of the prefix aaep: that the sources give (C-06).
+var coreForms = []string{"https://aaep-protocol.org/types/", "https://aaep-protocol.org/vocab/v1#"}
+
+// extensionPrefixes is the registry of prefixes whose context is known here.
+var extensionPrefixes = map[string]string{PrefixEarshot: ExtensionContext, PrefixUTP: ExtensionContext}
+
+// Message describes one type of message: an event or a reply. The members of an
+// event are the envelope's (see [Envelope]) and Fields, at the same level.
+type Message struct {
+	Type     string
+	Spec     string  // section that defines it
+	Event    bool    // carries the envelope
+	Urgency  Urgency // of an event, where it does not say (ENV-36)
+	Critical string  // the rule that demands critical urgency, or ""
+	Closed   string  // the rule against unknown members; "" lets them pass
+	Fields   []Field
+	Rules    []Rule
+}
+
+// Rule is a check that a row of data cannot express: it spans fields, or needs more
+// than a pattern. IDs lists every rule of the catalogue that it can name.
+type Rule struct {
+	Name  string
+	IDs   []string
+	check func(in *inspection, at place)
+}
+
+// place is where a check looks: the pointer of a value, the value, and the object
+// that holds the whole message.
+type place struct {
+	path  string
+	value *node
+	whole *node
+}
+
+// Lookup returns the description of a message type, in compact or expanded form.
+func Lookup(messageType string) (Message, bool) {
+	compact := CompactType(messageType)
+	i := slices.IndexFunc(table, func(m Message) bool { return m.Type == compact })
+	if i < 0 {
+		return Message{}, false
+	}
+	return table[i], true
+}
+
+// Messages returns the description of every message that this package knows, in the
+// order of the specification. The caller may change the slice, not what it holds.
+func Messages() []Message { return slices.Clone(table) }
+
+// Envelope returns the description of the members that every event carries, in the
+// recommended order (ENV-58); the payload stands before the last.
+func Envelope() []Field { return slices.Clone(envelope) }
+
+// CompactType turns the expanded form of a core type into the compact one (C-05,
+// C-06). Any other type is returned as it is.
+func CompactType(messageType string) string {
+	for _, form := range coreForms {
+		if local, ok := strings.CutPrefix(messageType, form); ok {
+			return "aaep:" + local
+		}
+	}
+	return messageType
+}

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Confirm builds agent.awaiting.confirmation. The session must be in awaiting_input
+// (C-37). An empty ReplyToken is made; read it from the event's payload. Name the call
+// that the consent is for with [aaep.AwaitingConfirmation.About]: without that, no
+// accept can be recorded for it. Refused is a question in which silence would allow
+// what cannot be undone, or risk is not said, or reject is not allowed.
+func (s *Session) Confirm(now time.Time, rand io.Reader, p aaep.AwaitingConfirmation) (aaep.Event, error) {
+	if err := s.canAsk(p.ReplyToken); err != nil {
+		return aaep.Event{}, err
+	}
+	if err := safe(p); err != nil {
+		return aaep.Event{}, err
+	}
+	_, callID := p.Subject()
+	if callID != "" && s.asked(callID) {
+		return aaep.Event{}, refuse(CodeQuestionOpen, "SEQ-28", fmt.Sprintf("the call %s has been asked for; settle that question first", callID))
+	}
+	d := s.draft(now, rand)
+	p.ReplyToken = d.token(p.ReplyToken)
+	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken, Confirmation: true, CallID: callID})
+	d.build(p)
+	return d.one()
+}
+
+// Clarify builds agent.awaiting.clarification under the same conditions as
+// [Session.Confirm].
+func (s *Session) Clarify(now time.Time, rand io.Reader, p aaep.AwaitingClarification) (aaep.Event, error) {
+	if err := s.canAsk(p.ReplyToken); err != nil {
+		return aaep.Event{}, err
+	}
+	d := s.draft(now, rand)
+	p.ReplyToken = d.token(p.ReplyToken)
+	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken})
+	d.build(p)
+	return d.one()
+}
+
+// Granted records that the open confirmation of a call was answered accept. It builds
+// no event: the next [Session.Move] tells it. An irreversible call can be invoked
+// after it, once.
+func (s *Session) Granted(callID string) error {
+	i := s.state.question(func(q Question) bool { return q.Confirmation && q.CallID == callID && callID != "" })
+	if i < 0 {
+		return refuse(CodeNoQuestion, "SEQ-22", fmt.Sprintf("no confirmation of the call %q is open", callID))
+	}
+	return s.Settle(s.state.Questions[i].Token, aaep.ResolutionAccepted)
+}
+
+// Settle records how the question with this token ended. It builds no event: the next
+// [Session.Move] tells it, and until then no other question can be settled. A call
+// that was accepted and not yet invoked can be settled once more, by anything but
+// accepted: it loses its consent.
+func (s *Session) Settle(token string, r aaep.Resolution) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	grant := s.state.grant(func(g Grant) bool { return g.Token == token })
+	if grant >= 0 && !r.Allows() {
+		return s.revoke(grant, r)
+	}
+	if s.state.Settled != nil {
+		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
+	}
+	i := s.state.question(func(q Question) bool { return q.Token == token })
+	if i < 0 {
+		return refuse(CodeNoQuestion, "", "no question with this token is open")
+	}
+	question := s.state.Questions[i]
+	if question.Confirmation == (r == aaep.ResolutionAnswered) || !question.Confirmation && (r.Allows() || r == aaep.ResolutionRejected) {
+		return refuse(CodeNoQuestion, "CONF-61", fmt.Sprintf("a question of this kind cannot end as %q", r))
+	}
+	next := s.state.clone()
+	next.Questions = remove(next.Questions, i)
+	next.UsedTokens = keep(next.UsedTokens, token)
+	next.Settled = &Settlement{Token: token, Resolution: r}
+	if r.Allows() && question.CallID != "" {
+		next.Granted = append(next.Granted, Grant{CallID: question.CallID, Token: token})
+	}
+	s.state = next
+	return nil
+}
+
+// revoke takes an accept back. An accept that was not told yet is never told.
+func (s *Session) revoke(grant int, r aaep.Resolution) error {
+	next := s.state.clone()
+	token := next.Granted[grant].Token
+	if next.Settled != nil && next.Settled.Token != token {
+		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
+	}
+	next.Granted = remove(next.Granted, grant)
+	next.Settled = &Settlement{Token: token, Resolution: r}
+	s.state = next
+	return nil
+}
+
+// canAsk refuses a question in the wrong place, or with a token that was used.
+func (s *Session) canAsk(token string) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	if s.state.Current != aaep.StateAwaitingInput {
+		return refuse(CodeWrongState, "SEQ-29", fmt.Sprintf("found the state %q, expected awaiting_input; call Move first", s.state.Current))
+	}
+	open := s.state.question(func(q Question) bool { return q.Token == token }) >= 0
+	if token != "" && (open || contains(s.state.UsedTokens, token)) {
+		return refuse(CodeBadEvent, "CONF-07", "the reply token was used before; every question needs its own")
+	}
+	return nil
+}
+
+// asked answers whether a call has an open question, or an accept that waits.
+func (s *Session) asked(callID string) bool {
+	return s.state.question(func(q Question) bool { return q.CallID == callID }) >= 0 ||
+		s.state.grant(func(g Grant) bool { return g.CallID == callID }) >= 0
+}
+
+// safe refuses what the library must not build (C-22, C-24, C-25).
+func safe(p aaep.AwaitingConfirmation) error {
+	forever := p.Irreversible || p.Reversibility == aaep.Irreversible
+	switch {
+	case forever && p.DefaultDecision != aaep.DecisionReject:
+		return refuse(CodeUnsafeQuestion, "CONF-20", "the action is irreversible; default_decision must be reject")
+	case forever && p.RiskLevel == "":
+		return refuse(CodeUnsafeQuestion, "CONFM-10", "the action is irreversible; say its risk_level")
+	case p.AllowedReplies != nil && !slices.Contains(p.AllowedReplies, aaep.DecisionReject):
+		return refuse(CodeUnsafeQuestion, "CONFM-13", "allowed_replies must contain reject")
+	default:
+		return nil
+	}
+}
+
+// token makes a reply token unless there is one.
+func (d *draft) token(given string) string {
+	if given != "" {
+		return given
+	}
+	token, err := aaep.NewToken(d.rand)
+	if err != nil {
+		d.err = wrap("cannot make a reply token", err)
+	}
+	return token
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Code says why a [Session] refused. The words are stable.
+type Code string
+
+// The codes. None of them is cured by trying the same again, except no_randomness.
+const (
+	CodeNotStarted     Code = "not_started"     // the session has no session.started yet
+	CodeStarted        Code = "started"         // it has one already
+	CodeEnded          Code = "ended"           // its terminal event has been built
+	CodeBadCall        Code = "bad_call"        // the call id is missing, unknown, used, or of another tool
+	CodeNoConsent      Code = "no_consent"      // irreversible, and no accept was recorded for this call
+	CodeUnusedConsent  Code = "unused_consent"  // an accepted call was neither invoked nor stopped
+	CodeUnsafeQuestion Code = "unsafe_question" // silence could count as yes, or nobody could say no
+	CodeQuestionOpen   Code = "question_open"   // a question has no outcome yet, or one is not told yet
+	CodeNoQuestion     Code = "no_question"     // there is no such open question
+	CodeWrongState     Code = "wrong_state"     // a question needs the state awaiting_input
+	CodeOutputComplete Code = "output_complete" // the output has had its last chunk
+	CodeBadEvent       Code = "bad_event"       // the event itself breaks a rule; see Cause
+	CodeNoRandomness   Code = "no_randomness"   // the source of randomness failed
+)
+
+// Error is the one error type of this package. A Session that refused is unchanged.
+type Error struct {
+	Code    Code
+	Rule    string // the rule of the catalogue that the event would break, or ""
+	Message string // what was found, what was expected, what to do
+	Cause   error
+}
+
+// Error tells the code, the rule and the message.
+func (e *Error) Error() string {
+	text := "session: " + string(e.Code)
+	if e.Rule != "" {
+		text += " (" + e.Rule + ")"
+	}
+	text += ": " + e.Message
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the error below this one.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// SafeToRetry answers whether the same call may succeed later.
+func (e *Error) SafeToRetry() bool { return e.Code == CodeNoRandomness }
+
+// refuse is an error that names a rule.
+func refuse(code Code, rule, message string) *Error {
+	return &Error{Code: code, Rule: rule, Message: message}
+}
+
+// wrap turns an error of package aaep into one of this package.
+func wrap(message string, err error) error {
+	wrapped := &Error{Code: CodeBadEvent, Message: message, Cause: err}
+	below, ok := errors.AsType[*aaep.Error](err)
+	if !ok {
+		return wrapped
+	}
+	if below.Code == aaep.CodeNoRandomness {
+		wrapped.Code = CodeNoRandomness
+	}
+	if len(below.Violations) > 0 {
+		wrapped.Rule = below.Violations[0].Rule
+	}
+	return wrapped
+}

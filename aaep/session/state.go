@@ -1,0 +1,110 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Phase is where a session stands between its first and its last event.
+type Phase string
+
+// The phases.
+const (
+	PhaseNew   Phase = "new"
+	PhaseOpen  Phase = "open"
+	PhaseEnded Phase = "ended"
+)
+
+// State is everything that a [Session] remembers. It round-trips through JSON and
+// grows with what is open, not with what has been: of ids that are used up, the last
+// 1,024 are kept.
+type State struct {
+	SessionID   string        `json:"session_id"`
+	Producer    aaep.Producer `json:"producer"`
+	Language    string        `json:"language,omitempty"`
+	Phase       Phase         `json:"phase"`
+	Started     time.Time     `json:"started"`
+	Last        time.Time     `json:"last"`    // the time of the last event
+	Current     string        `json:"current"` // the state word that the next state.changed leaves
+	Invocations int64         `json:"invocations"`
+	Calls       []Call        `json:"calls,omitempty"`     // invoked and not completed
+	Granted     []Grant       `json:"granted,omitempty"`   // accepted and not invoked
+	Questions   []Question    `json:"questions,omitempty"` // asked and without an outcome
+	Settled     *Settlement   `json:"settled,omitempty"`   // an outcome that no event has told yet
+	Outputs     []Output      `json:"outputs,omitempty"`   // begun and not complete
+	UsedCalls   []string      `json:"used_calls,omitempty"`
+	UsedOutputs []string      `json:"used_outputs,omitempty"`
+	UsedTokens  []string      `json:"used_tokens,omitempty"`
+}
+
+// Call is a tool call that runs.
+type Call struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+}
+
+// Grant is an accept that waits for its invocation.
+type Grant struct {
+	CallID string `json:"call_id"`
+	Token  string `json:"token"`
+}
+
+// Question is an open confirmation or clarification.
+type Question struct {
+	Token        string `json:"token"`
+	Confirmation bool   `json:"confirmation"`
+	CallID       string `json:"call_id,omitempty"`
+}
+
+// Settlement is how a question ended.
+type Settlement struct {
+	Token      string          `json:"token"`
+	Resolution aaep.Resolution `json:"resolution"`
+}
+
+// Output is a text that goes on.
+type Output struct {
+	ID       string `json:"id"`       // "" is the one output of a session that names none
+	Position int64  `json:"position"` // code points so far
+}
+
+// remembered is how many used ids a State keeps of each kind.
+const remembered = 1024
+
+// clone copies a State so that the copy can be changed.
+func (s State) clone() State {
+	s.Calls = slices.Clone(s.Calls)
+	s.Granted = slices.Clone(s.Granted)
+	s.Questions = slices.Clone(s.Questions)
+	s.Outputs = slices.Clone(s.Outputs)
+	s.UsedCalls = slices.Clone(s.UsedCalls)
+	s.UsedOutputs = slices.Clone(s.UsedOutputs)
+	s.UsedTokens = slices.Clone(s.UsedTokens)
+	if s.Settled != nil {
+		settled := *s.Settled
+		s.Settled = &settled
+	}
+	return s
+}
+
+// keep adds an id to those that are used up and forgets the oldest beyond the limit.
+func keep(used []string, id string) []string {
+	used = append(used, id)
+	return used[max(0, len(used)-remembered):]
+}
+
+func (s *State) call(id string) int {
+	return slices.IndexFunc(s.Calls, func(c Call) bool { return c.ID == id })
+}
+
+func (s *State) grant(match func(Grant) bool) int { return slices.IndexFunc(s.Granted, match) }
+
+func (s *State) question(match func(Question) bool) int {
+	return slices.IndexFunc(s.Questions, match)
+}
+
+func (s *State) output(id string) int {
+	return slices.IndexFunc(s.Outputs, func(o Output) bool { return o.ID == id })
+}

@@ -1,0 +1,90 @@
+package tidy
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// Name is the agent's name.
+const Name = "tidy"
+
+// Agent is the agent as a worker runs it.
+func Agent() worker.Agent {
+	return worker.Agent{Name: Name, Plan: func(_ context.Context, raw jsontext.Value) (worker.Planner, error) {
+		var args Args
+		if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil {
+			return nil, fmt.Errorf("tidy: the turn's arguments: %w", err)
+		}
+		return &plan{planner: New(args)}, nil
+	}}
+}
+
+// plan is a [Planner] in the worker's hands.
+type plan struct{ planner *Planner }
+
+// Observe implements worker.Planner. The planner says itself which call it waits for.
+func (p *plan) Observe(r worker.Result) error {
+	move := p.planner.Next()
+	if len(move.Calls) != 1 || move.Calls[0].Key != r.Key {
+		return fmt.Errorf("tidy: a result of %q came out of turn", r.Key)
+	}
+	p.planner.Observe(move.Calls[0], Result{
+		Output: stdjson.RawMessage(r.Value), Code: string(codeOf(r)), Message: r.Message,
+	})
+	return nil
+}
+
+// codeOf is empty for what the result itself tells: a success, or a part of one.
+func codeOf(r worker.Result) utp.Code {
+	if r.Status == utp.StatusSuccess || r.Status == utp.StatusPartial && r.Code == utp.CodeUnknownError {
+		return ""
+	}
+	return r.Code
+}
+
+// Next implements worker.Planner.
+func (p *plan) Next() (worker.Move, error) {
+	move := p.planner.Next()
+	if move.Answer != nil {
+		return worker.Move{Answer: answer(*move.Answer)}, nil
+	}
+	out := worker.Move{}
+	for _, c := range move.Calls {
+		out.Calls = append(out.Calls, worker.Call{
+			Key: c.Key, Tool: c.Tool, Args: c.Args, Says: c.Says, From: float64(c.From), To: float64(c.To),
+		})
+	}
+	return out, nil
+}
+
+// answer ends the turn. What the person did not want is no failure; what was accepted
+// and did not happen is.
+func answer(a Answer) *worker.Answer {
+	out := &worker.Answer{Output: strings.Join(a.Lines, "\n")}
+	if len(a.Lines) > 0 {
+		out.Summary = a.Lines[0]
+	}
+	switch a.Outcome {
+	case Nothing, Done, Declined, Expired, Withdrawn:
+		out.Status = utp.StatusSuccess
+	case Partly, Stopped:
+		out.Status = utp.StatusPartial
+	case Denied:
+		out.Status, out.Code = utp.StatusFailed, utp.CodeDeniedByPolicy
+	case Stale:
+		out.Status, out.Code = utp.StatusFailed, utp.CodeConsentStale
+	case Unknown:
+		out.Status, out.Code = utp.StatusPartial, utp.CodeOutcomeUnknown
+	case Failed:
+		out.Status, out.Code = utp.StatusFailed, utp.CodeInternalError
+	}
+	return out
+}

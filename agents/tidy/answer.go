@@ -1,0 +1,79 @@
+package tidy
+
+// Outcome says in one word how a turn ended.
+type Outcome string
+
+// The outcomes of a turn.
+const (
+	Nothing   Outcome = "nothing"   // there were no duplicates
+	Done      Outcome = "done"      // every duplicate is gone
+	Partly    Outcome = "partly"    // some that were accepted stayed, or their fate is unclear
+	Declined  Outcome = "declined"  // the person said no
+	Expired   Outcome = "expired"   // nobody answered in time, or nobody could
+	Withdrawn Outcome = "withdrawn" // the question was taken back
+	Denied    Outcome = "denied"    // policy forbids it
+	Stale     Outcome = "stale"     // accepted too long ago to be begun
+	Stopped   Outcome = "stopped"   // on request; the counts say what was done before
+	Failed    Outcome = "failed"    // a call went wrong
+	Unknown   Outcome = "unknown"   // it cannot be told what the removal did
+)
+
+// Complete reports whether nothing is left to do.
+func (o Outcome) Complete() bool { return o == Nothing || o == Done }
+
+// Unanswered reports whether the removal was not begun because the person did not accept it.
+func (o Outcome) Unanswered() bool { return o == Declined || o == Expired || o == Withdrawn }
+
+func outcomeOf(code string) Outcome {
+	switch code {
+	case "":
+		return Done
+	case CodeDeclined:
+		return Declined
+	case CodeExpired:
+		return Expired
+	case CodeWithdrawn:
+		return Withdrawn
+	case CodeDenied:
+		return Denied
+	case CodeStale:
+		return Stale
+	case CodeStopped:
+		return Stopped
+	case CodeUnknown:
+		return Unknown
+	default:
+		return Failed
+	}
+}
+
+// Answer ends a turn.
+type Answer struct {
+	Outcome Outcome `json:"outcome"`
+	// Lines are the report, in English, one sentence or two each, without line breaks.
+	Lines  []string `json:"lines"`
+	Counts Counts   `json:"counts"`
+}
+
+// Counts are the figures behind the report.
+type Counts struct {
+	Files          int   `json:"files"` // that were listed
+	Sets           int   `json:"sets"`
+	Duplicates     int   `json:"duplicates"` // without the survivors
+	DuplicateBytes int64 `json:"duplicate_bytes"`
+
+	Deleted    int            `json:"deleted"` // or moved to the trash
+	Bytes      int64          `json:"bytes"`   // freed, or moved
+	Refused    map[string]int `json:"refused"` // by code
+	Unclear    []string       `json:"unclear,omitempty"`
+	Kept       []Kept         `json:"kept,omitempty"`
+	NotReached int            `json:"not_reached,omitempty"`
+
+	Skipped map[string]int `json:"skipped"` // by reason, from scanning and hashing
+}
+
+// Kept is a file that could not be put back where it was.
+type Kept struct {
+	Path string `json:"path"`
+	Now  string `json:"now"` // relative to the root
+}

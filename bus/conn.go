@@ -1,0 +1,144 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// conn is one connection whose end, and whose interruption, can be waited for.
+type conn struct {
+	nats    *nats.Conn
+	timeout time.Duration
+	closed  chan struct{}
+
+	mu    sync.Mutex
+	alive context.Context //nolint:containedctx // it is the life of the connection, not of a call
+	lose  context.CancelCauseFunc
+}
+
+// errLost is why the context of a connection ends. The library itself would let a
+// request whose connection broke wait for its whole timeout.
+var errLost = errors.New("the connection to the server broke")
+
+func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger, more ...nats.Option) (*conn, error) {
+	ctx, cancel := bounded(ctx, timeout)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return nil, wireError("connect "+l.User, false, err)
+	}
+	c := &conn{timeout: timeout, closed: make(chan struct{})}
+	c.revive()
+	deadline, _ := ctx.Deadline()
+	options := append([]nats.Option{
+		nats.Name(l.User),
+		nats.UserInfo(l.User, l.Password),
+		nats.CustomInboxPrefix(l.Inbox),
+		nats.Timeout(time.Until(deadline)),
+		// A message that waits for a reconnection would be sent long after its sender
+		// was told that it failed.
+		nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.lost() }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.revive() }),
+		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { note(log, l.User, sub, err) }),
+	}, more...)
+	nc, err := nats.Connect("", options...)
+	if err != nil {
+		return nil, wireError("connect "+l.User, false, err)
+	}
+	c.nats = nc
+	return c, nil
+}
+
+func (c *conn) revive() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alive, c.lose = context.WithCancelCause(context.Background())
+}
+
+func (c *conn) lost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lose(errLost)
+}
+
+// request asks and waits for the answer, for the end of the context, or for the
+// connection to break, whichever comes first. Sent tells whether it may have left.
+func (c *conn) request(ctx context.Context, subject string, payload []byte) (answer []byte, sent bool, err error) {
+	c.mu.Lock()
+	alive := c.alive
+	c.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case c.nats.IsClosed():
+		return nil, false, nats.ErrConnectionClosed
+	case alive.Err() != nil:
+		return nil, false, errLost
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(alive, func() { cancel(errLost) })()
+	m, err := c.nats.RequestWithContext(ctx, subject, payload)
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errLost) {
+			err = errLost
+		}
+		return nil, true, err
+	}
+	return m.Data, true, nil
+}
+
+// note logs what the server or the library reports beside a call.
+func note(log *slog.Logger, user string, sub *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		return
+	}
+	subject := ""
+	if sub != nil {
+		subject = sub.Subject
+	}
+	log.Warn("bus connection", "user", user, "subject", subject, "error", err)
+}
+
+// flush waits until the server has taken everything that was sent so far.
+func (c *conn) flush(ctx context.Context, what string) error {
+	ctx, cancel := bounded(ctx, c.timeout)
+	defer cancel()
+	if err := c.nats.FlushWithContext(ctx); err != nil {
+		return wireError(what, true, err)
+	}
+	return nil
+}
+
+// confirm is flush, and finds out whether the server refused the subject: it says so
+// before it confirms the flush.
+func (c *conn) confirm(ctx context.Context, what, subject string) error {
+	if err := c.flush(ctx, what); err != nil {
+		return err
+	}
+	err := c.nats.LastError()
+	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
+		return wireError(what, true, err)
+	}
+	return nil
+}
+
+func (c *conn) close() {
+	c.nats.Close()
+	<-c.closed
+}
+
+// bounded gives a context a deadline if it has none.
+func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
+}

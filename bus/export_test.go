@@ -1,0 +1,20 @@
+package bus
+
+import "net"
+
+// The tests attack the server with connections of their own.
+
+// InProcessConn lets a raw connection reach the server without a listener.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
+
+// ResponderLogin is the kernel's own, to prove that it is fenced in too.
+func (s *Server) ResponderLogin() Login { return s.plan.responder }
+
+// PublisherLogin is the kernel's own, to prove that it is fenced in too.
+func (s *Server) PublisherLogin() Login { return s.plan.publisher }
+
+// StreamsLogin may manage streams, where JetStream is on.
+func (s *Server) StreamsLogin() Login { return s.plan.streams }
+
+// CutOff ends the server as a crash would, without a word to anybody.
+func (s *Server) CutOff() { s.nats.Shutdown() }

@@ -1,0 +1,53 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// serverLog passes the server's notes on and keeps the first fatal one: the server
+// reports a failed start in no other way.
+type serverLog struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	fatal string
+}
+
+// Noticef notes the server's news, which are details to us.
+func (l *serverLog) Noticef(format string, args ...any) { l.note(slog.LevelDebug, format, args) }
+
+// Debugf drops the server's details.
+func (l *serverLog) Debugf(string, ...any) {}
+
+// Tracef drops the server's trace: it holds content.
+func (l *serverLog) Tracef(string, ...any) {}
+
+// Warnf notes a warning. At the start the server warns that passwords are not
+// hashed; ours are random, never stored, and known to this process anyway.
+func (l *serverLog) Warnf(format string, args ...any) { l.note(slog.LevelDebug, format, args) }
+
+// Errorf notes an error, such as a refused publish.
+func (l *serverLog) Errorf(format string, args ...any) { l.note(slog.LevelWarn, format, args) }
+
+// Fatalf notes why the server cannot start.
+func (l *serverLog) Fatalf(format string, args ...any) {
+	l.mu.Lock()
+	if l.fatal == "" {
+		l.fatal = fmt.Sprintf(format, args...)
+	}
+	l.mu.Unlock()
+	l.note(slog.LevelError, format, args)
+}
+
+func (l *serverLog) failure() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fatal
+}
+
+func (l *serverLog) note(level slog.Level, format string, args []any) {
+	l.log.Log(context.Background(), level, "bus server", "note", fmt.Sprintf(format, args...))
+}

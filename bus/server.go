@@ -1,0 +1,239 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"sync"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Server is the embedded bus. It is safe for use by several goroutines.
+type Server struct {
+	options Options
+	plan    *plan
+	nats    *server.Server
+	url     string
+
+	mu     sync.Mutex
+	closed bool
+	open   map[closer]struct{} // kernels and clients
+	dials  sync.WaitGroup      // those that are being opened
+	done   chan struct{}
+}
+
+type closer interface{ Close() }
+
+// Start starts the bus and returns when it takes connections. The context bounds the
+// start only; Close ends the bus. Errors are of type *Error: invalid for options,
+// failed for a listener or a store that could not be opened.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, wireError("start", false, err)
+	}
+	p, err := newPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := serverOptions(o, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, plan: p, open: map[closer]struct{}{}, done: make(chan struct{})}
+	if err := s.run(settings); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func serverOptions(o Options, p *plan) (*server.Options, error) {
+	settings := &server.Options{
+		ServerName:      "earshot",
+		DontListen:      o.Listen == "",
+		NoSigs:          true,
+		NoSystemAccount: true,
+		MaxPayload:      int32(o.MaxPayload),
+		Accounts:        p.accounts,
+		Users:           p.users,
+		JetStream:       o.JetStreamDir != "",
+		StoreDir:        o.JetStreamDir,
+	}
+	if o.Listen == "" {
+		return settings, nil
+	}
+	var err error
+	settings.Host, settings.Port, err = o.listenAddress()
+	return settings, err
+}
+
+func (s *Server) run(settings *server.Options) error {
+	ns, err := server.NewServer(settings)
+	if err != nil {
+		return &Error{Code: CodeFailed, Message: "the embedded server refuses its settings: " + err.Error(), Err: err}
+	}
+	log := &serverLog{log: s.options.Logger}
+	ns.SetLogger(log, false, false)
+	ns.Start()
+	if err := s.ready(ns, log); err != nil {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+		return err
+	}
+	s.nats = ns
+	return nil
+}
+
+// ready finishes a start: Start of the server has returned, so all that can fail has.
+func (s *Server) ready(ns *server.Server, log *serverLog) error {
+	if reason := log.failure(); reason != "" {
+		return &Error{Code: CodeFailed, Message: "the embedded server did not start: " + reason}
+	}
+	if s.options.Listen != "" {
+		address, ok := ns.Addr().(*net.TCPAddr)
+		if !ok {
+			return &Error{Code: CodeFailed, Message: "the embedded server does not listen on " + s.options.Listen}
+		}
+		s.url = "nats://" + address.String()
+	}
+	if s.options.JetStreamDir == "" {
+		return nil
+	}
+	account, err := ns.LookupAccount(kernelAccount)
+	if err == nil {
+		err = account.EnableJetStream(nil, nil)
+	}
+	if err != nil {
+		return &Error{Code: CodeFailed, Message: "JetStream in " + s.options.JetStreamDir + ": " + err.Error(), Err: err}
+	}
+	return nil
+}
+
+// URL returns where the bus listens, or "".
+func (s *Server) URL() string { return s.url }
+
+// Credentials returns what another process needs to be p. Error: not_allowed if p is
+// not one of the principals.
+func (s *Server) Credentials(p Principal) (Credentials, error) {
+	c, ok := s.plan.principals[p]
+	if !ok {
+		return Credentials{}, &Error{
+			Code:    CodeNotAllowed,
+			Message: fmt.Sprintf("%s is not on the list of principals; add it to the options", p),
+		}
+	}
+	c.URL = s.url
+	return c, nil
+}
+
+// Kernel opens the kernel's two connections: one that answers requests, one that
+// publishes.
+func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.dials.Done()
+	responder, err := s.dial(ctx, s.plan.responder)
+	if err != nil {
+		return nil, err
+	}
+	publisher, err := s.dial(ctx, s.plan.publisher)
+	if err != nil {
+		responder.close()
+		return nil, err
+	}
+	k := &Kernel{
+		project: s.options.Project, maxPayload: s.options.MaxPayload, log: s.options.Logger,
+		concurrency: s.options.Concurrency, backlog: s.options.Backlog,
+		responder: responder, publisher: publisher,
+	}
+	k.release = func() { s.release(k) }
+	s.adopt(k)
+	return k, nil
+}
+
+// Connect opens the connections of a principal within this process.
+func (s *Server) Connect(ctx context.Context, p Principal) (*Client, error) {
+	credentials, err := s.Credentials(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.dials.Done()
+	c, err := connect(ctx, credentials, s.options.Timeout, s.options.Logger, s.dial)
+	if err != nil {
+		return nil, err
+	}
+	c.release = func() { s.release(c) }
+	s.adopt(c)
+	return c, nil
+}
+
+func (s *Server) dial(ctx context.Context, l Login) (*conn, error) {
+	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.nats), nats.NoReconnect())
+}
+
+// enter holds Close back until the caller has called Done: a connection to a server
+// that is stopping would hang until its timeout.
+func (s *Server) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return &Error{Code: CodeClosed, Message: "the bus is closed"}
+	}
+	s.dials.Add(1)
+	return nil
+}
+
+// adopt makes Close responsible for c.
+func (s *Server) adopt(c closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[c] = struct{}{}
+}
+
+func (s *Server) release(c closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+// Close takes no more requests, waits for the handlers that are running and sends
+// their answers, closes every connection that this process opened, stops the server,
+// and returns when its last goroutine has ended. To hurry the handlers, cancel the
+// context that was given to Serve first. Close may be called more than once.
+func (s *Server) Close() {
+	s.mu.Lock()
+	again := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if again {
+		<-s.done
+		return
+	}
+	s.dials.Wait()
+	s.mu.Lock()
+	open := maps.Clone(s.open)
+	s.mu.Unlock()
+	// Kernels first: who waits for an answer still has a connection to get it on.
+	for c := range open {
+		if _, ok := c.(*Kernel); ok {
+			c.Close()
+			delete(open, c)
+		}
+	}
+	for c := range open {
+		c.Close()
+	}
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
+	close(s.done)
+}

@@ -1,0 +1,177 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// service is one running Serve: a dispatcher that never blocks, and workers.
+//
+// There are two queues because the library drops what does not fit into the first:
+// the dispatcher keeps it empty and answers busy when the second is full, so that
+// nobody waits for an answer that will never come.
+type service struct {
+	kernel   *Kernel
+	handler  Handler
+	sub      *nats.Subscription
+	arrivals chan *nats.Msg
+	waiting  chan *nats.Msg
+	end      context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// refusal is an answer of the bus itself, in the form of the kernel's own.
+type refusal struct {
+	Code        string `json:"code"`
+	Message     string `json:"message"`
+	SafeToRetry bool   `json:"safe_to_retry"`
+}
+
+var (
+	refusedBusy     = refusal{"busy", "more requests are waiting than the kernel takes; try again in a moment", true}
+	refusedStopping = refusal{"unavailable", "the kernel is stopping and has not begun this; try again when it is back", true}
+	refusedCaller   = refusal{"not_allowed", "this operation is not one of the caller's", false}
+	refusedPanic    = refusal{"internal_error", "the kernel failed while it handled this; look at its log", false}
+)
+
+func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
+	s := &service{
+		kernel: k, handler: h,
+		arrivals: make(chan *nats.Msg, k.backlog), waiting: make(chan *nats.Msg, k.backlog),
+	}
+	var err error
+	if s.sub, err = k.responder.nats.ChanQueueSubscribe(servedPattern(k.project), "kernel", s.arrivals); err != nil {
+		return nil, wireError("serve", false, err)
+	}
+	if err := k.responder.confirm(ctx, "serve", s.sub.Subject); err != nil {
+		_ = s.sub.Unsubscribe() // lost or refused, it hears nothing anyway
+		return nil, err
+	}
+	accepting, end := context.WithCancel(ctx)
+	s.end = end
+	s.running.Go(func() { s.dispatch(accepting) })
+	for range k.concurrency {
+		s.running.Go(func() { s.work(ctx, accepting) })
+	}
+	return s, nil
+}
+
+// stop returns when every request that arrived has been answered.
+func (s *service) stop() {
+	s.end()
+	s.running.Wait()
+	s.flush()
+}
+
+// dispatch hands requests to the workers until accepting is done.
+func (s *service) dispatch(accepting context.Context) {
+	defer close(s.waiting)
+	for {
+		select {
+		case m := <-s.arrivals:
+			s.enqueue(m)
+		case <-accepting.Done():
+			s.turnAway()
+			return
+		}
+	}
+}
+
+func (s *service) enqueue(m *nats.Msg) {
+	select {
+	case s.waiting <- m:
+	default:
+		s.refuse(m, refusedBusy)
+	}
+}
+
+// turnAway ends the subscription and answers what had arrived by then.
+func (s *service) turnAway() {
+	_ = s.sub.Unsubscribe() // fails only if the connection is gone, and with it all who wait
+	s.flush()
+	for {
+		select {
+		case m := <-s.arrivals:
+			s.refuse(m, refusedStopping)
+		default:
+			return
+		}
+	}
+}
+
+func (s *service) work(ctx, accepting context.Context) {
+	for m := range s.waiting {
+		if accepting.Err() != nil {
+			s.refuse(m, refusedStopping)
+			continue
+		}
+		s.answer(ctx, m)
+	}
+}
+
+func (s *service) answer(ctx context.Context, m *nats.Msg) {
+	from, op, ok := callerOf(s.kernel.project, m.Subject)
+	switch {
+	case !ok:
+		s.refuse(m, refusedCaller)
+	case m.Reply != "" && !strings.HasPrefix(m.Reply, answerPrefix):
+		// Some reply subjects cross an import as the caller wrote them. An answer to one
+		// would go to a place in the kernel's own account that the caller chose.
+		s.kernel.log.Warn("bus: request dropped, its reply subject was not made by the server", "from", from.String(), "op", op, "reply", m.Reply)
+	default:
+		s.reply(m, s.call(ctx, from, op, m.Data))
+	}
+}
+
+// call runs the handler and turns a panic into an answer.
+func (s *service) call(ctx context.Context, from Principal, op string, request []byte) (reply []byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.kernel.log.Error("bus: handler panicked", "from", from.String(), "op", op, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			reply = refusedPanic.bytes()
+		}
+	}()
+	return s.handler(ctx, from, op, request)
+}
+
+func (s *service) refuse(m *nats.Msg, r refusal) {
+	if strings.HasPrefix(m.Reply, answerPrefix) {
+		s.reply(m, r.bytes())
+	}
+}
+
+func (s *service) reply(m *nats.Msg, reply []byte) {
+	if m.Reply == "" {
+		return
+	}
+	if len(reply) > s.kernel.maxPayload {
+		reply = refusal{
+			Code:    "too_large",
+			Message: fmt.Sprintf("the answer has %d bytes, the bus carries %d; ask for it in parts", len(reply), s.kernel.maxPayload),
+		}.bytes()
+	}
+	if err := s.kernel.responder.nats.Publish(m.Reply, reply); err != nil {
+		s.kernel.log.Warn("bus: answer not sent", "subject", m.Subject, "error", err)
+	}
+}
+
+func (s *service) flush() {
+	if err := s.kernel.responder.flush(context.Background(), "answer"); err != nil {
+		s.kernel.log.Warn("bus: answers may not have been sent", "error", err)
+	}
+}
+
+// bytes returns the refusal as the kernel would have written it.
+func (r refusal) bytes() []byte {
+	b, err := json.Marshal(map[string]refusal{"error": r})
+	if err != nil {
+		return []byte(`{"error":{"code":"internal_error","message":"","safe_to_retry":false}}`)
+	}
+	return b
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes of the program.
+const (
+	exitDone     = 0
+	exitFailed   = 1 // it failed, its outcome is unknown, or something accepted was not done
+	exitUsage    = 2
+	exitDeclined = 3 // declined, expired, or nobody could answer
+	exitSignal   = 128
+)
+
+// Main is the whole program with its surroundings, so that tests start the real one.
+type Main struct {
+	Args           []string
+	Stdin          *os.File
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	LookupEnv      func(string) (string, bool)
+	Now            func() time.Time
+}
+
+// Run runs the command and returns the exit code.
+func (m *Main) Run() int {
+	root := m.command()
+	root.SetArgs(m.Args)
+	root.SetOut(m.Stdout)
+	root.SetErr(m.Stderr)
+	err := root.ExecuteContext(context.Background())
+	var ended *exitError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &ended):
+		return ended.code
+	}
+	var failure *failure
+	if !errors.As(err, &failure) {
+		failure = usage(err.Error(), "see `earshot --help`")
+	}
+	m.explain(failure)
+	return failure.code
+}
+
+// explain writes the error and what to do about it, each on lines of its own.
+func (m *Main) explain(f *failure) {
+	fmt.Fprintf(m.Stderr, "error: %s\n", oneLine(f.message))
+	if f.hint != "" {
+		fmt.Fprintf(m.Stderr, "hint: %s\n", oneLine(f.hint))
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// failure is an error for people: what was found and what was expected, then what to
+// do.
+type failure struct {
+	code          int
+	message, hint string
+	err           error
+}
+
+func (f *failure) Error() string { return f.message }
+func (f *failure) Unwrap() error { return f.err }
+
+func usage(message, hint string) *failure {
+	return &failure{code: exitUsage, message: message, hint: hint}
+}
+
+func failed(err error, message, hint string) *failure {
+	if err != nil {
+		message += ": " + err.Error()
+	}
+	return &failure{code: exitFailed, message: message, hint: hint, err: err}
+}
+
+// exitError ends the program with a code when all has been said.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+func (m *Main) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "earshot",
+		Short: "Run AI agents within a person's earshot",
+		Long: `Earshot runs the tool calls of AI agents. Every step is told in plain lines as it
+happens, and nothing irreversible happens without your consent.
+
+Try it on a sample folder:
+
+  earshot run tidy --sample`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(err.Error(), "see `"+c.CommandPath()+" --help`")
+	})
+	root.AddCommand(m.runCommand(), m.versionCommand())
+	return root
+}

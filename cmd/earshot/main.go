@@ -1,0 +1,16 @@
+// Command earshot runs AI agents within a person's earshot: every step is told, and
+// nothing irreversible happens without that person's consent.
+package main
+
+import (
+	"os"
+	"time"
+)
+
+func main() {
+	m := Main{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now,
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// runFlags are the flags of `earshot run`.
+type runFlags struct {
+	sample, trash    bool
+	asJSON, noInput  bool
+	resume, debug    bool
+	answerWithin     time.Duration
+	dataFlag, policy string
+}
+
+const maxAnswer = 24 * time.Hour
+
+func (m *Main) runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run AGENT [DIR]",
+		Short: "Run one turn of an agent, narrated here, with consent asked here",
+		Long: `Run one turn of an agent. Each step is told in a plain line. Before anything
+irreversible the agent has to ask, and you answer by typing a word.
+
+Agents:
+  tidy DIR    find duplicate files under DIR and, with your consent, delete all but
+              one of each set (with --trash: move them to the trash)
+
+Words: accept, reject, more time, list, why, go on, stop, undo, help. Enter repeats
+the question and never accepts. Lines piped to standard input answer like typed ones.
+
+Exit codes: 0 done, also when there was nothing to do; 1 failed, outcome unknown, or
+something accepted was not done; 2 usage; 3 declined, expired or nobody could answer;
+130 and 143 on signals.`,
+		Example: `  earshot run tidy ~/Pictures
+  earshot run tidy --sample
+  earshot run tidy --trash ~/Downloads
+  earshot run --resume`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			return m.run(c.Context(), f, args)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and use it")
+	flags.BoolVar(&f.trash, "trash", false, "move files to the desktop's trash instead of deleting them")
+	flags.BoolVar(&f.asJSON, "json", false, "write the session's events to standard output as JSON lines, and nothing else")
+	flags.BoolVar(&f.noInput, "no-input", false, "ask nothing: what needs consent is not done")
+	flags.DurationVar(&f.answerWithin, "answer-within", 5*time.Minute, "how long a question waits for an answer, 1s to 24h")
+	flags.BoolVar(&f.resume, "resume", false, "go on with a session that did not end: the one named, or the only one")
+	flags.StringVar(&f.dataFlag, "data", "", "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
+	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
+	return c
+}
+
+func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return []string{tidyName + "\tfind duplicate files and delete them with consent"}, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// job is what a run is to do: a new turn, or one to resume.
+type job struct {
+	root    string
+	request utp.EnqueueRequest
+	resume  bool
+	session string
+}
+
+func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
+	j, err := m.job(f, args)
+	if err != nil {
+		return err
+	}
+	rules, err := loadPolicy(f.policy)
+	if err != nil {
+		return err
+	}
+	path, err := m.dataPath(f.dataFlag)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.DiscardHandler)
+	if f.debug {
+		log = slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	o := houseOptions{dataPath: path, rules: rules, log: log, reached: m.faultPoint()}
+	h, err := m.openHouse(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return m.runIn(ctx, h, f, j, o)
+}
+
+// job reads the arguments.
+func (m *Main) job(f runFlags, args []string) (job, error) {
+	if f.answerWithin < time.Second || f.answerWithin > maxAnswer {
+		return job{}, usage(fmt.Sprintf("--answer-within is %s; it can be 1s to 24h", f.answerWithin), "for example --answer-within 300s")
+	}
+	if f.resume {
+		if len(args) > 1 {
+			return job{}, usage("--resume takes one session at most", "for example `earshot run --resume`")
+		}
+		j := job{resume: true}
+		if len(args) == 1 {
+			j.session = args[0]
+		}
+		return j, nil
+	}
+	if len(args) == 0 {
+		return job{}, usage("no agent is named", "for example `earshot run tidy --sample`")
+	}
+	if args[0] != tidyName {
+		return job{}, usage(fmt.Sprintf("there is no agent %q", args[0]), "the agents are: tidy")
+	}
+	root, err := m.folder(f, args[1:])
+	if err != nil {
+		return job{}, err
+	}
+	raw, err := json.Marshal(tidy.Args{Root: root, Trash: f.trash})
+	if err != nil {
+		return job{}, usage("the folder's name is not UTF-8", "rename the folder, or name it by another path")
+	}
+	what := "Find duplicate files under " + root + " and delete all but one of each set."
+	if f.trash {
+		what = "Find duplicate files under " + root + " and move all but one of each set to the trash."
+	}
+	return job{root: root, request: utp.EnqueueRequest{
+		Agent: tidyName, Args: raw, Request: what, Answer: int(f.answerWithin / time.Second),
+	}}, nil
+}
+
+// folder is the folder to work in: the argument, or a sample.
+func (m *Main) folder(f runFlags, args []string) (string, error) {
+	switch {
+	case f.sample && len(args) > 0:
+		return "", usage("both --sample and a folder are named", "name one of them")
+	case f.sample:
+		return m.makeSample()
+	case len(args) != 1:
+		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "for example `earshot run tidy ~/Pictures`, or --sample")
+	}
+	root, err := files.Resolve(args[0])
+	if err != nil {
+		return "", folderFailure(args[0], err)
+	}
+	return root, nil
+}
+
+func (m *Main) makeSample() (string, error) {
+	dir, err := os.MkdirTemp("", "earshot-sample-")
+	if err != nil {
+		return "", failed(err, "the sample folder cannot be made", "name a folder of your own instead")
+	}
+	dir = filepath.Join(dir, "photos")
+	if _, err := tidy.MakeSample(dir); err != nil {
+		return "", failed(err, "the sample folder cannot be filled", "name a folder of your own instead")
+	}
+	root, err := files.Resolve(dir)
+	if err != nil {
+		return "", folderFailure(dir, err)
+	}
+	fmt.Fprintf(m.Stderr, "Sample: %s\n", root)
+	return root, nil
+}
+
+// folderFailure says what is wrong with a folder.
+func folderFailure(path string, err error) error {
+	var e *files.Error
+	if !errors.As(err, &e) {
+		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be used: %v", path, err), err: err}
+	}
+	hint := "name a folder that exists and that you may read"
+	switch e.Code {
+	case files.ErrRootMissing:
+		return &failure{code: exitUsage, message: fmt.Sprintf("there is no folder %q", path), hint: "check the name; --sample makes a folder to try it on", err: err}
+	case files.ErrRootNotFolder:
+		return &failure{code: exitUsage, message: fmt.Sprintf("%q is not a folder", path), hint: hint, err: err}
+	case files.ErrRootUnreadable:
+		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be read", path), hint: hint, err: err}
+	default:
+		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be used: %s", path, e.Found), hint: hint, err: err}
+	}
+}
+
+// runIn enqueues or resumes the turn, and stays with it to its end.
+func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOptions) error {
+	if h.restored {
+		fmt.Fprintln(m.Stderr, "Ledger: it is older than when it was last used here, as if restored from a backup. What was under way is not repeated; you will be asked about it.")
+	}
+	turnID, session, err := m.begin(ctx, h, &j)
+	if err != nil {
+		return err
+	}
+	if err := h.serveTidy(ctx, j.root, o); err != nil {
+		return err
+	}
+	signalled := m.attend(ctx, h, f, session)
+	return m.verdict(ctx, h, turnID, signalled)
+}
+
+// begin makes the turn, or takes up the one that was left.
+func (m *Main) begin(ctx context.Context, h *house, j *job) (turnID, session string, err error) {
+	open, err := h.unfinished(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if !j.resume {
+		if len(open) > 0 {
+			fmt.Fprintf(m.Stderr, "Note: %s did not end; `earshot run --resume %s` goes on with it.\n", open[0].Session, open[0].Session)
+		}
+		a, err := h.hub.Enqueue(ctx, j.request)
+		if err != nil {
+			return "", "", failed(err, "the turn could not be recorded", "make room on the disk, then run it again")
+		}
+		return a.Turn, a.Session, nil
+	}
+	row, err := pick(open, j.session)
+	if err != nil {
+		return "", "", err
+	}
+	if j.root, err = h.rootOf(ctx, row.Turn); err != nil {
+		return "", "", err
+	}
+	if err := h.kernel.Resume(ctx, row.Turn); err != nil {
+		return "", "", failed(err, "the session cannot be resumed", "")
+	}
+	return row.Turn, row.Session, nil
+}
+
+func pick(open []utp.SessionRow, session string) (utp.SessionRow, error) {
+	switch {
+	case len(open) == 0:
+		return utp.SessionRow{}, usage("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
+	case session == "" && len(open) == 1:
+		return open[0], nil
+	case session == "":
+		list := ""
+		for _, row := range open {
+			list += fmt.Sprintf(" %s (%s, %s)", row.Session, row.Agent, row.Created.Local().Format("2 Jan 15:04"))
+		}
+		return utp.SessionRow{}, usage("several sessions did not end:"+list, "name one: `earshot run --resume SESSION`")
+	}
+	for _, row := range open {
+		if row.Session == session || row.Turn == session {
+			return row, nil
+		}
+	}
+	return utp.SessionRow{}, usage(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
+}
+
+func (h *house) unfinished(ctx context.Context) ([]utp.SessionRow, error) {
+	rows, err := h.hub.Sessions(ctx)
+	if err != nil {
+		return nil, failed(err, "the ledger could not be read", "")
+	}
+	var open []utp.SessionRow
+	for _, row := range rows {
+		if row.Status != statusEnded {
+			open = append(open, row)
+		}
+	}
+	return open, nil
+}
+
+// rootOf is the folder of an earlier run. The one who resumes it allows it again.
+func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
+	rec, err := h.kernel.Turn(ctx, turnID)
+	if err != nil {
+		return "", failed(err, "the session cannot be read", "")
+	}
+	var args tidy.Args
+	if err := json.Unmarshal(rec.Args, &args); err != nil {
+		return "", failed(err, "the session's arguments cannot be read", "")
+	}
+	if _, err := files.Resolve(args.Root); err != nil {
+		return "", folderFailure(args.Root, err)
+	}
+	return args.Root, nil
+}
+
+// loadPolicy reads the operator's rules; without a file there are none.
+func loadPolicy(path string) (*kernel.Rules, error) {
+	rules, err := readPolicy(path)
+	if err != nil {
+		return nil, usage(err.Error(), "see docs/policy.md for the form of the file")
+	}
+	return rules, nil
+}

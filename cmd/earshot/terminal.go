@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/user"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/hub"
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// terminal is the surface of one run: the terminal it was started in. It implements
+// listen.Port on the hub.
+type terminal struct {
+	hub     *hub.Hub
+	session string
+	person  string
+
+	mu        sync.Mutex
+	arguments map[int]*listing // by question, read once; under mu
+}
+
+// surface is what receipts say about where an answer was given.
+const surface = "terminal"
+
+func newTerminal(h *hub.Hub, session string) *terminal {
+	person := "user " + strconv.Itoa(os.Getuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		person = u.Username
+	}
+	return &terminal{hub: h, session: session, person: person, arguments: map[int]*listing{}}
+}
+
+// Events implements listen.Port.
+func (t *terminal) Events(ctx context.Context) iter.Seq2[listen.Delivered, error] {
+	return func(yield func(listen.Delivered, error) bool) {
+		for row, err := range t.hub.Follow(ctx, t.session, 0) {
+			if err != nil {
+				yield(listen.Delivered{}, err)
+				return
+			}
+			event, err := aaep.DecodeEvent(row.Body)
+			if err != nil {
+				yield(listen.Delivered{}, fmt.Errorf("event %d: %w", row.Seq, err))
+				return
+			}
+			if !yield(listen.Delivered{Event: event, Raw: row.Body}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (t *terminal) reply() utp.ReplyRequest {
+	return utp.ReplyRequest{Session: t.session, By: t.person, Surface: surface}
+}
+
+// Answer implements listen.Port.
+func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
+	r := t.reply()
+	r.Token, r.Decision, r.At = a.Token, string(a.Decision), a.At
+	if a.Decision == "" {
+		r.Response, _ = a.Response.Text()
+	}
+	_, err := t.hub.Answer(ctx, r)
+	return spoken(err)
+}
+
+// Extend implements listen.Port.
+func (t *terminal) Extend(ctx context.Context, e listen.Extend) error {
+	r := t.reply()
+	r.Token, r.At = e.Token, e.At
+	_, err := t.hub.Extend(ctx, r)
+	return spoken(err)
+}
+
+// Stop implements listen.Port.
+func (t *terminal) Stop(ctx context.Context, s listen.Stop) error {
+	r := t.reply()
+	r.At, r.Reason = s.At, "the person said stop"
+	_, err := t.hub.Stop(ctx, r)
+	return spoken(err)
+}
+
+// Undo implements listen.Port.
+func (t *terminal) Undo(ctx context.Context, u listen.Undo) error {
+	r := t.reply()
+	r.Question, r.At = u.Question, u.At
+	_, err := t.hub.Undo(ctx, r)
+	return spoken(err)
+}
+
+// Arguments implements listen.Port.
+func (t *terminal) Arguments(ctx context.Context, q listen.PageRequest) (listen.Page, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.arguments[q.Question]
+	if l == nil {
+		raw, err := t.whole(ctx, q.Question)
+		if err != nil {
+			return listen.Page{}, spoken(err)
+		}
+		l = newListing(raw)
+		t.arguments[q.Question] = l
+	}
+	return l.page(q.Page), nil
+}
+
+// whole reads all the arguments that a question is about.
+func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
+	var all []byte
+	for {
+		piece, size, err := t.hub.Arguments(ctx, question, int64(len(all)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, piece...)
+		if int64(len(all)) >= size || len(piece) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// spoken is an error in words for the person, without the code before it.
+func spoken(err error) error {
+	if fault := asFault(err); fault != nil {
+		return fmt.Errorf("%s", fault.Message)
+	}
+	return err
+}
+
+// console is where a run speaks and listens.
+func (m *Main) console(f runFlags) listen.Options {
+	o := listen.Options{Out: m.Stdout, Prompt: m.Stdout, Now: m.Now, Zone: m.Now().Location()}
+	if f.asJSON {
+		o.JSON = m.Stdout
+		o.Out, o.Prompt = m.Stderr, m.Stderr
+	}
+	if m.Stdin != nil && !f.noInput {
+		o.In = m.Stdin
+		if term.IsTerminal(int(m.Stdin.Fd())) {
+			fd := int(m.Stdin.Fd())
+			o.FlushInput = func() { flushTyped(fd) }
+		}
+	}
+	o.Width = widthOf(o.Out)
+	return o
+}
+
+// widthOf asks the terminal behind a writer for its width; 80 where there is none.
+func widthOf(w io.Writer) func() int {
+	file, isFile := w.(*os.File)
+	return func() int {
+		if !isFile {
+			return 0
+		}
+		width, _, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	}
+}
+
+// flushTyped throws away what was typed and not yet read.
+func flushTyped(fd int) {
+	unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) //nolint:errcheck // No terminal: nothing was typed ahead.
+}

@@ -1,0 +1,105 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// adoptOrRefuse looks at a command that the ledger does not know. One whose card is
+// in the ledger, written for a turn that is under way, becomes a call of that turn
+// like any other: resolved, judged, asked for, and dispatched under an id of our own.
+// Anything else is refused. Either way, what was received starts nothing.
+func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q utp.StartRequest) error {
+	refused := fault(utp.CodeUnknownCall, "the ledger has no such call; the command starts nothing")
+	header, err := utp.DecodeHeader(q.Header)
+	if err != nil {
+		return refused
+	}
+	command, header, err := utp.DecodeCommand(q.Command, header)
+	if err != nil {
+		return refused
+	}
+	adopted := ""
+	err = k.step(ctx, TurnRef{Turn: header.TurnID}, func(s *step) error {
+		c, err := s.foreign(from, command)
+		if err != nil {
+			return err
+		}
+		adopted = c.ID
+		return s.feed(turn.Adopt{Call: c})
+	})
+	if err != nil {
+		k.o.Logger.Info("foreign command refused", "call", q.Call, "service", from.Name, "error", err)
+		return refused
+	}
+	k.o.Logger.Info("foreign command adopted", "call", q.Call, "as", adopted, "service", from.Name)
+	return fault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
+}
+
+// foreign makes a call of a foreign command's card, once for each card.
+func (s *step) foreign(from Caller, command utp.Command) (turn.Call, error) {
+	card, err := s.tx.Card(command.ToolCallCardID)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	key := "adopted:" + card.ID
+	for _, c := range s.rec.State.Calls {
+		if c.Key == key || c.Card == card.ID {
+			return turn.Call{}, fault(utp.CodeConflict, "the card has been taken over already")
+		}
+	}
+	switch {
+	case content.Lineage.TurnID != s.rec.State.Turn || card.Project != s.rec.State.Project:
+		return turn.Call{}, fault(utp.CodeAuthFailed, "the card belongs to another turn")
+	case card.AuthorID != s.rec.State.Agent:
+		return turn.Call{}, fault(utp.CodeInvalidSourceActor, "the card was not written by the turn's agent")
+	}
+	args, err := inLine(s.tx, content.Arguments)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	c, err := s.make(wanted{key: key, step: content.Lineage.StepID, tool: content.ToolName, args: args})
+	if err != nil {
+		return c, err
+	}
+	if c.Outcome != nil {
+		return c, fault(c.Outcome.Code, c.Outcome.Message)
+	}
+	if c.Target != from.Name {
+		return c, fault(utp.CodeAuthFailed, "the tool belongs to another service")
+	}
+	return c, nil
+}
+
+// saveCard keeps a card that an agent wrote. Only tool.call cards of its own turns are
+// taken: every other kind is the kernel's to write.
+func (k *Kernel) saveCard(ctx context.Context, from Caller, q utp.CardRequest) (struct{}, error) {
+	card, err := utp.DecodeCard(q.Card)
+	if err != nil {
+		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	if card.AuthorID != from.Name || card.Project != k.o.Project {
+		return struct{}{}, fault(utp.CodeAuthFailed, "a card is written under the agent's own name, in its own project")
+	}
+	return struct{}{}, k.update(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Turn: content.Lineage.TurnID})
+		if errors.Is(err, ErrNotFound) || (err == nil && rec.State.Agent != from.Name) {
+			return fault(utp.CodeNotFound, "the card names no turn of this agent")
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Save(Batch{Cards: []utp.Card{card}})
+	})
+}

@@ -1,0 +1,53 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// put takes a piece of a blob. A blob is named by its hash, so nobody can change what
+// another has put.
+func (k *Kernel) put(ctx context.Context, _ Caller, q utp.PutRequest) (struct{}, error) {
+	if q.Size > utp.BlobLimit || len(q.Data) > utp.ChunkLimit || len(q.SHA256) != 64 || q.Offset < 0 {
+		return struct{}{}, fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB, under its SHA-256 in hex")
+	}
+	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.SaveBlob(q) })
+}
+
+// get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
+// handed only to those who may read.
+func (k *Kernel) get(ctx context.Context, _ Caller, q utp.GetRequest) (utp.GetAnswer, error) {
+	var a utp.GetAnswer
+	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, utp.ChunkLimit)
+		return err
+	})
+	return a, err
+}
+
+// whole reads a complete blob.
+func whole(tx Tx, sha256 string) ([]byte, error) {
+	var all []byte
+	for {
+		piece, size, err := tx.Blob(sha256, int64(len(all)), utp.ChunkLimit)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = make([]byte, 0, size)
+		}
+		all = append(all, piece...)
+		if int64(len(all)) >= size || len(piece) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// bytes reads a body, wherever it lies.
+func body(tx Tx, b utp.Body) ([]byte, error) {
+	if b.SHA256 == "" {
+		return b.Inline, nil
+	}
+	return whole(tx, b.SHA256)
+}

@@ -1,0 +1,294 @@
+package kernel
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// realise makes one effect of the turn machine part of the step.
+func (s *step) realise(e turn.Effect) error {
+	switch e := e.(type) {
+	case turn.Note:
+		return s.note(e)
+	case turn.AskConsent:
+		return s.askConsent(e.Call)
+	case turn.AskFate:
+		return s.askFate(e.Call)
+	case turn.Withdraw:
+		s.withdraw(e)
+	case turn.Consume:
+		s.consume(e)
+	case turn.Command:
+		return s.command(e)
+	case turn.Grant:
+		return s.grant(e)
+	case turn.AskService:
+		return s.notice(e.Call, utp.SuffixReconcile)
+	case turn.TellService:
+		return s.notice(e.Call, utp.SuffixCancel)
+	case turn.RecordOutcome:
+		return s.recordOutcome(e.Call)
+	case turn.Receipt:
+		s.receipt(e)
+	case turn.Replace:
+		return s.replace(e.Call)
+	case turn.KeepLate:
+		s.batch.Late = append(s.batch.Late, Report{
+			Turn: s.rec.State.Turn, Call: e.Call, Card: e.Outcome.Card, Status: e.Outcome.Status, At: s.now.Wall,
+		})
+	case turn.Ring:
+		s.ring = true
+	}
+	return nil
+}
+
+// note tells the narrator and keeps its rows.
+func (s *step) note(n turn.Note) error {
+	t := s.tell
+	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
+	t.Turn, t.Request = s.rec.State, s.rec.Request
+	if n.By != "" {
+		t.By, t.Surface = n.By, n.Surface
+	}
+	if err := s.aboutCall(&t, n.Call); err != nil {
+		return err
+	}
+	rows, state, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
+	if err != nil {
+		return unexpected("narrating "+string(n.Kind), err)
+	}
+	for i := range rows {
+		rows[i].Session = s.rec.State.Session
+		rows[i].At = s.now.Wall
+	}
+	s.rec.Narration = state
+	s.batch.Events = append(s.batch.Events, rows...)
+	s.pass(n.Kind)
+	return nil
+}
+
+// aboutCall adds what can be said of the call.
+func (s *step) aboutCall(t *Telling, id string) error {
+	call, found := s.rec.State.Find(id)
+	if !found {
+		return nil
+	}
+	t.Call, t.StartsAt = call, call.DispatchAt
+	tool, err := s.tx.Tool(call.Tool)
+	if err != nil {
+		return unexpected("looking up the tool "+call.Tool, err)
+	}
+	t.Tool = tool
+	if t.Args, err = s.args(call); err != nil {
+		return err
+	}
+	if !call.StartedAt.IsZero() {
+		t.Took = s.now.Wall.Sub(call.StartedAt)
+	}
+	if t.Result, err = s.resultOf(call); err != nil {
+		return err
+	}
+	if q := s.question(call.Question); q != nil {
+		t.Question = QuestionFacts{
+			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
+			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
+		}
+	}
+	return nil
+}
+
+// pass marks the fault points that belong to a kind of note.
+func (s *step) pass(kind turn.NoteKind) {
+	switch kind {
+	case turn.NoteAsked:
+		s.before = append(s.before, "question.saving")
+		s.after = append(s.after, "question.saved")
+	case turn.NoteAccepted:
+		s.after = append(s.after, "answer.saved", "undo.waiting")
+	case turn.NoteInvoked:
+		s.before = append(s.before, "dispatch.committing")
+		s.after = append(s.after, "invoked.logged")
+	case turn.NoteFateAsked:
+		s.after = append(s.after, "unknown.asked")
+	default:
+	}
+}
+
+func (s *step) question(number int) *consent.Question {
+	i := slices.IndexFunc(s.rec.Questions, func(q consent.Question) bool { return number != 0 && q.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &s.rec.Questions[i]
+}
+
+// newQuestion mints the number and the token of a question.
+func (s *step) newQuestion() (int, string, error) {
+	number, err := s.tx.Count("question", 1)
+	if err != nil {
+		return 0, "", err
+	}
+	token, err := s.k.token()
+	return int(number), token, err
+}
+
+func (s *step) askConsent(id string) error {
+	call, _ := s.rec.State.Find(id)
+	number, token, err := s.newQuestion()
+	if err != nil {
+		return err
+	}
+	call.Question = number
+	digest, err := s.digest(call)
+	if err != nil {
+		return err
+	}
+	q, err := consent.Ask(consent.Params{
+		Number: number, Kind: consent.Confirmation, SessionID: s.rec.State.Session, Token: token,
+		AskedAt: s.now.Wall, Timeout: s.answerSeconds(call), Default: consent.Reject,
+		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
+	})
+	if err != nil {
+		return unexpected("asking", err)
+	}
+	return s.put(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
+}
+
+// put opens a question, and decides it at once where nobody is left to answer.
+func (s *step) put(q consent.Question, asked turn.QuestionAsked) error {
+	s.keepQuestion(q)
+	if err := s.feed(asked); err != nil || !s.rec.Absent {
+		return err
+	}
+	return s.decideUnanswered()
+}
+
+// decideUnanswered gives every open question its default now (C-66).
+func (s *step) decideUnanswered() error {
+	for _, q := range s.openQuestions() {
+		judged, outcome := q.Nobody(s.now.Wall)
+		if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *step) askFate(id string) error {
+	call, _ := s.rec.State.Find(id)
+	number, token, err := s.newQuestion()
+	if err != nil {
+		return err
+	}
+	q, err := consent.Ask(consent.Params{
+		Number: number, Kind: consent.Clarification, SessionID: s.rec.State.Session, Token: token,
+		AskedAt: s.now.Wall, Timeout: s.answerSeconds(call),
+		ResponseKinds: []consent.ResponseKind{consent.MultipleChoice},
+		Choices: []consent.Choice{
+			{Value: answerLeave, Label: "leave it as it is"},
+			{Value: answerAskAgain, Label: "ask again whether to do it"},
+		},
+		DefaultResponse: answerLeave,
+	})
+	if err != nil {
+		return unexpected("asking", err)
+	}
+	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+}
+
+// keepQuestion adds a question and forgets those of calls that are no longer live.
+func (s *step) keepQuestion(q consent.Question) {
+	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
+		if old.State == consent.Open {
+			return false
+		}
+		_, live := s.rec.State.FindQuestion(old.Number)
+		return !live
+	})
+	s.rec.Questions = append(s.rec.Questions, q)
+}
+
+func (s *step) answerSeconds(c turn.Call) int {
+	if s.rec.AnswerSeconds > 0 {
+		return min(s.rec.AnswerSeconds, consent.MaxSeconds)
+	}
+	return int(c.Limits.AnswerTime() / time.Second)
+}
+
+func (s *step) withdraw(e turn.Withdraw) {
+	if q := s.question(e.Question); q != nil {
+		*q, _ = q.Withdraw(s.now.Wall, e.Reason)
+	}
+}
+
+func (s *step) consume(e turn.Consume) {
+	call, _ := s.rec.State.Find(e.Call)
+	s.batch.Consumed = append(s.batch.Consumed, Consent{
+		Question: e.Question, Call: e.Call, Digest: call.Digest, At: s.now.Wall,
+	})
+}
+
+func (s *step) receipt(e turn.Receipt) {
+	call, _ := s.rec.State.Find(e.Call)
+	s.batch.Receipts = append(s.batch.Receipts, Receipt{
+		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
+		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: call.Digest, Language: "en",
+	})
+	if e.Decision == string(consent.Accept) {
+		s.batch.Consents = append(s.batch.Consents, Consent{
+			Question: call.Question, Call: call.ID, Digest: call.Digest, By: e.By, Surface: e.Surface, At: s.now.Wall,
+		})
+	}
+}
+
+// grant records a start. For a call with an effect the incarnation counts up in the
+// same transaction: a ledger that was restored from before it can be told.
+func (s *step) grant(e turn.Grant) error {
+	call, _ := s.rec.State.Find(e.Call)
+	s.batch.Grants = append(s.batch.Grants, Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
+	s.batch.Edges = append(s.batch.Edges, s.edge(call, "start", "grant#"+strconv.Itoa(e.Fence)))
+	if !call.Class.Effectful() {
+		return nil
+	}
+	if _, err := s.tx.Count(counterIncarnation, 1); err != nil {
+		return err
+	}
+	s.after = append(s.after, "start.committed")
+	return nil
+}
+
+func (s *step) edge(c turn.Call, primitive, phase string) Edge {
+	return Edge{
+		Call: c.ID, Primitive: primitive, Phase: phase,
+		Source: s.rec.State.Agent, Target: "tool." + c.Target, At: s.now.Wall,
+	}
+}
+
+// digest is what a consent to this call is bound to.
+func (s *step) digest(c turn.Call) (string, error) {
+	args, err := s.args(c)
+	if err != nil {
+		return "", err
+	}
+	return s.digestOf(c, args)
+}
+
+func (s *step) digestOf(c turn.Call, args jsontext.Value) (string, error) {
+	sum, err := utp.Consented{
+		Project: s.rec.State.Project, Session: s.rec.State.Session, Turn: s.rec.State.Turn, Call: c.ID,
+		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: s.k.o.Policy.Version(), Question: c.Question,
+	}.Digest()
+	if err != nil {
+		return "", fmt.Errorf("kernel: digest of call %s: %w", c.ID, err)
+	}
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,31 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"time"
+)
+
+// id makes a UUIDv7 as 32 hex digits (RFC 9562, section 5.7).
+func (k *Kernel) id(now time.Time) (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(k.o.Rand, b[6:]); err != nil {
+		return "", unexpected("randomness", err)
+	}
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+	copy(b[:6], ms[2:])
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	return hex.EncodeToString(b[:]), nil
+}
+
+// token makes a reply token of 128 random bits (CONF-05).
+func (k *Kernel) token() (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(k.o.Rand, b[:]); err != nil {
+		return "", unexpected("randomness", err)
+	}
+	return "rpl_" + hex.EncodeToString(b[:]), nil
+}

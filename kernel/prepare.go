@@ -1,0 +1,186 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// wanted is a call that somebody asks for, whoever it is.
+type wanted struct {
+	key, step, tool, says string
+	args                  jsontext.Value
+	from, to              float64
+	replaces              string
+}
+
+// prepare makes a call of what a worker wants. What is wrong with it becomes the
+// call's own outcome; an error is the kernel's.
+func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
+	args, err := body(s.tx, w.Args)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return turn.Call{}, err
+	}
+	return s.make(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, from: w.From, to: w.To})
+}
+
+// make mints the id, resolves and validates the arguments, asks the policy, and keeps
+// the tool.call card.
+func (s *step) make(w wanted) (turn.Call, error) {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	c := turn.Call{
+		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
+		Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Class: utp.Irreversible, Risk: utp.RiskHigh, Policy: s.k.o.Policy.Version(),
+	}
+	tool, err := s.tx.Tool(w.tool)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
+	case err != nil:
+		return c, err
+	}
+	return s.judge(c, tool, w)
+}
+
+// judge fills in what the registry and the policy say of the call.
+func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
+	d := tool.Definition
+	c.Definition, c.Class, c.Risk = tool.Digest, tool.EffectiveClass(), tool.EffectiveRisk()
+	target, err := s.target(d)
+	if err != nil {
+		return s.invalid(c, w.args, utp.CodeBadRequest, err.Error())
+	}
+	c.Target = target.Target
+	resolved, err := s.resolve(&c, d, w.args)
+	if wrong, is := errors.AsType[*invalidError](err); is {
+		return s.invalid(c, nil, wrong.code, wrong.message)
+	}
+	if err != nil {
+		return c, err
+	}
+	ruling := s.k.o.Policy.Decide(tool)
+	c.Decision = ruling.Decision
+	c.Limits = limits(d, ruling)
+	sum := sha256.Sum256(resolved.canonical)
+	c.Arguments = hex.EncodeToString(sum[:])
+	if err := s.keepCallCard(c, target.String(), resolved); err != nil {
+		return c, err
+	}
+	if c.Digest, err = s.digestOf(c, resolved.args); err != nil {
+		return c, err
+	}
+	s.batch.Edges = append(s.batch.Edges, s.edge(c, "tool_call", "request"))
+	return c, nil
+}
+
+// invalid ends a call that cannot be made, with a card all the same.
+func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message string) (turn.Call, error) {
+	c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: code, Message: message}
+	if args.Kind() != '{' || !args.IsValid() || len(args) > utp.InlineLimit {
+		args = jsontext.Value("{}")
+	}
+	return c, s.keepCallCard(c, "", resolved{args: args})
+}
+
+// target is where the tool's commands go.
+func (s *step) target(d utp.Definition) (utp.Subject, error) {
+	return utp.RenderTarget(d.Target, utp.TargetValues{
+		Project: s.rec.State.Project, Channel: s.rec.State.Channel, Agent: s.rec.State.Agent,
+	})
+}
+
+// options are the members of a definition's options that the kernel itself reads.
+type options struct {
+	AnswerSeconds      int  `json:"answer_seconds"`
+	StartWithinSeconds int  `json:"start_within_seconds"`
+	UndoSeconds        int  `json:"undo_seconds"`
+	Reconciles         bool `json:"reconciles"`
+}
+
+func limits(d utp.Definition, r Ruling) turn.Limits {
+	var o options
+	if len(d.Options) > 0 && json.Unmarshal(d.Options, &o) != nil {
+		o = options{} // the defaults are the cautious values
+	}
+	l := turn.Limits{
+		Answer:      time.Duration(o.AnswerSeconds) * time.Second,
+		StartWithin: time.Duration(o.StartWithinSeconds) * time.Second,
+		Undo:        time.Duration(o.UndoSeconds) * time.Second,
+		Reconciles:  o.Reconciles,
+	}
+	if r.Answer > 0 {
+		l.Answer = r.Answer
+	}
+	if r.StartWithin > 0 {
+		l.StartWithin = r.StartWithin
+	}
+	return l
+}
+
+// replace asks for the same work again, under a new id and as things stand now.
+func (s *step) replace(id string) error {
+	old, _ := s.rec.State.Find(id)
+	args, err := s.given(old)
+	if err != nil {
+		return err
+	}
+	c, err := s.make(wanted{
+		key: old.Key, step: old.Step, tool: old.Tool, args: args,
+		from: old.Range[0], to: old.Range[1], replaces: old.ID,
+	})
+	if err != nil {
+		return err
+	}
+	return s.feed(turn.Adopt{Call: c})
+}
+
+// check recomputes what would run now, and names what has changed.
+func (s *step) check(c turn.Call) (turn.Check, error) {
+	out := turn.Check{Call: c.ID}
+	args, err := s.args(c)
+	if err != nil {
+		return out, err
+	}
+	tool, err := s.tx.Tool(c.Tool)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return out, err
+	}
+	secrets, err := s.secretsChanged(args)
+	if err != nil {
+		return out, fmt.Errorf("kernel: arguments of call %s: %w", c.ID, err)
+	}
+	canonical, err := utp.Canonical(args)
+	if err != nil {
+		out.Reason = "arguments"
+		return out, nil //nolint:nilerr // What cannot be made canonical is not what was agreed to.
+	}
+	sum := sha256.Sum256(canonical)
+	switch {
+	case hex.EncodeToString(sum[:]) != c.Arguments:
+		out.Reason = "arguments"
+	case tool.Digest != c.Definition || tool.EffectiveClass() != c.Class || tool.EffectiveRisk() != c.Risk:
+		out.Reason = "definition"
+	case s.k.o.Policy.Version() != c.Policy || s.k.o.Policy.Decide(tool).Decision == turn.Deny:
+		out.Reason = "policy"
+	case secrets:
+		out.Reason = "env"
+	case s.rec.State.Project != s.k.o.Project:
+		out.Reason = "project"
+	default:
+		out.Reason = "call"
+		out.Digest, err = s.digestOf(c, args)
+	}
+	return out, err
+}

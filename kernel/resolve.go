@@ -1,0 +1,151 @@
+package kernel
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// resolved are arguments as they will run, and what was done to what was given.
+type resolved struct {
+	args, canonical jsontext.Value
+	defaults, fixed []string
+	envs            map[string]string
+}
+
+// invalidError says that a call cannot be made of what was given. It is the call's
+// failure, not the kernel's.
+type invalidError struct {
+	code    utp.Code
+	message string
+}
+
+func (e *invalidError) Error() string { return string(e.code) + ": " + e.message }
+
+func invalid(err error) error { return &invalidError{code: utp.CodeBadRequest, message: err.Error()} }
+
+// resolve applies the definition's options, fills in secrets, and refuses what the
+// schema or the canonical form refuses: all before anyone is asked.
+func (s *step) resolve(c *turn.Call, d utp.Definition, given jsontext.Value) (resolved, error) {
+	opts, err := utp.ParseOptions(d.Options)
+	if err != nil {
+		return resolved{}, invalid(err)
+	}
+	r, err := utp.Resolve(given, opts)
+	if err != nil {
+		return resolved{}, invalid(err)
+	}
+	if err := s.literalSecrets(d, r); err != nil {
+		return resolved{}, err
+	}
+	plain, sealed, err := s.fillSecrets(c.ID, r)
+	if err != nil {
+		return resolved{}, err
+	}
+	wrong, err := s.k.schemas.validate(d, plain)
+	if err != nil {
+		return resolved{}, err
+	}
+	if wrong != "" {
+		return resolved{}, &invalidError{code: utp.CodeBadRequest, message: wrong}
+	}
+	canonical, err := utp.Canonical(sealed)
+	if err != nil {
+		return resolved{}, invalid(err)
+	}
+	if bytes.Count(canonical, []byte(`"$secret"`)) != len(r.Envs) {
+		return resolved{}, &invalidError{code: utp.CodeBadRequest, message: "a secret can only be named by the tool's envs, never by an agent"}
+	}
+	return resolved{args: sealed, canonical: canonical, defaults: r.Defaults, fixed: r.Fixed, envs: r.Envs}, nil
+}
+
+// fillSecrets puts what the environment holds into two copies of the arguments: the
+// values, for the schema to see, and the references, for everything else.
+func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.Value, err error) {
+	plain, sealed = r.Args, r.Args
+	for _, name := range slices.Sorted(maps.Keys(r.Envs)) {
+		if len(s.k.o.Key) == 0 {
+			return nil, nil, &invalidError{code: utp.CodeNotImplemented, message: "the tool takes a secret, and this ledger has no key to seal it"}
+		}
+		ref := envRef + r.Envs[name]
+		value, found := s.k.secret(ref)
+		if !found {
+			return nil, nil, &invalidError{code: utp.CodeBadRequest, message: "the operator's environment has no " + r.Envs[name]}
+		}
+		box, err := s.k.seal(call, ref, value)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.batch.Sealed = append(s.batch.Sealed, box)
+		if plain, err = setMember(plain, name, value); err != nil {
+			return nil, nil, err
+		}
+		if sealed, err = setMember(sealed, name, secretArgument{Ref: ref, MAC: s.k.mac(ref, value)}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return plain, sealed, nil
+}
+
+func setMember(args jsontext.Value, name string, value any) (jsontext.Value, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	out, err := utp.SetMember(args, name, raw)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return out, nil
+}
+
+// literalSecrets refuses a secret that was written into the arguments: a property that
+// the schema marks `"x-secret": true` comes from the environment or not at all.
+func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
+	var schema struct {
+		Properties map[string]struct {
+			Secret bool `json:"x-secret"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(d.Parameters, &schema) != nil {
+		return nil //nolint:nilerr // The schema's own compiler says what is wrong with it.
+	}
+	var args map[string]jsontext.Value
+	if json.Unmarshal(r.Args, &args) != nil {
+		return nil //nolint:nilerr // The canonical form says what is wrong with it.
+	}
+	for name, p := range schema.Properties {
+		if _, given := args[name]; given && p.Secret {
+			return &invalidError{code: utp.CodeBadRequest, message: "the argument " + name + " is a secret; name it in the tool's envs instead of writing it"}
+		}
+	}
+	return nil
+}
+
+// withoutMembers removes members that the environment had filled.
+func withoutMembers(args jsontext.Value, envs map[string]string) (jsontext.Value, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(args, &members); err != nil {
+		return nil, unexpected("arguments", err)
+	}
+	for name := range envs {
+		delete(members, name)
+	}
+	raw, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return nil, unexpected("arguments", err)
+	}
+	return raw, nil
+}
+
+// service is the target that a definition names.
+func service(d utp.Definition) (string, error) {
+	s, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
+	return s.Target, err
+}

@@ -1,0 +1,135 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Caller is who asks, as the bus has authenticated it: the kind of peer (agent, tool,
+// hub) and its name.
+type Caller struct{ Kind, Name string }
+
+// The kinds of callers.
+const (
+	AgentCaller = "agent"
+	ToolCaller  = "tool"
+	HubCaller   = "hub"
+)
+
+// operation is one request: decoded, run, and answered with a value or an error.
+type operation func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error)
+
+// operations is what the kernel answers, by kind of caller. The bus's credentials say
+// the same; this second fence does not rely on it.
+func operations(kind, op string) operation {
+	switch kind {
+	case AgentCaller:
+		return agentOperation(op)
+	case ToolCaller:
+		return toolOperation(op)
+	case HubCaller:
+		return hubOperation(op)
+	}
+	return nil
+}
+
+func agentOperation(op string) operation {
+	switch op {
+	case utp.OpClaim:
+		return serve((*Kernel).claim)
+	case utp.OpRenew:
+		return serve((*Kernel).renew)
+	case utp.OpCall:
+		return serve((*Kernel).call)
+	case utp.OpCard:
+		return serve((*Kernel).saveCard)
+	case utp.OpResume:
+		return serve((*Kernel).resume)
+	case utp.OpTranscript:
+		return serve((*Kernel).transcript)
+	case utp.OpDeliver:
+		return serve((*Kernel).deliver)
+	case utp.OpPut:
+		return serve((*Kernel).put)
+	case utp.OpGet:
+		return serve((*Kernel).get)
+	}
+	return nil
+}
+
+func toolOperation(op string) operation {
+	switch op {
+	case utp.OpRegister:
+		return serve((*Kernel).register)
+	case utp.OpStart:
+		return serve((*Kernel).start)
+	case utp.OpBeat:
+		return serve((*Kernel).beat)
+	case utp.OpFinish:
+		return serve((*Kernel).finish)
+	case utp.OpReconcile:
+		return serve((*Kernel).reconcile)
+	case utp.OpSettle:
+		return serve((*Kernel).settle)
+	case utp.OpPut:
+		return serve((*Kernel).put)
+	case utp.OpGet:
+		return serve((*Kernel).get)
+	}
+	return nil
+}
+
+func hubOperation(op string) operation {
+	switch op {
+	case utp.OpEnqueue:
+		return serve((*Kernel).enqueue)
+	case utp.OpSessions:
+		return serve((*Kernel).sessions)
+	case utp.OpEvents:
+		return serve((*Kernel).events)
+	case utp.OpQuestions:
+		return serve((*Kernel).questions)
+	case utp.OpArguments:
+		return serve((*Kernel).arguments)
+	case utp.OpAnswer:
+		return serve((*Kernel).answer)
+	case utp.OpExtend:
+		return serve((*Kernel).extend)
+	case utp.OpStop:
+		return serve((*Kernel).stop)
+	case utp.OpUndo:
+		return serve((*Kernel).undo)
+	case utp.OpAbsent:
+		return serve((*Kernel).absent)
+	}
+	return nil
+}
+
+// Handle answers one request as `{"ok":…}` or `{"error":…}`. It is safe for
+// concurrent use.
+func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []byte) []byte {
+	run := operations(from.Kind, op)
+	if run == nil {
+		return utp.EncodeAnswer(nil, fault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
+	}
+	value, err := run(k, ctx, from, request)
+	if err != nil {
+		k.o.Logger.Debug("refused", "op", op, "kind", from.Kind, "name", from.Name, "error", err)
+		return utp.EncodeAnswer(nil, protocolError(err))
+	}
+	return utp.EncodeAnswer(value, nil)
+}
+
+// serve decodes strictly: unknown members, duplicates and wrong types are bad_request.
+func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) operation {
+	return func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
+		var q Q
+		if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
+			return nil, fault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
+		}
+		return run(k, ctx, from, q)
+	}
+}

@@ -1,0 +1,199 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// register takes a tool's definition. A new or changed one stays unreviewed, which
+// means irreversible, of high risk, and asked for, until an operator has looked.
+func (k *Kernel) register(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+	return struct{}{}, k.Register(ctx, from.Name, q.Definition)
+}
+
+// Register enters a definition for the service target.
+func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) error {
+	if err := d.Validate(); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	owner, err := service(d)
+	if err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	if owner != target {
+		return fault(utp.CodeAuthFailed, "the tool's target subject names another service")
+	}
+	if _, err := k.schemas.compiled(d); err != nil {
+		return fault(utp.CodeBadRequest, "the parameters are no JSON Schema: "+err.Error())
+	}
+	digest, err := d.Digest()
+	if err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	return protocolError(k.update(ctx, func(tx Tx) error {
+		known, err := tx.Tool(d.Tool)
+		if err == nil && known.Digest == digest {
+			return nil
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if err == nil {
+			if owner, serr := service(known.Definition); serr == nil && owner != target {
+				return fault(utp.CodeConflict, "another service has registered a tool of that name")
+			}
+		}
+		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh}}})
+	}))
+}
+
+// Review is an operator's word on a definition: its class and risk, pinned to the
+// digest that was looked at.
+func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
+	return protocolError(k.update(ctx, func(tx Tx) error {
+		t, err := tx.Tool(name)
+		if err != nil {
+			return err
+		}
+		if t.Digest != digest {
+			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
+		}
+		t.Reviewed, t.Class, t.Risk = true, class, risk
+		return tx.Save(Batch{Tools: []Tool{t}})
+	}))
+}
+
+// start grants a call to one owner and hands out the bytes that were consented to.
+func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
+	var a utp.StartAnswer
+	var refusal error
+	fresh := false
+	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
+		a, refusal, fresh = utp.StartAnswer{}, nil, false
+		c, found := s.rec.State.Find(q.Call)
+		if !found {
+			return fault(utp.CodeDone, "the call has ended")
+		}
+		check, err := s.check(c)
+		if err != nil {
+			return err
+		}
+		was := c.State
+		in := turn.Start{Call: q.Call, Owner: q.Owner, Target: from.Name, Lease: k.o.ToolLease, Check: check}
+		if err := s.feed(in); err != nil {
+			return err
+		}
+		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
+			refusal = fault(c.Outcome.Code, "the call may not start: "+c.Outcome.Message)
+			return nil // the refusal itself is recorded
+		}
+		fresh = was != turn.Started
+		a, err = s.startAnswer(c)
+		return err
+	})
+	if isCode(err, utp.CodeNotFound) {
+		return a, k.adoptOrRefuse(ctx, from, q)
+	}
+	if err != nil {
+		return a, err
+	}
+	if refusal != nil {
+		return utp.StartAnswer{}, refusal
+	}
+	if fresh {
+		if err := k.advance(ctx); err != nil {
+			return utp.StartAnswer{}, unexpected("writing the incarnation", err)
+		}
+	}
+	return a, nil
+}
+
+func (s *step) startAnswer(c turn.Call) (utp.StartAnswer, error) {
+	args, secrets, err := s.unsealed(c)
+	if err != nil {
+		return utp.StartAnswer{}, err
+	}
+	b, err := s.handOut(args)
+	return utp.StartAnswer{
+		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
+		StartBy: c.StartBy.Wall, LeaseMS: milliseconds(s.k.o.ToolLease),
+	}, err
+}
+
+// ofService steps the turn of a call that belongs to the asking service.
+func (k *Kernel) ofService(ctx context.Context, from Caller, call string, fn func(*step, turn.Call) error) error {
+	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
+		c, found := s.rec.State.Find(call)
+		if !found {
+			return fault(utp.CodeDone, "the call has ended")
+		}
+		if c.Target != from.Name {
+			return fault(utp.CodeAuthFailed, "the call belongs to another service")
+		}
+		return fn(s, c)
+	})
+}
+
+func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.BeatAnswer, error) {
+	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+	err := k.ofService(ctx, from, q.Call, func(s *step, _ turn.Call) error {
+		a.Stop = s.rec.State.Stop != nil
+		fraction := -1.0
+		if q.Fraction != nil {
+			fraction = *q.Fraction
+		}
+		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
+	})
+	return a, err
+}
+
+func (k *Kernel) finish(ctx context.Context, from Caller, q utp.FinishRequest) (struct{}, error) {
+	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+		o, err := s.outcome(c, q.Status, q.Result, q.Error)
+		if err != nil {
+			return err
+		}
+		s.after = append(s.after, "finish.committed")
+		return s.feed(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
+	})
+	if isCode(err, utp.CodeDone) { // it has been applied already: F repeats as done
+		err = nil
+	}
+	return struct{}{}, err
+}
+
+// reconcile hands a lapsed call's arguments to its service, so that it can find out
+// what became of it.
+func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest) (utp.ReconcileAnswer, error) {
+	var a utp.ReconcileAnswer
+	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+		if c.State != turn.Lapsed && c.State != turn.Unknown {
+			return fault(utp.CodeDone, "the call's fate is settled")
+		}
+		args, err := s.args(c)
+		if err != nil {
+			return err
+		}
+		b, err := s.handOut(args)
+		a = utp.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b}
+		return err
+	})
+	return a, err
+}
+
+func (k *Kernel) settle(ctx context.Context, from Caller, q utp.SettleRequest) (struct{}, error) {
+	return struct{}{}, k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+		in := turn.Settle{Call: q.Call, Fate: turn.Fate(q.Fate)}
+		if in.Fate == turn.Done {
+			o, err := s.outcome(c, q.Status, q.Result, q.Error)
+			if err != nil {
+				return err
+			}
+			in.Outcome = o
+		}
+		return s.feed(in)
+	})
+}

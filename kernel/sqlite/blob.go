@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"fmt"
+	"hash"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// blob is the row of a blob.
+type blob struct {
+	sha256     string
+	size, have int64
+	complete   bool
+	running    []byte // the state of the hash over what is there
+}
+
+// Blob implements [kernel.Tx]. A blob that is not complete is not there.
+func (t *tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
+	if err := t.usable(); err != nil {
+		return nil, 0, err
+	}
+	b, err := t.blob(sha)
+	if err == nil && !b.complete {
+		return nil, 0, fmt.Errorf("%w: the whole blob %s; %d of %d bytes are there", kernel.ErrNotFound, sha, b.have, b.size)
+	}
+	if err != nil {
+		return nil, 0, t.read(err, "the blob %s", sha)
+	}
+	if offset < 0 {
+		return nil, 0, invalid("reading a blob", fmt.Sprintf("offset %d", offset), "0 or more")
+	}
+	data, err := t.bytes(sha, offset, min(max(int64(n), 0), b.size-offset))
+	return data, b.size, t.read(err, "the blob %s", sha)
+}
+
+func (t *tx) blob(sha string) (blob, error) {
+	b := blob{sha256: sha}
+	err := t.c.one(`SELECT size, have, complete, running FROM blobs WHERE sha256 = ?1`, []any{sha}, &b.size, &b.have, &b.complete, &b.running)
+	return b, err
+}
+
+// bytes reads n bytes that are there, out of the pieces that hold them.
+func (t *tx) bytes(sha string, offset, n int64) ([]byte, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	out := make([]byte, 0, n)
+	err := t.c.each(`SELECT start, data FROM blob_chunks WHERE sha256 = ?1 AND start < ?3 AND start >=
+		(SELECT max(start) FROM blob_chunks WHERE sha256 = ?1 AND start <= ?2) ORDER BY start`, []any{sha, offset, offset + n},
+		func(scan func(...any) error) error {
+			var start int64
+			var data []byte
+			if err := scan(&start, &data); err != nil {
+				return err
+			}
+			from := min(max(offset-start, 0), int64(len(data)))
+			out = append(out, data[from:min(offset+n-start, int64(len(data)))]...)
+			return nil
+		})
+	return out, err
+}
+
+// SaveBlob implements [kernel.Tx]. A first piece that differs from what lies there
+// begins an incomplete blob anew, so that nobody can block a name by putting rubbish
+// under it. When the last piece is in and the hash is not the name, that is
+// [kernel.ErrHash] and all pieces are dropped, even though the update is undone.
+func (t *tx) SaveBlob(p utp.PutRequest) error {
+	if err := t.writable("saving a blob"); err != nil {
+		return err
+	}
+	return t.fail(t.saveBlob(p))
+}
+
+func (t *tx) saveBlob(p utp.PutRequest) error {
+	if err := checkPiece(p); err != nil {
+		return err
+	}
+	b, err := t.blob(p.SHA256)
+	if err != nil && !noRows(err) {
+		return border("the blob "+p.SHA256, err)
+	}
+	there := err == nil
+	if b.complete {
+		if b.size != p.Size {
+			return conflict("the blob %s has %d bytes, not %d", p.SHA256, b.size, p.Size)
+		}
+		return nil
+	}
+	data, anew, err := t.unseen(b, p)
+	if err != nil {
+		return err
+	}
+	if anew || !there {
+		b = blob{sha256: p.SHA256, size: p.Size}
+		if err := t.beginBlob(b); err != nil {
+			return err
+		}
+	}
+	return t.extend(b, data)
+}
+
+func checkPiece(p utp.PutRequest) error {
+	if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != p.SHA256 {
+		return invalid("saving a blob", fmt.Sprintf("the name %.80q", p.SHA256), "64 lower-case hexadecimal digits")
+	}
+	if p.Size < 0 || p.Offset < 0 || p.Offset > p.Size || int64(len(p.Data)) > p.Size-p.Offset {
+		return invalid("saving a blob", fmt.Sprintf("%d bytes at %d of %d", len(p.Data), p.Offset, p.Size), "a piece within the blob")
+	}
+	return nil
+}
+
+// unseen is the part of a piece that is not there yet. The part that is there has to be
+// the same, except in a first piece: that one then begins the blob anew.
+func (t *tx) unseen(b blob, p utp.PutRequest) (data []byte, anew bool, err error) {
+	overlap := min(b.have-p.Offset, int64(len(p.Data)))
+	switch {
+	case p.Offset == 0 && b.size != p.Size:
+		return p.Data, true, nil
+	case b.have > 0 && b.size != p.Size:
+		return nil, false, conflict("the blob %s was begun with %d bytes, not %d", p.SHA256, b.size, p.Size)
+	case overlap < 0:
+		return nil, false, conflict("the blob %s has %d bytes; a piece at %d is out of order", p.SHA256, b.have, p.Offset)
+	}
+	is, err := t.bytes(p.SHA256, p.Offset, overlap)
+	switch {
+	case err != nil:
+		return nil, false, border("the blob "+p.SHA256, err)
+	case bytes.Equal(is, p.Data[:overlap]):
+		return p.Data[overlap:], false, nil
+	case p.Offset == 0:
+		return p.Data, true, nil
+	default:
+		return nil, false, conflict("the blob %s has other bytes at %d", p.SHA256, p.Offset)
+	}
+}
+
+func (t *tx) beginBlob(b blob) error {
+	if err := t.dropBlob(b.sha256); err != nil {
+		return err
+	}
+	return t.put("the blob "+b.sha256, `INSERT INTO blobs (sha256, size, have, complete) VALUES (?1, ?2, 0, 0)`, b.sha256, b.size)
+}
+
+// dropBlob removes a blob that is not complete, with its pieces.
+func (t *tx) dropBlob(sha string) error {
+	return t.put("the blob "+sha, `DELETE FROM blobs WHERE sha256 = ?1 AND complete = 0`, sha)
+}
+
+// extend appends to a blob and, when it is whole, checks that it is what its name says.
+// The hash runs along, so that the last piece costs no more than the others.
+func (t *tx) extend(b blob, data []byte) error {
+	sum, err := t.resume(b)
+	if err != nil {
+		return err
+	}
+	for len(data) > 0 {
+		piece := data[:min(len(data), utp.ChunkLimit)]
+		err := t.put("the blob "+b.sha256, `INSERT INTO blob_chunks (sha256, start, data) VALUES (?1, ?2, ?3)`, b.sha256, b.have, piece)
+		if err != nil {
+			return err
+		}
+		_, _ = sum.Write(piece) // a hash never fails
+		b.have += int64(len(piece))
+		data = data[len(piece):]
+	}
+	if b.have < b.size {
+		return t.keepRunning(b, sum)
+	}
+	if is := hex.EncodeToString(sum.Sum(nil)); is != b.sha256 {
+		t.condemned = append(t.condemned, b.sha256)
+		return fmt.Errorf("%w: the blob %s has the hash %s", kernel.ErrHash, b.sha256, is)
+	}
+	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = ?2, complete = 1, running = NULL WHERE sha256 = ?1`, b.sha256, b.have)
+}
+
+func (t *tx) keepRunning(b blob, sum hash.Hash) error {
+	var state []byte
+	if m, ok := sum.(encoding.BinaryMarshaler); ok {
+		var err error
+		if state, err = m.MarshalBinary(); err != nil {
+			state = nil // it is computed again from the pieces
+		}
+	}
+	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = ?2, running = ?3 WHERE sha256 = ?1`, b.sha256, b.have, state)
+}
+
+// resume is the hash over what is there: from its saved state, or over the pieces.
+func (t *tx) resume(b blob) (hash.Hash, error) {
+	sum := sha256.New()
+	if b.have == 0 {
+		return sum, nil
+	}
+	if u, ok := sum.(encoding.BinaryUnmarshaler); ok && len(b.running) > 0 && u.UnmarshalBinary(b.running) == nil {
+		return sum, nil
+	}
+	sum.Reset()
+	for at := int64(0); at < b.have; {
+		piece, err := t.bytes(b.sha256, at, min(b.have-at, utp.ChunkLimit))
+		if err != nil {
+			return nil, border("the blob "+b.sha256, err)
+		}
+		if len(piece) == 0 {
+			return nil, &Error{Kind: ErrCorrupt, Op: "reading the blob " + b.sha256, Found: fmt.Sprintf("no byte at %d", at), Expected: fmt.Sprintf("%d bytes", b.have)}
+		}
+		_, _ = sum.Write(piece)
+		at += int64(len(piece))
+	}
+	return sum, nil
+}

@@ -1,0 +1,32 @@
+package sqlite
+
+import "github.com/earshot-dev/earshot/kernel"
+
+// Sealed implements [kernel.Tx].
+func (t *tx) Sealed(call string) ([]kernel.Sealed, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	var rows []kernel.Sealed
+	err := t.c.each(`SELECT call_id, ref, box FROM sealed WHERE call_id = ?1 ORDER BY ref`, []any{call},
+		func(scan func(...any) error) error {
+			var s kernel.Sealed
+			err := scan(&s.Call, &s.Ref, &s.Box)
+			rows = append(rows, s)
+			return err
+		})
+	return rows, t.read(err, "the sealed values of %s", call)
+}
+
+// saveSealed keeps sealed values, one for each call and reference.
+func (t *tx) saveSealed(b *kernel.Batch) error {
+	for i := range b.Sealed {
+		s := &b.Sealed[i]
+		err := t.put("the sealed value "+s.Ref+" of the call "+s.Call,
+			`INSERT INTO sealed (call_id, ref, box) VALUES (?1, ?2, ?3)`, s.Call, s.Ref, whole(s.Box))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package turn
+
+// Effect is something that the caller makes true, in order, in the transaction that
+// saves the state. The set is closed.
+type Effect interface{ effect() }
+
+type (
+	// Note tells the narrator what happened. Call is empty for the turn as a whole.
+	Note struct {
+		Kind NoteKind
+		Call string
+		// By and Surface name who caused it, where somebody did.
+		By, Surface string
+		// Detail is a code or a reason, never prose.
+		Detail string
+		// Percent is the progress of the whole work, where the note is one of progress.
+		Percent float64
+	}
+	// AskConsent opens a question for the call. The caller answers with [QuestionAsked].
+	AskConsent struct{ Call string }
+	// AskFate opens a question about an unknown call. The caller answers with
+	// [QuestionAsked].
+	AskFate struct{ Call string }
+	// Withdraw closes an open question without an answer.
+	Withdraw struct {
+		Question int
+		Reason   string
+	}
+	// Consume uses the consent up, by compare-and-set on its own row.
+	Consume struct {
+		Call     string
+		Question int
+	}
+	// Command puts the call's command into the session's outbox. Again marks a repeat
+	// under the same id.
+	Command struct {
+		Call  string
+		Again bool
+	}
+	// Grant records that an owner may begin, once for each fence.
+	Grant struct {
+		Call  string
+		Fence int
+	}
+	// AskService asks the call's service what became of it.
+	AskService struct{ Call string }
+	// TellService tells the call's owner to stop.
+	TellService struct{ Call string }
+	// RecordOutcome writes the result card, the inbox report and the edge of an ended
+	// call.
+	RecordOutcome struct{ Call string }
+	// Receipt keeps who answered what, where and when.
+	Receipt struct {
+		Call, By, Surface, Decision string
+	}
+	// Replace asks for the same work anew: a new call, a new question. The caller
+	// resolves and judges it again and hands it in with [Adopt] or as part of the step.
+	Replace struct{ Call string }
+	// KeepLate keeps a result that came after its call was resolved.
+	KeepLate struct {
+		Call    string
+		Outcome Outcome
+	}
+	// Ring rings the worker's doorbell after the commit.
+	Ring struct{}
+)
+
+func (Note) effect()          {}
+func (AskConsent) effect()    {}
+func (AskFate) effect()       {}
+func (Withdraw) effect()      {}
+func (Consume) effect()       {}
+func (Command) effect()       {}
+func (Grant) effect()         {}
+func (AskService) effect()    {}
+func (TellService) effect()   {}
+func (RecordOutcome) effect() {}
+func (Receipt) effect()       {}
+func (Replace) effect()       {}
+func (KeepLate) effect()      {}
+func (Ring) effect()          {}
+
+// NoteKind is what a note tells.
+type NoteKind string
+
+// The kinds of notes, in the order in which a turn may meet them.
+const (
+	NoteBegan      NoteKind = "turn.began"      // first claim
+	NoteThinking   NoteKind = "turn.thinking"   // the planner is at work
+	NoteAsked      NoteKind = "question.asked"  // a consent is asked for
+	NoteAccepted   NoteKind = "call.accepted"   // yes; the undo time runs
+	NoteRefused    NoteKind = "call.refused"    // ended before dispatch; Detail is the code
+	NoteInvoked    NoteKind = "call.invoked"    // the command may leave now
+	NoteProgress   NoteKind = "call.progress"   // Percent of the whole work
+	NoteCompleted  NoteKind = "call.completed"  // a dispatched call ended, however
+	NoteFateAsked  NoteKind = "fate.asked"      // an unknown fate is put to a person
+	NoteFateClosed NoteKind = "fate.closed"     // answered, or settled by the service; Detail says which
+	NoteLate       NoteKind = "call.late"       // a result after the person had taken note
+	NoteStopping   NoteKind = "turn.stopping"   // stopped; running tools have been told
+	NoteFrozen     NoteKind = "ledger.restored" // the ledger went back in time
+	NoteEnded      NoteKind = "turn.ended"      // the one end
+)

@@ -1,0 +1,152 @@
+package turn
+
+import "github.com/earshot-dev/earshot/utp"
+
+// questionAsked ties the number and the digest to the call, once it has both.
+func (m *machine) questionAsked(in QuestionAsked) error {
+	c := m.call(in.Call)
+	switch {
+	case c == nil || in.Number <= 0:
+		return refuse(utp.CodeNotFound, "no such call to ask about")
+	case c.State == Requested:
+		c.State, c.Question, c.Digest = Asked, in.Number, in.Digest
+		m.emit(Note{Kind: NoteAsked, Call: c.ID})
+	case c.State == Unknown:
+		c.Question = in.Number
+		m.emit(Note{Kind: NoteFateAsked, Call: c.ID})
+	default:
+		return refuse(utp.CodeConflict, "the call is "+string(c.State)+"; it cannot be asked about")
+	}
+	return nil
+}
+
+func (m *machine) answered(in Answered) error {
+	c := m.asked(in.Question)
+	if c == nil {
+		return refuse(utp.CodeNotFound, "no open question has that number")
+	}
+	switch c.State {
+	case Unknown:
+		m.fateAnswered(c, in)
+	case Asked:
+		m.consentAnswered(c, in)
+	case Accepted:
+		if in.Accept {
+			return refuse(utp.CodeDone, "the question has been answered")
+		}
+		return m.undo(Undo{Question: in.Question, By: in.By, Surface: in.Surface})
+	case Requested, Dispatched, Started, Lapsed, Finished, Resolved, Over:
+		return refuse(utp.CodeDone, "the question has been answered")
+	}
+	return nil
+}
+
+func (m *machine) consentAnswered(c *Call, in Answered) {
+	receipt := Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "reject"}
+	if !in.Accept {
+		m.emit(receipt)
+		m.Tally.Declined++
+		m.over(c, utp.CodeConsentDeclined, in.By)
+		return
+	}
+	receipt.Decision = "accept"
+	c.State = Accepted
+	c.Consent = &Consent{By: in.By, Surface: in.Surface, At: m.now}
+	c.StartBy = m.now.Add(c.Limits.startWithin())
+	c.DispatchAt = m.now.Wall
+	if c.Class == utp.Irreversible {
+		c.DispatchAt = c.DispatchAt.Add(c.Limits.UndoTime())
+	}
+	m.emit(receipt, Note{Kind: NoteAccepted, Call: c.ID, By: in.By, Surface: in.Surface})
+}
+
+func (m *machine) unanswered(in Unanswered) error {
+	c := m.asked(in.Question)
+	if c == nil {
+		return refuse(utp.CodeNotFound, "no open question has that number")
+	}
+	switch c.State {
+	case Unknown:
+		m.fateAnswered(c, Answered{Question: in.Question})
+	case Asked:
+		m.Tally.Expired++
+		m.over(c, in.Code, "")
+	case Requested, Accepted, Dispatched, Started, Lapsed, Finished, Resolved, Over:
+		return refuse(utp.CodeDone, "the question has been answered")
+	}
+	return nil
+}
+
+// over ends a call before its start.
+func (m *machine) over(c *Call, code utp.Code, by string) {
+	left := c.State == Dispatched // its invocation has been told, so its end must be too
+	c.State = Over
+	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: code}
+	m.Tally.Cancelled++
+	kind := NoteRefused
+	if left {
+		kind = NoteCompleted
+	}
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: by}, RecordOutcome{Call: c.ID})
+}
+
+// stale ends a call whose consent no longer fits what would run, and asks anew. The
+// reason names what changed: "age", "arguments", "definition", ….
+func (m *machine) stale(c *Call, reason string) {
+	left := c.State == Dispatched
+	c.State = Over
+	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: reason}
+	m.Tally.Cancelled++
+	kind := NoteRefused
+	if left {
+		kind = NoteCompleted
+	}
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason}, RecordOutcome{Call: c.ID})
+	if m.Stop == nil {
+		m.emit(Replace{Call: c.ID})
+	}
+}
+
+// fresh reports whether the call may still run as it was agreed: the reason why not,
+// or "".
+func (m *machine) fresh(c *Call, check Check) string {
+	switch {
+	case c.StartBy.Passed(m.now):
+		return "age"
+	case check.Call != c.ID:
+		return "call"
+	case check.Digest != c.Digest || c.Digest == "":
+		if check.Reason == "" {
+			return "digest"
+		}
+		return check.Reason
+	}
+	return ""
+}
+
+// dispatch lets the command leave: the consent is used up in the same breath.
+func (m *machine) dispatch(c *Call) {
+	if c.Decision == Ask {
+		c.Consent.Consumed = true
+		m.emit(Consume{Call: c.ID, Question: c.Question})
+	}
+	c.State = Dispatched
+	c.Rung = 0
+	c.RingAt = m.now.Wall.Add(ringAfter(0))
+	m.Tally.Invoked++
+	m.emit(Note{Kind: NoteInvoked, Call: c.ID}, Command{Call: c.ID})
+}
+
+func (m *machine) undo(in Undo) error {
+	c := m.asked(in.Question)
+	if c == nil {
+		return refuse(utp.CodeNotFound, "no accepted question has that number")
+	}
+	if c.State != Accepted && c.State != Dispatched {
+		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; it can no longer be taken back, only stopped")
+	}
+	m.Tally.Undone++
+	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "undo"})
+	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: "undone"})
+	return nil
+}

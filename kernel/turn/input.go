@@ -1,0 +1,154 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Input is something that happened. The set is closed.
+type Input interface{ input() }
+
+type (
+	// Claim gives the turn to a worker: a fresh one, or one whose worker is gone.
+	Claim struct {
+		Worker string
+		Lease  time.Duration
+	}
+	// Renew extends a worker's lease.
+	Renew struct {
+		Worker string
+		Epoch  int
+		Lease  time.Duration
+	}
+	// Request asks for the calls of a step. The caller has resolved, validated and
+	// judged each; their State is Requested.
+	Request struct {
+		Worker string
+		Epoch  int
+		Step   int
+		Calls  []Call
+	}
+	// Adopt takes over a command that came from outside: one call beside the step.
+	Adopt struct{ Call Call }
+	// QuestionAsked tells which number and digest the question got that an [AskConsent]
+	// effect led to.
+	QuestionAsked struct {
+		Call   string
+		Number int
+		Digest string
+	}
+	// Answered is a validated reply to an open question.
+	Answered struct {
+		Question int
+		Accept   bool
+		Insist   bool // a fate question: ask again
+		By       string
+		Surface  string
+	}
+	// Unanswered ends a question without a yes: Code says how.
+	Unanswered struct {
+		Question int
+		Code     utp.Code
+	}
+	// Tick is the passing of time. Checks holds what the caller has recomputed for
+	// every accepted call whose undo time is over.
+	Tick struct{ Checks []Check }
+	// Start is a service asking to begin.
+	Start struct {
+		Call, Owner, Target string
+		Lease               time.Duration
+		Check               Check
+	}
+	// Beat is a service saying that it is alive; Fraction is its progress, 0 to 1, or
+	// negative for none.
+	Beat struct {
+		Call, Owner string
+		Fence       int
+		Lease       time.Duration
+		Fraction    float64
+	}
+	// Finish is a service's result.
+	Finish struct {
+		Call, Owner string
+		Fence       int
+		Outcome     Outcome
+	}
+	// Settle is a service's word on a lapsed call.
+	Settle struct {
+		Call    string
+		Fate    Fate
+		Outcome Outcome // when the fate is Done
+	}
+	// Resume applies the ended calls of the step and goes on.
+	Resume struct {
+		Worker string
+		Epoch  int
+		Lease  time.Duration
+	}
+	// Deliver ends the turn with the agent's own word.
+	Deliver struct {
+		Worker string
+		Epoch  int
+		End    End
+	}
+	// StopTurn is a person or a signal stopping the turn.
+	StopTurn struct{ Stop Stop }
+	// Undo takes an accept back within the undo time.
+	Undo struct {
+		Question int
+		By       string
+		Surface  string
+	}
+	// Orphan says that every owner and worker up to now is gone for good: the process
+	// that held them all has been started anew.
+	Orphan struct{}
+	// Restored says that the ledger is older than the world: it went back in time.
+	Restored struct{}
+)
+
+// Check is what the caller recomputed about a call at this moment: the digest of
+// what would run now. Reason names what changed when it differs.
+type Check struct {
+	Call   string
+	Digest string
+	Reason string
+}
+
+// Fate is what a service knows of a call that lapsed.
+type Fate string
+
+// The fates.
+const (
+	Done        Fate = "done"
+	NotBegun    Fate = "not_begun"
+	FateUnknown Fate = "unknown"
+)
+
+// Stop says who stopped a turn, from where and why.
+type Stop struct {
+	By      string `json:"by"`
+	Surface string `json:"surface,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// System marks a signal or a shutdown rather than a person's word.
+	System bool `json:"system,omitempty"`
+}
+
+func (Claim) input()         {}
+func (Renew) input()         {}
+func (Request) input()       {}
+func (Adopt) input()         {}
+func (QuestionAsked) input() {}
+func (Answered) input()      {}
+func (Unanswered) input()    {}
+func (Tick) input()          {}
+func (Start) input()         {}
+func (Beat) input()          {}
+func (Finish) input()        {}
+func (Settle) input()        {}
+func (Resume) input()        {}
+func (Deliver) input()       {}
+func (StopTurn) input()      {}
+func (Undo) input()          {}
+func (Orphan) input()        {}
+func (Restored) input()      {}

@@ -1,0 +1,50 @@
+package turn
+
+import "time"
+
+// Defaults and bounds of [Limits].
+const (
+	DefaultAnswer      = 5 * time.Minute
+	DefaultStartWithin = 60 * time.Second
+	MaxStartWithin     = 10 * time.Minute
+	DefaultUndo        = 3 * time.Second
+	DefaultSettle      = 10 * time.Second
+
+	firstRing = time.Second
+	lastRing  = 8 * time.Second
+)
+
+func (l Limits) startWithin() time.Duration {
+	if l.StartWithin <= 0 {
+		return DefaultStartWithin
+	}
+	return min(l.StartWithin, MaxStartWithin)
+}
+
+// AnswerTime is how long the question of such a call stays open.
+func (l Limits) AnswerTime() time.Duration {
+	if l.Answer <= 0 {
+		return DefaultAnswer
+	}
+	return min(l.Answer, 24*time.Hour)
+}
+
+// UndoTime is how long an accept can be taken back.
+func (l Limits) UndoTime() time.Duration {
+	if l.Undo <= 0 {
+		return DefaultUndo
+	}
+	return min(l.Undo, l.startWithin()/2)
+}
+
+func (l Limits) settle() time.Duration {
+	if l.Settle <= 0 {
+		return DefaultSettle
+	}
+	return l.Settle
+}
+
+// ringAfter is the pause after the n-th ring: 1, 2, 4, 8, 8, … seconds.
+func ringAfter(n int) time.Duration {
+	return min(firstRing<<min(n, 3), lastRing)
+}

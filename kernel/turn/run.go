@@ -1,0 +1,266 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// progressStep is the least growth, in percent of the whole work, that is told.
+const progressStep = 5
+
+// tick does what is due.
+func (m *machine) tick(in Tick) {
+	checks := make(map[string]Check, len(in.Checks))
+	for _, c := range in.Checks {
+		checks[c.Call] = c
+	}
+	for i := range m.Calls {
+		m.tickCall(&m.Calls[i], checks)
+	}
+}
+
+func (m *machine) tickCall(c *Call, checks map[string]Check) {
+	switch c.State {
+	case Accepted:
+		m.tickAccepted(c, checks)
+	case Dispatched:
+		m.tickDispatched(c)
+	case Started:
+		if c.Lease.Passed(m.now) {
+			m.lapse(c)
+		}
+	case Lapsed:
+		if !m.now.Wall.Before(c.SettleBy) {
+			m.unknown(c)
+		}
+	case Requested, Asked, Unknown, Finished, Resolved, Over:
+	}
+}
+
+func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
+	if c.StartBy.Passed(m.now) {
+		m.stale(c, "age")
+		return
+	}
+	check, given := checks[c.ID]
+	if !given || m.now.Wall.Before(c.DispatchAt) {
+		return // without a fresh check nothing leaves
+	}
+	if reason := m.fresh(c, check); reason != "" {
+		m.stale(c, reason)
+		return
+	}
+	m.dispatch(c)
+}
+
+func (m *machine) tickDispatched(c *Call) {
+	if c.StartBy.Passed(m.now) {
+		m.notStarted(c)
+		return
+	}
+	if m.now.Wall.Before(c.RingAt) {
+		return
+	}
+	c.Rung++
+	c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
+	m.emit(Command{Call: c.ID, Again: true})
+}
+
+// notStarted ends a call that no service took in time: a consented one is asked for
+// again, another one has timed out.
+func (m *machine) notStarted(c *Call) {
+	if c.Decision == Ask {
+		m.stale(c, "age")
+		return
+	}
+	m.complete(c, Finished, Outcome{
+		Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "no service started the call in time",
+	})
+}
+
+func (m *machine) start(in Start) error {
+	c := m.call(in.Call)
+	if c == nil {
+		return refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
+	}
+	if c.Target != in.Target {
+		return refuse(utp.CodeAuthFailed, "the call belongs to another service")
+	}
+	switch c.State {
+	case Started:
+		if c.Owner == in.Owner {
+			return nil // its first answer was lost
+		}
+		return refuse(utp.CodeBusy, "another owner has started the call")
+	case Finished, Resolved:
+		return refuse(utp.CodeDone, "the call has ended")
+	case Over:
+		return refuse(overCode(c), "the call ended before it was started")
+	case Requested, Asked, Accepted:
+		return refuse(utp.CodeStale, "the call has not been dispatched")
+	case Lapsed, Unknown:
+		return refuse(utp.CodeStale, "the fate of an earlier start is not known")
+	case Dispatched:
+	}
+	if m.Stop != nil {
+		m.over(c, utp.CodeStopped, m.Stop.By)
+		return nil
+	}
+	if reason := m.fresh(c, in.Check); reason != "" {
+		if reason == "age" {
+			m.notStarted(c)
+		} else {
+			m.stale(c, reason)
+		}
+		return nil
+	}
+	m.grant(c, in)
+	return nil
+}
+
+func overCode(c *Call) utp.Code {
+	if c.Outcome != nil && c.Outcome.Code == utp.CodeStopped {
+		return utp.CodeStopped
+	}
+	return utp.CodeStale
+}
+
+func (m *machine) grant(c *Call, in Start) {
+	c.State = Started
+	c.Fence++
+	c.Owner, c.OwnerGone = in.Owner, false
+	c.Lease = m.now.Add(in.Lease)
+	c.StartedAt = m.now.Wall
+	m.emit(Grant{Call: c.ID, Fence: c.Fence})
+}
+
+// owned finds the call that this owner started under this fence.
+func (m *machine) owned(id, owner string, fence int) (*Call, error) {
+	c := m.call(id)
+	if c == nil {
+		return nil, refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
+	}
+	if c.Owner != owner || c.Fence != fence {
+		return nil, refuse(utp.CodeStale, "the call is held by another owner or fence")
+	}
+	return c, nil
+}
+
+func (m *machine) beat(in Beat) error {
+	c, err := m.owned(in.Call, in.Owner, in.Fence)
+	if err != nil {
+		return err
+	}
+	switch c.State {
+	case Lapsed, Started:
+		c.State = Started
+	case Requested, Asked, Accepted, Dispatched, Unknown, Finished, Resolved, Over:
+		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it cannot be kept alive")
+	}
+	c.Lease = m.now.Add(in.Lease)
+	m.progress(c, in.Fraction)
+	return nil
+}
+
+func (m *machine) progress(c *Call, fraction float64) {
+	from, to := c.Range[0], c.Range[1]
+	if fraction < 0 || to <= from {
+		return
+	}
+	percent := from + (to-from)*min(fraction, 1)
+	if percent-max(c.Percent, from) < progressStep && (percent < 100 || c.Percent >= 100) {
+		return
+	}
+	c.Percent = percent
+	m.emit(Note{Kind: NoteProgress, Call: c.ID, Percent: percent})
+}
+
+func (m *machine) finish(in Finish) error {
+	c, err := m.owned(in.Call, in.Owner, in.Fence)
+	if err != nil {
+		return err
+	}
+	switch c.State {
+	case Started, Lapsed:
+		m.complete(c, Finished, in.Outcome)
+	case Unknown:
+		m.settled(c, in.Outcome)
+	case Finished:
+		if c.Outcome.Digest != in.Outcome.Digest {
+			return refuse(utp.CodeConflict, "another result has been recorded for the call")
+		}
+	case Resolved:
+		if m.keepLate(c, in.Outcome) {
+			m.emit(Note{Kind: NoteLate, Call: c.ID, Detail: string(in.Outcome.Status)})
+		}
+	case Requested, Asked, Accepted, Dispatched, Over:
+		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it has no owner")
+	}
+	return nil
+}
+
+// finishLate keeps a result that comes after the turn's end; nothing more can be said
+// in its session.
+func (m *machine) finishLate(in Finish) error {
+	c, err := m.owned(in.Call, in.Owner, in.Fence)
+	if err != nil {
+		return err
+	}
+	if c.Outcome == nil || c.Outcome.Digest != in.Outcome.Digest {
+		m.keepLate(c, in.Outcome)
+	}
+	return nil
+}
+
+// keepLate keeps a late result, and reports whether it is a new one: its answer may
+// have been lost, and then it comes again.
+func (m *machine) keepLate(c *Call, o Outcome) bool {
+	if c.Late == o.Digest {
+		return false
+	}
+	c.Late = o.Digest
+	m.emit(KeepLate{Call: c.ID, Outcome: o})
+	return true
+}
+
+// complete ends a dispatched call with an outcome.
+func (m *machine) complete(c *Call, to CallState, o Outcome) {
+	c.State, c.Outcome = to, &o
+	m.count(c, o)
+	m.emit(Note{Kind: NoteCompleted, Call: c.ID, Detail: string(o.Code)}, RecordOutcome{Call: c.ID})
+}
+
+func (m *machine) count(c *Call, o Outcome) {
+	if o.Status != utp.StatusSuccess {
+		m.Tally.Failed++
+	}
+	if c.Class.Effectful() && (o.Status == utp.StatusSuccess || o.Status == utp.StatusPartial) {
+		m.Tally.Effects++
+	}
+}
+
+// Due returns the next instant at which the turn wants a [Tick], if any.
+func (s State) Due() (time.Time, bool) {
+	var due time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
+			due = t
+		}
+	}
+	for _, c := range s.Calls {
+		switch c.State {
+		case Accepted:
+			sooner(c.DispatchAt)
+		case Dispatched:
+			sooner(c.RingAt)
+			sooner(c.StartBy.Wall)
+		case Started:
+			sooner(c.Lease.Wall)
+		case Lapsed:
+			sooner(c.SettleBy)
+		case Requested, Asked, Unknown, Finished, Resolved, Over:
+		}
+	}
+	return due, !due.IsZero()
+}

@@ -1,0 +1,58 @@
+package turn
+
+import "github.com/earshot-dev/earshot/utp"
+
+// stop takes no further step: what has not started ends, what runs is told, and the
+// turn ends when the last of it has said what it did.
+func (m *machine) stop(s Stop) {
+	if m.Stop != nil {
+		return
+	}
+	m.Stop = &s
+	running := false
+	for i := range m.Calls {
+		running = m.halt(&m.Calls[i]) || running
+	}
+	if running {
+		m.emit(Note{Kind: NoteStopping, By: s.By, Surface: s.Surface, Detail: s.Reason})
+	}
+}
+
+// halt ends one call as far as it can be ended, and reports whether it still runs.
+func (m *machine) halt(c *Call) bool {
+	by := ""
+	if m.Stop != nil {
+		by = m.Stop.By
+	}
+	switch c.State {
+	case Asked:
+		m.emit(Withdraw{Question: c.Question, Reason: "stopped"})
+		m.over(c, utp.CodeStopped, by)
+	case Requested, Accepted, Dispatched:
+		m.over(c, utp.CodeStopped, by)
+	case Started:
+		m.emit(TellService{Call: c.ID})
+		return true
+	case Lapsed:
+		return true
+	case Unknown:
+		m.emit(Withdraw{Question: c.Question, Reason: "stopped"})
+		c.State = Resolved
+		m.emit(RecordOutcome{Call: c.ID})
+	case Finished, Resolved, Over:
+	}
+	return false
+}
+
+// finishStop ends a stopped turn once nothing of it runs.
+func (m *machine) finishStop() {
+	if m.Stop == nil || m.Status == Ended {
+		return
+	}
+	for _, c := range m.Calls {
+		if c.State.Open() {
+			return
+		}
+	}
+	m.end(End{Status: utp.StatusCanceled, Code: utp.CodeStopped, Message: m.Stop.Reason})
+}

@@ -1,0 +1,334 @@
+package turn_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// world plays the kernel around the machine: it answers the effects that want an
+// answer, and watches every rule that must hold on every path.
+type world struct {
+	state turn.State
+	now   turn.Moment
+	next  int // question numbers
+	made  int // calls
+	calls map[string]*watched
+	ended int
+	// other are the calls of which the caller recomputed something else than was agreed to.
+	other map[string]bool
+	path  []string
+}
+
+// watched is what has happened to one call.
+type watched struct {
+	class              utp.Class
+	asked              bool
+	consented          bool
+	consumed, invoked  int
+	completed, grants  int
+	notBegun, recorded int
+	startBy            turn.Moment
+}
+
+func newWorld(class utp.Class, decision turn.Decision, reconciles bool) *world {
+	w := &world{
+		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+		calls: map[string]*watched{},
+		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued},
+	}
+	w.must(turn.Claim{Worker: "w", Lease: time.Minute})
+	w.must(turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{w.call(class, decision, reconciles)}})
+	return w
+}
+
+func (w *world) call(class utp.Class, decision turn.Decision, reconciles bool) turn.Call {
+	w.made++
+	return turn.Call{
+		ID: fmt.Sprintf("tc_%d", w.made), Key: "k", Tool: "t", Target: "files", Class: class, Risk: utp.RiskHigh,
+		Decision: decision, Digest: "d0", Limits: turn.Limits{Reconciles: reconciles},
+	}
+}
+
+func (w *world) must(in turn.Input) {
+	if err := w.feed(in); err != nil {
+		panic(err)
+	}
+}
+
+func (w *world) clone() *world {
+	c := *w
+	c.calls = map[string]*watched{}
+	for id, x := range w.calls {
+		kept := *x
+		c.calls[id] = &kept
+	}
+	c.path = append([]string(nil), w.path...)
+	return &c
+}
+
+// feed steps the machine and makes its effects true; the error is the machine's own
+// refusal, a broken rule panics.
+func (w *world) feed(in turn.Input) error {
+	w.differs(in)
+	next, effects, err := turn.Step(w.state, w.now, in)
+	if err != nil {
+		if _, coded := errors.AsType[*turn.Error](err); !coded {
+			w.brokenf("an error without a code: %v", err)
+		}
+		return err
+	}
+	if settle, ok := in.(turn.Settle); ok && settle.Fate == turn.NotBegun {
+		w.of(settle.Call).notBegun++
+	}
+	w.state = next
+	for _, e := range effects {
+		w.realise(e)
+	}
+	return nil
+}
+
+// differs notes which checks of an input do not fit their calls.
+func (w *world) differs(in turn.Input) {
+	var checks []turn.Check
+	switch in := in.(type) {
+	case turn.Tick:
+		checks = in.Checks
+	case turn.Start:
+		checks = []turn.Check{in.Check}
+	default:
+		return
+	}
+	w.other = map[string]bool{}
+	for _, check := range checks {
+		if c, found := w.state.Find(check.Call); !found || c.Digest != check.Digest {
+			w.other[check.Call] = true
+		}
+	}
+}
+
+func (w *world) of(id string) *watched {
+	if w.calls[id] == nil {
+		c, _ := w.state.Find(id)
+		w.calls[id] = &watched{class: c.Class}
+	}
+	return w.calls[id]
+}
+
+func (w *world) brokenf(format string, args ...any) {
+	panic(fmt.Sprintf("%s\nafter %v", fmt.Sprintf(format, args...), w.path))
+}
+
+func (w *world) realise(e turn.Effect) {
+	switch e := e.(type) {
+	case turn.AskConsent, turn.AskFate:
+		w.next++
+		id := ""
+		switch e := e.(type) {
+		case turn.AskConsent:
+			id = e.Call
+			w.of(id).asked = true
+		case turn.AskFate:
+			id = e.Call
+		}
+		if err := w.feed(turn.QuestionAsked{Call: id, Number: w.next, Digest: fmt.Sprintf("d%d", w.next)}); err != nil {
+			w.brokenf("the machine refused its own question: %v", err)
+		}
+	case turn.Receipt:
+		if e.Decision == "accept" {
+			w.of(e.Call).consented = true
+			c, _ := w.state.Find(e.Call)
+			w.of(e.Call).startBy = c.StartBy
+		}
+	case turn.Consume:
+		x := w.of(e.Call)
+		if w.other[e.Call] {
+			w.brokenf("the consent to %s was used for something else", e.Call)
+		}
+		if x.consumed++; x.consumed > 1 || !x.consented {
+			w.brokenf("a consent of %s was used %d times, given: %v", e.Call, x.consumed, x.consented)
+		}
+	case turn.Command:
+		w.mayLeave(e.Call)
+	case turn.Grant:
+		w.granted(e)
+	case turn.Replace:
+		old, _ := w.state.Find(e.Call)
+		c := w.call(old.Class, old.Decision, old.Limits.Reconciles)
+		c.Replaces = e.Call
+		if err := w.feed(turn.Adopt{Call: c}); err != nil {
+			w.brokenf("the machine refused a replacement: %v", err)
+		}
+	case turn.Note:
+		w.noted(e)
+	case turn.RecordOutcome:
+		if x := w.of(e.Call); x.recorded > 0 {
+			w.brokenf("two outcomes of %s were recorded", e.Call)
+		}
+		w.of(e.Call).recorded++
+	case turn.Withdraw, turn.AskService, turn.TellService, turn.KeepLate, turn.Ring:
+	default:
+		w.brokenf("an unknown effect %T", e)
+	}
+}
+
+// mayLeave: what needed consent leaves only with one that was used for it.
+func (w *world) mayLeave(id string) {
+	c, _ := w.state.Find(id)
+	x := w.of(id)
+	if c.Class == utp.Irreversible && !x.asked {
+		w.brokenf("irreversible %s left unasked", id)
+	}
+	if x.asked && x.consumed != 1 {
+		w.brokenf("%s left without a consent", id)
+	}
+}
+
+func (w *world) granted(e turn.Grant) {
+	w.mayLeave(e.Call)
+	if w.other[e.Call] {
+		w.brokenf("%s was granted for something else", e.Call)
+	}
+	x := w.of(e.Call)
+	x.grants++
+	if x.grants > 1+x.notBegun && !x.class.Repeatable() {
+		w.brokenf("%s was granted %d times", e.Call, x.grants)
+	}
+	if x.asked && x.startBy.Passed(w.now) {
+		w.brokenf("%s was granted after its consent had gone stale", e.Call)
+	}
+}
+
+func (w *world) noted(n turn.Note) {
+	if w.ended > 0 {
+		w.brokenf("%s was told after the end", n.Kind)
+	}
+	switch n.Kind {
+	case turn.NoteInvoked:
+		w.of(n.Call).invoked++
+	case turn.NoteCompleted:
+		x := w.of(n.Call)
+		if x.completed++; x.completed > 1 || x.invoked != 1 {
+			w.brokenf("%s was completed %d times, invoked %d times", n.Call, x.completed, x.invoked)
+		}
+	case turn.NoteEnded:
+		w.ended++
+		for _, c := range w.state.Calls {
+			if x := w.of(c.ID); x.invoked != x.completed && c.State != turn.Started && c.State != turn.Lapsed {
+				w.brokenf("the turn ended with %s (%s) invoked %d and completed %d times", c.ID, c.State, x.invoked, x.completed)
+			}
+		}
+	default:
+	}
+}
+
+// moves are the inputs that are tried at every step, for the latest call.
+func (w *world) moves() map[string]func(*world) error {
+	id := fmt.Sprintf("tc_%d", w.made)
+	c, _ := w.state.Find(id)
+	good := turn.Check{Call: id, Digest: c.Digest}
+	start := func(owner string, check turn.Check) func(*world) error {
+		return func(w *world) error {
+			return w.feed(turn.Start{Call: id, Owner: owner, Target: "files", Lease: 30 * time.Second, Check: check})
+		}
+	}
+	in := func(in turn.Input) func(*world) error { return func(w *world) error { return w.feed(in) } }
+	pass := func(d time.Duration) func(*world) error {
+		return func(w *world) error {
+			w.now = w.now.Add(d)
+			return w.feed(turn.Tick{Checks: []turn.Check{good}})
+		}
+	}
+	done := turn.Outcome{Status: utp.StatusSuccess, Digest: "r1"}
+	return map[string]func(*world) error{
+		"accept":       in(turn.Answered{Question: c.Question, Accept: true, Insist: true, By: "me"}),
+		"reject":       in(turn.Answered{Question: c.Question, By: "me"}),
+		"expire":       in(turn.Unanswered{Question: c.Question, Code: utp.CodeConsentExpired}),
+		"undo":         in(turn.Undo{Question: c.Question, By: "me"}),
+		"tick unknown": in(turn.Tick{}),
+		"tick changed": in(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}}),
+		"3 s":          pass(3 * time.Second),
+		"70 s":         pass(70 * time.Second),
+		"start":        start("o1", good),
+		"start other":  start("o2", good),
+		"start bad":    start("o1", turn.Check{Call: id, Digest: "other"}),
+		"beat":         in(turn.Beat{Call: id, Owner: c.Owner, Fence: c.Fence, Lease: 30 * time.Second, Fraction: -1}),
+		"finish":       in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: done}),
+		"finish other": in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Digest: "r2"}}),
+		"not begun":    in(turn.Settle{Call: id, Fate: turn.NotBegun}),
+		"done":         in(turn.Settle{Call: id, Fate: turn.Done, Outcome: done}),
+		"no idea":      in(turn.Settle{Call: id, Fate: turn.FateUnknown}),
+		"resume":       in(turn.Resume{Worker: "w", Epoch: w.state.Epoch, Lease: time.Minute}),
+		"deliver":      in(turn.Deliver{Worker: "w", Epoch: w.state.Epoch, End: turn.End{Status: utp.StatusSuccess}}),
+		"stop":         in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
+		"orphan": func(w *world) error {
+			if err := w.feed(turn.Orphan{}); err != nil {
+				return err
+			}
+			return w.feed(turn.Claim{Worker: "w", Lease: time.Minute})
+		},
+		"restored": in(turn.Restored{}),
+	}
+}
+
+// TestEveryShortSequence walks all sequences of inputs to a small depth, once for each
+// kind of call, and checks the rules of [world] on every path.
+func TestEveryShortSequence(t *testing.T) {
+	t.Parallel()
+	const depth = 5
+	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
+		for _, decision := range []turn.Decision{turn.Allow, turn.Ask, turn.Deny} {
+			for _, reconciles := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%v", class, decision, reconciles), func(t *testing.T) {
+					t.Parallel()
+					steps := walk(newWorld(class, decision, reconciles), depth)
+					if decision != turn.Deny && steps < 1000 {
+						t.Errorf("only %d steps were walked; the walk is not what it says", steps)
+					}
+				})
+			}
+		}
+	}
+}
+
+// walk visits every state once, breadth first, and returns how many steps it took.
+func walk(first *world, depth int) int {
+	seen := map[string]bool{}
+	level, steps := []*world{first}, 0
+	for range depth {
+		var next []*world
+		for _, w := range level {
+			for name, move := range w.moves() {
+				c := w.clone()
+				c.path = append(c.path, name)
+				steps++
+				if move(c) != nil {
+					continue
+				}
+				if key := c.key(); !seen[key] {
+					seen[key] = true
+					next = append(next, c)
+				}
+			}
+		}
+		level = next
+	}
+	return steps
+}
+
+func (w *world) key() string {
+	raw, err := json.Marshal(w.state)
+	if err != nil {
+		panic(err)
+	}
+	watched, err := json.Marshal(fmt.Sprint(w.now.Wall.Unix(), w.ended))
+	if err != nil {
+		panic(err)
+	}
+	return string(raw) + string(watched)
+}

@@ -1,0 +1,324 @@
+// Package earshot_test holds the rules of the house: what may import what, what a pure package may
+// touch, how large a file may grow. The rules are data in this folder and are proved from the sources.
+package earshot_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "github.com/earshot-dev/earshot"
+
+// room is one package of the house. A package may import, of our own, only what own lists, and all of it
+// must lie on a lower floor; of others, only what third lists (a prefix of the import path).
+type room struct {
+	pkg   string
+	floor int
+	own   []string
+	third []string
+	// beside names packages of the same floor that this one may import, each with the reason.
+	beside map[string]string
+	// both is the reason why a package may know the people's side (aaep) and the tools' side (utp, kernel)
+	// at once. Without a reason it may not.
+	both string
+}
+
+// pureFloor is the highest floor whose packages take time and chance as arguments and start nothing.
+const pureFloor = 1
+
+// jsonModule may be imported on every floor: raw JSON values are part of the wire messages and of the ports, and
+// the product decodes with one library only, so that a duplicate key is refused everywhere in the same way.
+const jsonModule = "github.com/go-json-experiment/json"
+
+const (
+	schemaModule = "github.com/santhosh-tekuri/jsonschema/v6"
+	textModule   = "golang.org/x/text"
+	sysModule    = "golang.org/x/sys"
+	termModule   = "golang.org/x/term"
+	wordModule   = "github.com/clipperhouse/uax29/v2"
+	yamlModule   = "go.yaml.in/yaml/v3"
+	rapidModule  = "pgregory.net/rapid"
+)
+
+// house is the table of docs/design.md. A package that is not here fails the test; a row whose package does
+// not exist yet is a plan.
+var house = []room{
+	{pkg: "aaep", floor: 0, third: []string{textModule}},
+	{pkg: "utp", floor: 0},
+
+	{pkg: "aaep/session", floor: 1, own: []string{"aaep"}},
+	{pkg: "aaep/consent", floor: 1, own: []string{"aaep"}},
+	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
+	{pkg: "aaep/announce", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
+	{pkg: "kernel/turn", floor: 1, own: []string{"utp"}},
+
+	{
+		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "utp", "aaep/consent"}, third: []string{schemaModule},
+		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
+	},
+	{
+		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "utp"},
+		beside: kernelClient(),
+		both:   "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
+	},
+	{pkg: "rpc", floor: 2, own: []string{"utp"}},
+	{pkg: "tool", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "worker", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
+
+	{
+		pkg: "kernel/sqlite", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
+		both:  "it stores the kernel's questions beside its calls",
+	},
+	{
+		pkg: "kernel/postgres", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
+		both:  "it stores the kernel's questions beside its calls",
+	},
+	{pkg: "bus", floor: 3, own: []string{"utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "hub/web", floor: 3, own: []string{"hub", "aaep"}, third: []string{"github.com/coder/websocket"}},
+	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
+	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},
+	{
+		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/session"}, third: []string{textModule},
+		both: "it is the bridge: kernel steps in, events out",
+	},
+	{pkg: "listen", floor: 3, own: []string{"aaep", "aaep/announce"}, third: []string{sysModule, termModule, textModule, wordModule}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
+	{pkg: "agents/script", floor: 3, own: []string{"tool", "worker", "utp"}},
+
+	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session", "aaep/consent", "aaep/pacing", "aaep/announce"}},
+	{
+		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		third: []string{rapidModule},
+		both:  "it proves the stores, which hold both",
+	},
+	{
+		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "narrate"},
+		third: []string{rapidModule},
+		both:  "it runs the whole loop",
+	},
+
+	{pkg: "scripts/told", floor: 5}, // reads the output of go test for the Makefile; not part of the program
+	{
+		pkg: "cmd/earshot", floor: 5, own: everyRoom(),
+		third: []string{"github.com/spf13/cobra", "github.com/knadh/koanf", yamlModule, sysModule, termModule},
+		both:  "it wires everything",
+	},
+}
+
+// kernelClient is the one way in which everybody asks the kernel. It keeps a context and waits, so it is no pure
+// machine, and it stands beside those that use it.
+func kernelClient() map[string]string {
+	return map[string]string{"rpc": "asking the kernel, with its retries and paged values, exists once"}
+}
+
+// everyRoom is written as a function because a table cannot name itself; only the top floor uses it.
+func everyRoom() []string { return []string{"*"} }
+
+// impureImports are forbidden on the pure floors, each with what stands below it; the exceptions only parse text.
+var (
+	impureImports = []string{
+		"context", "net", "os", "sync", "math/rand", "crypto/rand", "syscall", "database/sql", "log", "plugin", "runtime", "unsafe",
+	}
+	impureExcept = []string{"net/url", "net/netip"}
+	impureClock  = []string{"Now", "After", "AfterFunc", "Sleep", "Tick", "NewTicker", "NewTimer", "Since", "Until", "Local"}
+)
+
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	packages := mustLoad(t, os.DirFS("."))
+	report(t, floorViolations(packages))
+}
+
+func TestPureFloors(t *testing.T) {
+	t.Parallel()
+	packages := mustLoad(t, os.DirFS("."))
+	report(t, purityViolations(packages))
+}
+
+// TestHouseTable proves that the table itself is sound: rows only point downward, and at rows.
+func TestHouseTable(t *testing.T) {
+	t.Parallel()
+	for _, r := range house {
+		for _, own := range r.own {
+			if own == "*" {
+				continue
+			}
+			below, ok := roomOf(own)
+			if !ok {
+				t.Errorf("%s may import %s, which has no row", r.pkg, own)
+			} else if below.floor >= r.floor {
+				t.Errorf("%s (floor %d) may import %s (floor %d): only lower floors", r.pkg, r.floor, own, below.floor)
+			}
+		}
+		for beside, reason := range r.beside {
+			if next, ok := roomOf(beside); !ok || next.floor != r.floor || reason == "" {
+				t.Errorf("%s may import %s beside it: needs a row on the same floor and a reason", r.pkg, beside)
+			}
+		}
+	}
+}
+
+// TestLayersCheckerBites feeds the checkers one wrong package after the other.
+func TestLayersCheckerBites(t *testing.T) {
+	t.Parallel()
+	imports := func(pkg string, paths ...string) string {
+		return "package " + path.Base(pkg) + "\nimport (\n_ \"" + strings.Join(paths, "\"\n_ \"") + "\"\n)\n"
+	}
+	tests := []struct {
+		name, file, text string
+		want             string // "" means that nothing may be found
+	}{
+		{"lower floor", "aaep/session/a.go", imports("session", "time", module+"/aaep"), ""},
+		{"upward", "aaep/a.go", imports("aaep", module+"/kernel"), "aaep may not import kernel"},
+		{"sideways", "utp/a.go", imports("utp", module+"/aaep"), "utp may not import aaep"},
+		{"beside, with a reason", "tool/a.go", imports("tool", module+"/rpc"), ""},
+		{"beside, without", "rpc/a.go", imports("rpc", module+"/tool"), "rpc may not import tool"},
+		{"not listed", "tool/a.go", imports("tool", module+"/kernel/turn"), "tool may not import kernel/turn"},
+		{"unknown package", "gadget/a.go", "package gadget\n", "gadget has no row"},
+		{"unknown import", "cmd/earshot/a.go", imports("main", module+"/gadget"), "gadget has no row"},
+		{"top imports all", "cmd/earshot/a.go", imports("main", module+"/kernel", module+"/aaep", "github.com/spf13/cobra"), ""},
+		{"third party", "kernel/turn/a.go", imports("turn", "golang.org/x/text/language"), "kernel/turn may not import golang.org/x/text/language"},
+		{"prefix is a path", "bus/a.go", imports("bus", "github.com/nats-io.evil/x"), "bus may not import github.com/nats-io.evil/x"},
+		{"third party listed", "aaep/a.go", imports("aaep", "golang.org/x/text/language"), ""},
+		{"tests are free", "aaep/a_test.go", imports("aaep_test", module+"/kernel", "pgregory.net/rapid", "os"), ""},
+		{"testdata is not code", "aaep/testdata/a.go", imports("x", "os"), ""},
+		{"other module", "bench/a.go", imports("bench", "example.com/peer"), ""},
+		{"impure import", "aaep/a.go", imports("aaep", "os"), "imports os"},
+		{"impure below", "utp/a.go", imports("utp", "sync/atomic"), "imports sync/atomic"},
+		{"url only parses", "aaep/a.go", imports("aaep", "net/url"), ""},
+		{"shells may", "kernel/a.go", imports("kernel", "context", "sync"), ""},
+		{"clock", "aaep/consent/a.go", "package consent\nimport \"time\"\nvar x = time.Now()\n", "uses time.Now"},
+		{"clock by another name", "utp/a.go", "package utp\nimport t \"time\"\nfunc f() { t.Sleep(1) }\n", "uses time.Sleep"},
+		{"clock without a name", "utp/a.go", "package utp\nimport . \"time\"\nvar x = Second\n", "dot import"},
+		{"a method is no clock", "utp/a.go", "package utp\ntype c struct{}\nfunc (c) Now() int { return 0 }\nvar time c\nvar x = time.Now()\n", ""},
+		{"goroutine", "kernel/turn/a.go", "package turn\nfunc f() { go f() }\n", "starts a goroutine"},
+		{"goroutine above", "kernel/a.go", "package kernel\nfunc f() { go f() }\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			fsys := fstest.MapFS{
+				tt.file:        {Data: []byte(tt.text)},
+				"bench/go.mod": {Data: []byte("module example.com/bench\n")},
+			}
+			packages := mustLoad(t, fsys)
+			got := append(floorViolations(packages), purityViolations(packages)...)
+			wantFinding(t, got, tt.want)
+		})
+	}
+}
+
+func roomOf(pkg string) (room, bool) {
+	i := slices.IndexFunc(house, func(r room) bool { return r.pkg == pkg })
+	if i < 0 {
+		return room{}, false
+	}
+	return house[i], true
+}
+
+func floorViolations(packages []source) []string {
+	var found []string
+	for _, p := range packages {
+		r, ok := roomOf(p.pkg)
+		if !ok {
+			found = append(found, p.pkg+" has no row in the table: give it a floor, or put its code where it belongs")
+			continue
+		}
+		people, tools := false, false
+		for _, imp := range p.imports() {
+			if why := judgeImport(r, imp.path); why != "" {
+				found = append(found, imp.where+": "+why)
+			}
+			own := strings.TrimPrefix(imp.path, module+"/")
+			people = people || under(own, "aaep")
+			tools = tools || under(own, "utp") || under(own, "kernel")
+		}
+		if people && tools && r.both == "" {
+			found = append(found, p.pkg+" knows both protocols without a reason in the table")
+		}
+	}
+	return found
+}
+
+// judgeImport says why room r may not import imp, or "".
+func judgeImport(r room, imp string) string {
+	listed := func(list []string) bool {
+		return slices.ContainsFunc(list, func(prefix string) bool { return under(imp, prefix) })
+	}
+	own, isOwn := strings.CutPrefix(imp, module+"/")
+	switch {
+	case isOwn:
+		below, ok := roomOf(own)
+		if !ok {
+			return own + " has no row in the table"
+		}
+		if _, beside := r.beside[own]; beside {
+			return ""
+		}
+		if !slices.Contains(r.own, own) && !slices.Contains(r.own, "*") || below.floor >= r.floor {
+			return fmt.Sprintf("%s may not import %s", r.pkg, own)
+		}
+	case strings.Contains(strings.Split(imp, "/")[0], "."):
+		if !listed(r.third) && !under(imp, jsonModule) {
+			return fmt.Sprintf("%s may not import %s", r.pkg, imp)
+		}
+	case r.floor <= pureFloor && listed(impureImports) && !listed(impureExcept):
+		return r.pkg + " is pure but imports " + imp
+	}
+	return ""
+}
+
+// purityViolations finds what a pure package does rather than imports: reading the clock and starting goroutines.
+func purityViolations(packages []source) []string {
+	var found []string
+	for _, p := range packages {
+		if r, ok := roomOf(p.pkg); !ok || r.floor > pureFloor {
+			continue
+		}
+		for _, f := range p.files {
+			ast.Inspect(f.syntax, func(n ast.Node) bool {
+				if what := impureNode(p.info, n); what != "" {
+					found = append(found, p.at(n)+": "+p.pkg+" is pure but "+what)
+				}
+				return true
+			})
+		}
+	}
+	return found
+}
+
+func impureNode(info *types.Info, n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "starts a goroutine"
+	case *ast.ImportSpec:
+		if n.Name != nil && n.Name.Name == "." {
+			return "has a dot import, which hides what is called"
+		}
+	case *ast.SelectorExpr:
+		base, ok := n.X.(*ast.Ident)
+		if !ok {
+			return ""
+		}
+		pkg, ok := info.Uses[base].(*types.PkgName)
+		if ok && pkg.Imported().Path() == "time" && slices.Contains(impureClock, n.Sel.Name) {
+			return "uses time." + n.Sel.Name
+		}
+	}
+	return ""
+}
+
+// under reports whether p is dir or lies below it.
+func under(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, dir+"/")
+}

@@ -1,0 +1,208 @@
+package listen
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// show prints a question in full: its number, what it is about, how much of it,
+// whether it can be undone, until when, and which words answer it.
+func (t *Terminal) show(q *question) {
+	// The empty line sets it apart, and ends a line that somebody had begun to type.
+	t.print(Prompt, "")
+	t.promptf("Question %d: %s", q.number, visibleText(q.what.text))
+
+	if q.what.confirmation {
+		t.showConfirmation(q)
+	} else {
+		t.showClarification(q)
+	}
+}
+
+func (t *Terminal) showConfirmation(q *question) {
+	w := q.what
+	t.labelled("What happens", w.consequence)
+
+	if amount := w.amount(); amount != "" {
+		t.promptf("How many: %s.", amount)
+	}
+
+	switch {
+	case w.irreversible:
+		t.promptf("This cannot be undone.")
+	case w.reversible:
+		t.promptf("This can be undone.")
+	}
+
+	t.labelled("Hint", w.hint)
+
+	silence := "Without an answer it will not be done."
+	if w.defaultAnswer == string(aaep.DecisionAccept) && !w.irreversible {
+		silence = "Without an answer it will be done."
+	}
+
+	t.promptf("%s. %s", capital(t.untilText(q)), silence)
+	t.showWords(q)
+}
+
+func (t *Terminal) showClarification(q *question) {
+	w := q.what
+	t.labelled("Why", w.consequence)
+	t.labelled("Hint", w.hint)
+
+	for _, c := range w.choices {
+		t.promptf("Type %s for: %s", t.choiceWord(q, c), visibleText(c.Label))
+	}
+
+	silence := ""
+	if w.defaultAnswer != "" {
+		silence = " Without an answer it is: " + t.settings.Show(w.defaultAnswer) + "."
+	}
+
+	t.promptf("%s.%s", capital(t.untilText(q)), silence)
+	t.showWords(q)
+}
+
+// showWords says how to answer, or that it cannot be done here.
+func (t *Terminal) showWords(q *question) {
+	if t.gone {
+		t.cannotAnswer(q)
+
+		return
+	}
+
+	t.promptf("Type %s, then press Enter.", either(t.questionWords(q)))
+}
+
+func (t *Terminal) cannotAnswer(q *question) {
+	t.promptf("Question %d cannot be answered here, because the input has ended.", q.number)
+}
+
+func (t *Terminal) labelled(label, text string) {
+	if text != "" {
+		t.promptf("%s: %s", label, visibleText(text))
+	}
+}
+
+// untilText says until when a question can be answered.
+func (t *Terminal) untilText(q *question) string {
+	if !q.deadline.After(t.now) {
+		return "the time to answer is over"
+	}
+
+	return fmt.Sprintf("answer until %s, in %s",
+		momentText(q.deadline, t.now, t.settings.Zone), durationText(q.deadline.Sub(t.now)))
+}
+
+// amount says how many things, and how many bytes.
+func (w what) amount() string {
+	var parts []string
+	if w.items >= 0 {
+		parts = append(parts, counted(w.items, "item"))
+	}
+
+	if w.bytes >= 0 {
+		parts = append(parts, bytesText(w.bytes))
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+// questionWords lists the words that a question takes, with its number when
+// there is more than one question.
+func (t *Terminal) questionWords(q *question) []string {
+	var list []string
+
+	w := q.what
+
+	switch {
+	case w.confirmation && w.acceptable:
+		list = append(list, "accept", "reject")
+	case w.confirmation:
+		list = append(list, "reject")
+	case len(w.kinds) > 0:
+		list = append(list, t.responseWords(q)...)
+	default:
+		list = append(list, "answer and your words")
+	}
+
+	list = append(list, "more time")
+	if w.confirmation {
+		list = append(list, "list")
+	}
+
+	list = append(list, "why")
+
+	for i, word := range list {
+		list[i] = t.numbered(q, word)
+	}
+
+	return append(list, "stop")
+}
+
+func (t *Terminal) responseWords(q *question) []string {
+	var list []string
+
+	for _, kind := range q.what.kinds {
+		switch kind {
+		case aaep.ResponseMultipleChoice:
+			for _, c := range q.what.choices {
+				list = append(list, t.plainChoiceWord(c))
+			}
+		case aaep.ResponseYesNo:
+			list = append(list, "yes", "no")
+		case aaep.ResponseNumeric:
+			list = append(list, "answer and a number")
+		case aaep.ResponseFreetext:
+			list = append(list, "answer and your words")
+		}
+	}
+
+	return list
+}
+
+// numbered adds the number to a word when a bare one would not do.
+func (t *Terminal) numbered(q *question, word string) string {
+	if len(t.open()) < 2 {
+		return word
+	}
+
+	if rest, ok := strings.CutPrefix(word, "answer "); ok {
+		return fmt.Sprintf("answer %d %s", q.number, rest)
+	}
+
+	return fmt.Sprintf("%s %d", word, q.number)
+}
+
+// choiceWord is what a person types for a choice.
+func (t *Terminal) choiceWord(q *question, c aaep.Choice) string {
+	return t.numbered(q, t.plainChoiceWord(c))
+}
+
+func (t *Terminal) plainChoiceWord(c aaep.Choice) string {
+	word := spoken(c.Value)
+	if parseWords(word).verb == verbOther && parseWords(word).number == 0 {
+		return visibleText(word)
+	}
+
+	return "answer " + visibleText(word) // the bare word means something else
+}
+
+// either joins words as a sentence does: a, b or c.
+func either(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}
+
+// capital begins a text with a capital letter.
+func capital(text string) string {
+	_, size := utf8.DecodeRuneInString(text)
+
+	return strings.ToUpper(text[:size]) + text[size:]
+}

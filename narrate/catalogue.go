@@ -1,0 +1,164 @@
+package narrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/unicode/norm"
+)
+
+// The readable fields that most events have; a message may have others, by the name
+// that they have in the event.
+const (
+	fieldTerse    = "summary_terse"
+	fieldNormal   = "summary_normal"
+	fieldDetailed = "summary_detailed"
+)
+
+// A Message is what one language says at one moment: the text of each readable field,
+// with {parameters}. The keys of the catalogue are those of the rows' Template.
+type Message struct {
+	// Terse, Normal and Detailed are the three summaries. A phrase that other messages
+	// hold has Normal only.
+	Terse, Normal, Detailed string
+	// Fields are further readable fields of the event: action, consequence, question.
+	Fields map[string]string
+}
+
+// Catalogue is one language: its messages by key.
+type Catalogue struct {
+	Tag      language.Tag
+	Messages map[string]Message
+}
+
+// Speaker says messages of one catalogue. It is safe for concurrent use.
+type Speaker struct{ tongue tongue }
+
+// NewSpeaker compiles a catalogue. Its error names the message that does not compile.
+func NewSpeaker(c Catalogue) (*Speaker, error) {
+	s := &Speaker{tongue: tongue{tag: c.Tag, messages: map[string]compiled{}, printer: message.NewPrinter(c.Tag)}}
+	for key, m := range c.Messages {
+		fields, err := compile(m)
+		if err != nil {
+			return nil, fmt.Errorf("message %s (%s): %w", key, c.Tag, err)
+		}
+		s.tongue.messages[key] = fields
+	}
+	return s, nil
+}
+
+func compile(m Message) (compiled, error) {
+	out := compiled{}
+	texts := map[string]string{fieldTerse: m.Terse, fieldNormal: m.Normal, fieldDetailed: m.Detailed}
+	for name, text := range m.Fields {
+		texts[name] = text
+	}
+	for name, text := range texts {
+		if text == "" {
+			continue
+		}
+		p, err := parsePhrase(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = p
+	}
+	return out, nil
+}
+
+var errNoMessage = errors.New("the catalogue has no such message")
+
+// Render says a row's message: each readable field of its event by name, shortened to
+// what one listens to. The same template and parameters give the same texts.
+func (s *Speaker) Render(template string, params jsontext.Value) (map[string]string, error) {
+	p, err := ParseParams(params)
+	if err != nil {
+		return nil, err
+	}
+	return s.say(template, p)
+}
+
+func (s *Speaker) say(template string, params Params) (map[string]string, error) {
+	fields, ok := s.tongue.messages[template]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", errNoMessage, template)
+	}
+	out := make(map[string]string, len(fields))
+	for name, p := range fields {
+		text, err := s.tongue.render(p, params, 0)
+		if err != nil {
+			return nil, fmt.Errorf("message %s, %s: %w", template, name, err)
+		}
+		if text = s.fit(tidy(text), capOf(name)); text != "" {
+			out[name] = text
+		}
+	}
+	return out, nil
+}
+
+func capOf(field string) int {
+	switch field {
+	case fieldTerse:
+		return capTerse
+	case fieldNormal:
+		return capNormal
+	case fieldDetailed:
+		return capDetailed
+	}
+	return capField
+}
+
+// tidy takes out the spaces that forms without text leave behind, composes what came
+// together where prose and values meet (the values themselves are composed or named),
+// and gives a mark at the start something to stand on.
+func tidy(s string) string {
+	for strings.Contains(s, "  ") {
+		s = strings.ReplaceAll(s, "  ", " ")
+	}
+	s = norm.NFC.String(strings.TrimSpace(s))
+	if first, _ := utf8.DecodeRuneInString(s); unicode.Is(unicode.M, first) {
+		return "◌" + s
+	}
+	return s
+}
+
+// fit shortens a finished text and says by how much. Isolates that the cut left open
+// are closed.
+func (s *Speaker) fit(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	const roomForNote = 60
+	head, more := cut(text, limit-roomForNote)
+	var out strings.Builder
+	out.WriteString(strings.TrimSpace(head))
+	open := strings.Count(head, string(firstStrongIsolate)) - strings.Count(head, string(popDirectionalIsolate))
+	for range open {
+		out.WriteRune(popDirectionalIsolate)
+	}
+	out.WriteByte(' ')
+	out.WriteString(s.left(more))
+	return out.String()
+}
+
+// sayParam says one parameter by itself.
+func (s *Speaker) sayParam(p Param) (string, error) {
+	var out strings.Builder
+	err := s.tongue.writeParam(&out, p, 0)
+	return out.String(), err
+}
+
+// left says how much was left out.
+func (s *Speaker) left(more int) string {
+	said, err := s.sayParam(say("value.more", Params{"n": count(int64(more))}))
+	if err != nil {
+		return "…"
+	}
+	return said
+}

@@ -1,0 +1,374 @@
+package narrate
+
+import "golang.org/x/text/language"
+
+// English is the first catalogue; other languages have the same keys and parameters.
+func English() Catalogue {
+	return Catalogue{Tag: language.English, Messages: map[string]Message{
+		// Values inside sentences.
+		"value.secret":   {Normal: "a secret"},
+		"value.hidden":   {Normal: "a credential, not shown"},
+		"value.empty":    {Normal: "(empty)"},
+		"value.null":     {Normal: "nothing"},
+		"value.more":     {Normal: "(and {n, plural, one {# more character} other {# more characters}})"},
+		"value.left":     {Normal: "And {n, plural, one {# more} other {# more}}."},
+		"value.others":   {Normal: "and {n, plural, one {# other} other {# others}}"},
+		"value.comma":    {Normal: ", "},
+		"value.bytes":    {Normal: "{n, plural, one {# byte} other {# bytes}}"},
+		"value.size":     {Normal: "{round} ({n, plural, one {# byte} other {# bytes}})"},
+		"value.fraction": {Normal: "{n} seconds"},
+		"value.seconds":  {Normal: "{n, plural, one {# second} other {# seconds}}"},
+		"value.minutes":  {Normal: "{n, plural, one {# minute} other {# minutes}}"},
+		"value.hours":    {Normal: "{n, plural, one {# hour} other {# hours}}"},
+		"value.days":     {Normal: "{n, plural, one {# day} other {# days}}"},
+		"value.items":    {Normal: "{n, plural, =0 {an empty list} one {a list of # item} other {a list of # items}}"},
+		"value.members":  {Normal: "{n, plural, =0 {an empty object} one {an object with # member} other {an object with # members}}"},
+		"value.member":   {Normal: "{name}: {value}"},
+
+		// The turn.
+		"turn.began": {
+			Terse:    "Started.",
+			Normal:   "{agent} has started{request, select, none {.} other { on this request: {request}}}",
+			Detailed: "{agent} has started{request, select, none {.} other { on this request: {request}}} Everything it does with a tool is told here.",
+		},
+		"turn.thinking": {
+			Terse:  "Thinking.",
+			Normal: "Working out what to do next.",
+		},
+		"turn.stopping": {
+			Terse: "Stopping.",
+			Normal: "Stopping. {running, plural, one {# tool is still at work and has been told to stop. What it did will be said.} " +
+				"other {# tools are still at work and have been told to stop. What they did will be said.}}",
+			Detailed: "Stopping{by, select, none {} other {, as {by} asked}}. No further step is taken. {running, plural, " +
+				"one {# tool is still at work and has been told to stop. What it did will be said.} " +
+				"other {# tools are still at work and have been told to stop. What they did will be said.}}",
+		},
+		"ledger.restored": {
+			Terse: "The ledger is from an older copy.",
+			Normal: "The ledger has been restored from an older copy. What happened since is not in it. " +
+				"Whatever was under way and has an effect is now in doubt; nothing of it is repeated without your word.",
+		},
+
+		// Tools.
+		"call.using": {
+			Terse:  "Using a tool.",
+			Normal: "Using the tool {tool}.",
+		},
+		"call.back": {
+			Terse:  "Still at work.",
+			Normal: "{running, plural, one {# tool is} other {# tools are}} still at work.",
+		},
+		"call.invoked": {
+			Terse:  "{doing, select, none {Using {tool}.} other {{doing}}}",
+			Normal: "{doing, select, none {Using the tool {tool}.} other {{doing}}}",
+			Detailed: "{doing, select, none {Using the tool {tool}.} other {{doing} The tool is {tool}.}} {class, select, " +
+				"read {It only looks.} idempotent {It makes a change that may be repeated.} reversible {What it does can be undone.} other {What it does cannot be undone.}} " +
+				"{question, select, none {} other {You said yes to question {question}.}}",
+			Fields: map[string]string{
+				"description":  "{about, select, none {} other {{about}}}",
+				"args_summary": "{args, select, none {} other {{args}}}",
+			},
+		},
+		"call.now": {Normal: "Now: {action}"},
+		"call.progress": {
+			Terse:  "{percent} percent.",
+			Normal: "{percent} percent done.",
+		},
+		"call.completed.success": {
+			Terse:  "{result, select, none {Done.} other {{result}}}",
+			Normal: "{result, select, none {The tool {tool} has finished.} other {{result}}}",
+			Detailed: "{result, select, none {The tool {tool} has finished.} other {{result}}} " +
+				"{took, select, none {} other {The tool {tool} took {took}.}}",
+		},
+		"call.completed.partial": {
+			Terse:    "Only partly done. {result, select, none {} other {{result}}}",
+			Normal:   "Only partly done. {result, select, none {The tool {tool} finished a part of the work.} other {{result}}}",
+			Detailed: "Only partly done. {result, select, none {The tool {tool} finished a part of the work.} other {{result}}} {message, select, none {} other {It reports: {message}}}",
+		},
+		"call.completed.failed": {
+			Terse:    "{tool} failed.",
+			Normal:   "The tool {tool} failed{why, select, none {.} other {: {why}}} {result, select, none {} other {{result}}}",
+			Detailed: "The tool {tool} failed{why, select, none {.} other {: {why}}} {message, select, none {} other {It reports: {message}}} {result, select, none {} other {{result}}} {effect, select, yes {It may have changed something before it failed.} other {}}",
+			Fields:   map[string]string{"error_message": "{message, select, none {{why, select, none {The tool {tool} failed.} other {{why}}}} other {{message}}}"},
+		},
+		"call.completed.timeout": {
+			Terse:    "{tool} took too long.",
+			Normal:   "The tool {tool} did not finish in time. {effect, select, yes {It may have changed something.} other {}}",
+			Detailed: "The tool {tool} did not finish in time{took, select, none {} other { and was given up after {took}}}. {message, select, none {} other {It reports: {message}}} {effect, select, yes {It may have changed something.} other {}}",
+			Fields:   map[string]string{"error_message": "{message, select, none {The tool {tool} did not finish in time.} other {{message}}}"},
+		},
+		"call.completed.not_started": {
+			Terse:  "{tool} was not started.",
+			Normal: "No service started the tool {tool} in time. Nothing of it was done.",
+			Fields: map[string]string{"error_message": "No service started the tool {tool} in time."},
+		},
+		"call.completed.canceled": {
+			Terse:    "{tool} was stopped.",
+			Normal:   "The tool {tool} was stopped. {result, select, none {{effect, select, yes {What it did before that is not known.} other {}}} other {{result}}}",
+			Detailed: "The tool {tool} was stopped. {result, select, none {{effect, select, yes {What it did before that is not known.} other {}}} other {{result}}} {message, select, none {} other {It reports: {message}}}",
+			Fields:   map[string]string{"error_message": "{message, select, none {The tool {tool} was stopped.} other {{message}}}"},
+		},
+		"call.completed.stopped": {
+			Terse:  "{tool} was stopped before it began.",
+			Normal: "The tool {tool} was stopped before it began. Nothing of it was done.",
+			Fields: map[string]string{"error_message": "Stopped before it began."},
+		},
+		"call.completed.consent_stale": {
+			Terse:  "Your yes no longer fits.",
+			Normal: "The tool {tool} did not begin: your yes{question, select, none {} other { to question {question}}} no longer fits. {reason} Nothing of it was done. {again, select, yes {You will be asked again.} other {}}",
+			Fields: map[string]string{"error_message": "The consent no longer fitted what would have run, so it did not begin."},
+		},
+		"call.completed.outcome_unknown": {
+			Terse:  "It is not known what {tool} did.",
+			Normal: "It is not known whether this was done: {action} {known}",
+			Fields: map[string]string{"error_message": "The tool {tool} gave no result. What it did is not known."},
+		},
+		"call.completed.abandoned": {
+			Terse:  "{tool} was still at work.",
+			Normal: "The tool {tool} was still at work when the turn ended. It has been told to stop. What it did is not known.",
+			Fields: map[string]string{"error_message": "Still at work when the turn ended; told to stop."},
+		},
+		"call.late": {
+			Terse:  "A late result from {tool}.",
+			Normal: "A result of {tool} came late, after you had been told that its outcome was not known. {outcome}",
+		},
+		"late.success":  {Normal: "It did finish. {result, select, none {} other {{result}}}"},
+		"late.partial":  {Normal: "It finished a part of the work. {result, select, none {} other {{result}}}"},
+		"late.failed":   {Normal: "It failed. It may have changed something."},
+		"late.timeout":  {Normal: "It ran out of time. It may have changed something."},
+		"late.canceled": {Normal: "It was stopped."},
+
+		// Questions.
+		"question.waiting": {
+			Terse:  "Waiting for your answer.",
+			Normal: "Waiting for your answer to question {question}.",
+		},
+		"question.asked": {
+			Terse: "Question {question}: {action}",
+			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}. {action} {consequence} " +
+				"Say accept or reject. Without an answer within {time} it is not done.",
+			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}. {action} {consequence} " +
+				"{earlier, select, yes {This was asked or tried before; the earlier attempt does not count for it.} other {}} " +
+				"Say accept or reject. Without an answer within {time} it is not done. " +
+				"{undo, select, none {} other {After accept there are {undo} to take it back.}} " +
+				"The tool is {tool}{args, select, none {.} other {, with {args}.}} {says, select, none {} other {The agent says: {says}}}",
+			Fields: map[string]string{"action": "{action}", "consequence": "{consequence}"},
+		},
+		"question.extended": {
+			Terse:  "More time.",
+			Normal: "More time for question {question}. It is asked again.",
+		},
+		"question.withdrawn": {
+			Terse:  "Question {question} is withdrawn.",
+			Normal: "Question {question} is withdrawn. {reason}",
+		},
+		"withdrawn.stopped":  {Normal: "The work was stopped."},
+		"withdrawn.restored": {Normal: "The ledger has been restored from an older copy."},
+		"grant.revoked": {
+			Terse:  "Your yes no longer counts.",
+			Normal: "Your yes to question {question} no longer counts.",
+		},
+		"action.generic": {Normal: "Run the tool {tool}{args, select, none {.} other {, with {args}.}}"},
+		"action.unreviewed": {Normal: "Run the tool {tool}, which nobody here has checked" +
+			"{claim, select, none {{args, select, none {.} other {, with {args}.}}} other {. It says of itself: {claim}}}"},
+		"consequence.read":         {Normal: "It only looks and changes nothing."},
+		"consequence.idempotent":   {Normal: "It makes a change. Doing it twice is the same as doing it once."},
+		"consequence.reversible":   {Normal: "It can be undone."},
+		"consequence.irreversible": {Normal: "It cannot be undone."},
+		"consequence.unreviewed":   {Normal: "What it does is not known here, so take it as something that cannot be undone."},
+
+		// Answers.
+		"call.accepted": {
+			Terse: "Recorded: yes. {undo, select, none {} other {Starts in {undo}; say undo.}}",
+			Normal: "Recorded: yes to question {question}. {undo, select, none {It starts now.} " +
+				"other {It starts in {undo}; say undo to take it back.}}",
+			Detailed: "Recorded: yes to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
+				"{undo, select, none {It starts now.} other {It starts in {undo}; say undo to take it back.}} The yes is good for this one call.",
+		},
+		"call.refused.consent_declined": {
+			Terse:  "Recorded: no.",
+			Normal: "Recorded: no to question {question}. The tool {tool} does not run.",
+			Detailed: "Recorded: no to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
+				"The tool {tool} does not run. Nothing of it was done.",
+		},
+		"call.refused.consent_expired": {
+			Terse:  "Question {question} has expired.",
+			Normal: "Nobody answered question {question} in time, so it is not done. The tool {tool} does not run.",
+		},
+		"call.refused.consent_withdrawn": {
+			Terse:  "Question {question} is withdrawn.",
+			Normal: "Question {question} is withdrawn. The tool {tool} does not run.",
+		},
+		"call.refused.consent_stale": {
+			Terse: "Your yes no longer fits.",
+			Normal: "Your yes to question {question} no longer fits, so it was not done. {reason} " +
+				"{again, select, yes {You will be asked again.} other {}}",
+		},
+		"call.refused.stopped": {
+			Terse:  "Stopped before it began.",
+			Normal: "Stopped before it began: {tool}. Nothing of it was done.",
+		},
+		"call.refused.undone": {
+			Terse:  "Taken back.",
+			Normal: "Taken back in time: the tool {tool} does not run. Nothing of it was done.",
+		},
+		"call.refused.denied_by_policy": {
+			Terse:  "{tool} is not allowed.",
+			Normal: "The rules of this place do not allow the tool {tool}. It does not run and nobody is asked.",
+		},
+		"call.refused.other": {
+			Terse:  "{tool} does not run.",
+			Normal: "The tool {tool} does not run. The reason has the code {code}.",
+		},
+		"stale.age":        {Normal: "Too much time has passed since you said it."},
+		"stale.arguments":  {Normal: "What it would have been done to has changed."},
+		"stale.definition": {Normal: "The tool itself has changed."},
+		"stale.policy":     {Normal: "The rules of this place have changed."},
+		"stale.env":        {Normal: "A setting that it depends on has changed."},
+		"stale.project":    {Normal: "It belongs to another project now."},
+		"stale.call":       {Normal: "It was for another call."},
+		"stale.other":      {Normal: "Something that it was about has changed."},
+
+		// Unknown fates.
+		"fate.asked": {
+			Terse: "Question {question}: {insist, select, yes {ask again, although {tool} may still be at work?} " +
+				"other {it is not known whether this was done: {action}}}",
+			Normal: "Question {question}. {insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
+				"This is what it was about: {action}} other {It is not known whether this was done: {action} {known}}} " +
+				"Say leave, to leave it as it is, or ask again, to be asked for it anew. Without an answer within {time} it is left.",
+			Fields: map[string]string{
+				"question": "{insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
+					"Ask for it anew all the same?} other {It is not known whether this was done: {action} What now?}}",
+				"context":          "{known}",
+				"choice.leave":     "Leave it as it is.",
+				"choice.ask again": "Ask me for it anew. Nothing runs without another yes.",
+			},
+		},
+		"fate.silent":   {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer at work} other { and may still be at work}}."},
+		"fate.restored": {Normal: "The ledger has been restored from an older copy, so what happened to it since cannot be told."},
+		"fate.insist": {
+			Terse:  "Recorded. The tool may still be at work.",
+			Normal: "Recorded: ask again. But the tool {tool} may still be at work on the first attempt, so you are asked once more.",
+		},
+		"fate.leave": {
+			Terse:  "Recorded: left as it is.",
+			Normal: "Recorded: left as it is. Whether it was done stays unknown: {action}",
+		},
+		"fate.expired": {
+			Terse:  "Question {question} has expired.",
+			Normal: "Nobody answered question {question} in time, so it is left as it is. Whether it was done stays unknown: {action}",
+		},
+		"fate.again": {
+			Terse:  "Recorded: ask again.",
+			Normal: "Recorded: ask again. You will be asked for it anew. Nothing runs without another yes.",
+		},
+		"fate.settled": {
+			Terse:  "It is known after all.",
+			Normal: "Question {question} is withdrawn: it is known after all what the tool {tool} did. {outcome}",
+		},
+		"fate.stopped": {
+			Terse:  "Question {question} is withdrawn.",
+			Normal: "Question {question} is withdrawn, since the work was stopped. Whether it was done stays unknown: {action}",
+		},
+		"settled.success":   {Normal: "It has finished. {result, select, none {} other {{result}}}"},
+		"settled.partial":   {Normal: "It finished a part of the work. {result, select, none {} other {{result}}}"},
+		"settled.failed":    {Normal: "It failed. {result, select, none {It may have changed something.} other {{result}}}"},
+		"settled.timeout":   {Normal: "It ran out of time. It may have changed something."},
+		"settled.canceled":  {Normal: "It was stopped."},
+		"settled.not_begun": {Normal: "It had not begun. Nothing of it was done."},
+
+		// Output and the end.
+		"output.writing": {
+			Terse:  "Writing the answer.",
+			Normal: "Writing the answer.",
+		},
+		"output.chunk": {},
+		"turn.completed": {
+			Terse:  "Finished.",
+			Normal: "Finished. {summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
+			Detailed: "Finished. {summary, select, none {} other {The agent says: {summary}}} {account} " +
+				"{rest, select, none {} other {{rest}}}",
+			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
+		},
+		"turn.partial": {
+			Terse: "Finished in part.",
+			Normal: "Finished, but only in part. {summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} " +
+				"{rest, select, none {} other {{rest}}}",
+			Detailed: "Finished, but only in part. {summary, select, none {} other {The agent says: {summary}}} {account} " +
+				"{rest, select, none {} other {{rest}}}",
+			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
+		},
+		"turn.declined": {
+			Terse: "Finished. You said no.",
+			Normal: "Finished. You said no, so {declined, plural, one {that was not done.} other {those # things were not done.}} " +
+				"{summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
+			Detailed: "Finished. You said no, so {declined, plural, one {that was not done.} other {those # things were not done.}} " +
+				"{summary, select, none {} other {The agent says: {summary}}} {account} {rest, select, none {} other {{rest}}}",
+			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
+		},
+		"turn.errored": {
+			Terse:    "Failed.",
+			Normal:   "Failed: {why} {account} {rest, select, none {} other {{rest}}}",
+			Detailed: "Failed: {why} {message, select, none {} other {It reports: {message}}} {summary, select, none {} other {The agent says: {summary}}} {account} {rest, select, none {} other {{rest}}}",
+			Fields:   map[string]string{"remediation_hint": "{hint}"},
+		},
+		"turn.cancelled": {
+			Terse:    "{undone, select, yes {Taken back.} other {Stopped.}}",
+			Normal:   "{undone, select, yes {Taken back, and stopped.} other {Stopped.}} {account} {rest, select, none {} other {{rest}}}",
+			Detailed: "{undone, select, yes {Taken back, and stopped} other {Stopped}}{by, select, none {} other { by {by}}}{surface, select, none {} other { at {surface}}}. {account} {rest, select, none {} other {{rest}}}",
+			Fields:   map[string]string{"partial_result": "{effects, select, yes {{account}} other {}}"},
+		},
+		"turn.cancelled_queued": {
+			Terse:  "Stopped before it began.",
+			Normal: "Stopped before it began. Nothing was done.",
+		},
+		"turn.cancelled_timeout": {
+			Terse:  "Nobody answered.",
+			Normal: "Ended, because nobody answered in time. {account} {rest, select, none {} other {{rest}}}",
+			Fields: map[string]string{"partial_result": "{effects, select, yes {{account}} other {}}"},
+		},
+		"turn.cancelled_agent": {
+			Terse:    "The agent gave up.",
+			Normal:   "The agent ended the work itself. {account} {rest, select, none {} other {{rest}}}",
+			Detailed: "The agent ended the work itself. {summary, select, none {} other {It says: {summary}}} {account} {rest, select, none {} other {{rest}}}",
+			Fields:   map[string]string{"partial_result": "{effects, select, yes {{account}} other {}}"},
+		},
+
+		// What has happened, for the last event.
+		"account.nothing":   {Normal: "Nothing has been changed."},
+		"account.something": {Normal: "Something may have been changed."},
+		"account.done":      {Normal: "Done: {deeds}"},
+		"account.before":    {Normal: "Done before that: {deeds}"},
+		"account.unknown":   {Normal: "Not known whether it was done: {deeds}"},
+		"account.tool":      {Normal: "{tool} has finished."},
+		"account.partial":   {Normal: "In part: {result, select, none {{tool}.} other {{result}}}"},
+		"account.failed":    {Normal: "{tool} failed and may have changed something."},
+		"account.canceled":  {Normal: "{tool} was stopped and may have changed something. {result, select, none {} other {{result}}}"},
+		"rest.expired":      {Normal: "{n, plural, one {# question was not answered in time, so that was not done.} other {# questions were not answered in time, so those things were not done.}}"},
+		"rest.declined":     {Normal: "{n, plural, one {You said no to # thing, so it was not done.} other {You said no to # things, so they were not done.}}"},
+		"rest.failed":       {Normal: "{n, plural, one {# tool did not succeed.} other {# tools did not succeed.}}"},
+		"rest.withdrawn":    {Normal: "{n, plural, one {# question was withdrawn, so that was not done.} other {# questions were withdrawn, so those things were not done.}}"},
+		"rest.denied":       {Normal: "{n, plural, one {# call was not allowed.} other {# calls were not allowed.}}"},
+
+		// Why something failed, by code, and what may help.
+		"why.auth_failed":          {Normal: "it is not allowed to do that."},
+		"why.bad_request":          {Normal: "what it was asked to do was not in order."},
+		"why.conflict":             {Normal: "something had changed meanwhile."},
+		"why.internal_error":       {Normal: "there was an internal error."},
+		"why.not_found":            {Normal: "what it was looking for is not there."},
+		"why.outcome_unknown":      {Normal: "what was done is not known."},
+		"why.tool_timeout":         {Normal: "a tool took too long."},
+		"why.upstream_unavailable": {Normal: "something that it needs cannot be reached."},
+		"why.timeout":              {Normal: "it took too long."},
+		"why.denied_by_policy":     {Normal: "the rules of this place do not allow it."},
+		"why.consent_declined":     {Normal: "you said no."},
+		"why.consent_expired":      {Normal: "nobody answered in time."},
+		"why.other":                {Normal: "the reason has the code {code}."},
+		"why.unnamed":              {Normal: "no reason was given."},
+
+		"hint.transient":     {Normal: "Trying again later may help."},
+		"hint.requires_user": {Normal: "Check what it is allowed to use, then try again."},
+		"hint.permanent":     {Normal: "Trying the same again will not help. Change the request."},
+		"hint.unknown":       {Normal: "Look at what was done before you try again."},
+	}}
+}

@@ -1,0 +1,275 @@
+package narrate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+	"golang.org/x/text/unicode/norm"
+)
+
+// tongue says messages in one language.
+type tongue struct {
+	tag      language.Tag
+	messages map[string]compiled
+	printer  *message.Printer
+}
+
+// compiled is a [Message] that has been read.
+type compiled map[string]phrase
+
+// maxDepth bounds how deep phrases may hold one another.
+const maxDepth = 12
+
+// render says a phrase with its parameters.
+func (t *tongue) render(p phrase, params Params, depth int) (string, error) {
+	var out strings.Builder
+	err := t.write(&out, p, params, nil, depth)
+	return out.String(), err
+}
+
+func (t *tongue) write(out *strings.Builder, p phrase, params Params, number *Param, depth int) error {
+	for _, piece := range p {
+		if err := t.writePiece(out, piece, params, number, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tongue) writePiece(out *strings.Builder, piece piece, params Params, number *Param, depth int) error {
+	switch piece.kind {
+	case prose:
+		out.WriteString(piece.text)
+		return nil
+	case hash:
+		return t.writeParam(out, *number, depth)
+	case plainParam, pluralParam, selectParam:
+	}
+	value, given := params[piece.param]
+	if piece.kind == selectParam {
+		return t.write(out, choose(piece.arms, selector(value, given)), params, number, depth)
+	}
+	if !given {
+		return fmt.Errorf("%w: the parameter %s is not among %v", errTemplate, piece.param, params.names())
+	}
+	if piece.kind == plainParam {
+		return t.writeParam(out, value, depth)
+	}
+	n, ok := value.number()
+	if !ok {
+		return fmt.Errorf("%w: the plural of %s wants a number", errTemplate, piece.param)
+	}
+	return t.write(out, t.plural(piece.arms, n), params, &value, depth)
+}
+
+func selector(value Param, given bool) string {
+	switch {
+	case !given || value.none():
+		return "none"
+	case value.Word != "":
+		return value.Word
+	}
+	return "some"
+}
+
+func choose(arms []arm, key string) phrase {
+	var other phrase
+	for _, a := range arms {
+		if a.key == key {
+			return a.body
+		}
+		if a.key == "other" {
+			other = a.body
+		}
+	}
+	return other
+}
+
+func (t *tongue) plural(arms []arm, n int64) phrase {
+	exact := fmt.Sprintf("=%d", n)
+	for _, a := range arms {
+		if a.key == exact {
+			return a.body
+		}
+	}
+	forms := map[plural.Form]string{
+		plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
+	}
+	return choose(arms, forms[plural.Cardinal.MatchPlural(t.tag, int(n%10_000_000), 0, 0, 0, 0)])
+}
+
+//nolint:cyclop // One arm for each kind of parameter.
+func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
+	if depth >= maxDepth {
+		return fmt.Errorf("%w: phrases hold one another more than %d deep", errTemplate, maxDepth)
+	}
+	switch {
+	case p.Secret:
+		return t.writeKey(out, "value.secret", nil, depth)
+	case p.Key != "":
+		return t.writeKey(out, p.Key, p.Params, depth)
+	case p.Own != "":
+		own, err := parsePhrase(p.Own)
+		if err != nil {
+			return err
+		}
+		return t.write(out, own, p.Params, nil, depth+1)
+	case p.Count != nil:
+		out.WriteString(t.decimal(*p.Count))
+	case p.Bytes != nil:
+		return t.writeBytes(out, *p.Bytes, depth)
+	case p.Time != nil:
+		return t.writeTime(out, time.Duration(*p.Time)*time.Millisecond, depth)
+	case len(p.All) > 0:
+		return t.writeAll(out, p, depth)
+	case len(p.List) > 0:
+		return t.writeList(out, p, depth)
+	case p.Quote != "":
+		out.WriteString("“" + showValue(p.Quote))
+		err := t.writeMore(out, p.More, depth)
+		out.WriteString("”")
+		return err
+	case p.Name != "":
+		out.WriteString(p.Name)
+	case p.Text != "":
+		out.WriteString(showValue(p.Text))
+		return t.writeMore(out, p.More, depth)
+	case p.Word != "":
+		return fmt.Errorf("%w: the word %s chooses a form and cannot be shown", errTemplate, p.Word)
+	default:
+		return t.writeKey(out, "value.empty", nil, depth)
+	}
+	return nil
+}
+
+func (t *tongue) writeKey(out *strings.Builder, key string, params Params, depth int) error {
+	m, ok := t.messages[key]
+	if !ok {
+		return fmt.Errorf("%w: the catalogue has no message %s", errTemplate, key)
+	}
+	return t.write(out, m[fieldNormal], params, nil, depth+1)
+}
+
+func (t *tongue) writeMore(out *strings.Builder, more, depth int) error {
+	if more == 0 {
+		return nil
+	}
+	out.WriteByte(' ')
+	return t.writeKey(out, "value.more", Params{"n": count(int64(more))}, depth)
+}
+
+func (t *tongue) writeAll(out *strings.Builder, p Param, depth int) error {
+	for i, item := range p.All {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		if err := t.writeParam(out, item, depth+1); err != nil {
+			return err
+		}
+	}
+	if p.Left == 0 {
+		return nil
+	}
+	out.WriteByte(' ')
+	return t.writeKey(out, "value.left", Params{"n": count(int64(p.Left))}, depth)
+}
+
+func (t *tongue) writeList(out *strings.Builder, p Param, depth int) error {
+	for i, item := range p.List {
+		if i > 0 {
+			if err := t.writeKey(out, "value.comma", nil, depth); err != nil {
+				return err
+			}
+		}
+		if err := t.writeParam(out, item, depth+1); err != nil {
+			return err
+		}
+	}
+	if p.Left == 0 {
+		return nil
+	}
+	out.WriteByte(' ')
+	return t.writeKey(out, "value.others", Params{"n": count(int64(p.Left))}, depth)
+}
+
+func (t *tongue) decimal(n int64) string { return t.printer.Sprint(number.Decimal(n)) }
+
+// writeBytes says a size exactly, and from a thousand bytes on in a round unit first:
+// 12.3 MB (12,345,678 bytes).
+func (t *tongue) writeBytes(out *strings.Builder, n int64, depth int) error {
+	exact := Params{"n": count(n)}
+	if n < 1000 && n > -1000 {
+		return t.writeKey(out, "value.bytes", exact, depth)
+	}
+	units := byteUnits()
+	value, unit := float64(n)/1000, 0
+	for unit < len(units)-1 && math.Abs(math.Round(value*10)) >= 10_000 {
+		value, unit = value/1000, unit+1
+	}
+	round := t.printer.Sprint(number.Decimal(value, number.Scale(1)))
+	return t.writeKey(out, "value.size", exact.with(Params{
+		"round": {Own: escape(round + " " + units[unit])},
+	}), depth)
+}
+
+func byteUnits() []string { return []string{"kB", "MB", "GB", "TB", "PB", "EB"} }
+
+// writeTime says a duration in its two largest units: 5 minutes, 1 hour 20 minutes,
+// 1.4 seconds.
+func (t *tongue) writeTime(out *strings.Builder, d time.Duration, depth int) error {
+	if d < 0 {
+		d = 0
+	}
+	if d < 10*time.Second && d%time.Second != 0 {
+		tenths := (d + 50*time.Millisecond) / (100 * time.Millisecond)
+		shown := t.printer.Sprint(number.Decimal(float64(tenths)/10, number.MaxFractionDigits(1)))
+		return t.writeKey(out, "value.fraction", Params{"n": {Own: escape(shown)}}, depth)
+	}
+	seconds := int64((d + time.Second/2) / time.Second)
+	first, second := twoUnits(seconds)
+	if err := t.writeKey(out, first.key, Params{"n": count(first.n)}, depth); err != nil {
+		return err
+	}
+	if second.n == 0 {
+		return nil
+	}
+	out.WriteByte(' ')
+	return t.writeKey(out, second.key, Params{"n": count(second.n)}, depth)
+}
+
+type timePart struct {
+	key string
+	n   int64
+}
+
+func twoUnits(seconds int64) (first, second timePart) {
+	units := []struct {
+		key string
+		len int64
+	}{{"value.days", 86_400}, {"value.hours", 3600}, {"value.minutes", 60}}
+	below := timePart{key: "value.seconds"}
+	for i, u := range units {
+		if seconds < u.len {
+			continue
+		}
+		rest := seconds % u.len
+		if i+1 < len(units) {
+			below = timePart{key: units[i+1].key, n: rest / units[i+1].len}
+		} else {
+			below.n = rest
+		}
+		return timePart{key: u.key, n: seconds / u.len}, below
+	}
+	return timePart{key: "value.seconds", n: seconds}, timePart{}
+}
+
+// escape makes prose of a text that may hold braces.
+func escape(s string) string {
+	return strings.NewReplacer("{", "'{'", "}", "'}'").Replace(norm.NFC.String(s))
+}

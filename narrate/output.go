@@ -1,0 +1,129 @@
+package narrate
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+const (
+	keyOutput = "output.chunk"
+	// maxChunk bounds one chunk, in characters; in bytes it is at most four times that,
+	// within the protocol's advice for one string.
+	maxChunk = 4096
+	// maxEncoded bounds a chunk as JSON, where a control character takes six bytes.
+	maxEncoded = 16 << 10
+)
+
+// output streams the agent's own word: its very text, in pieces that end where a
+// sentence does.
+func (s *scene) output() error {
+	if s.t.Output == "" || s.blocked() {
+		return nil
+	}
+	if err := s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground}); err != nil {
+		return err
+	}
+	pieces := chunks(valid(s.t.Output))
+	for i, piece := range pieces {
+		last := i == len(pieces)-1
+		err := s.put(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
+			hint := piece.boundary
+			if last {
+				hint = aaep.BoundaryCompletion
+			}
+			return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{Chunk: piece.text, Complete: last, CoalesceHint: hint}))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type chunk struct {
+	text     string
+	boundary aaep.CoalesceHint
+}
+
+// chunks cuts a text into pieces of bounded size that joined are the text again. A
+// piece ends at the last end of a paragraph, or else of a sentence, or else of a word
+// that it has room for.
+func chunks(text string) []chunk {
+	var out []chunk
+	for text != "" {
+		room := fits(text)
+		if room == len(text) {
+			return append(out, chunk{text: text, boundary: aaep.BoundaryCompletion})
+		}
+		end, boundary := bestCut(text, room)
+		out = append(out, chunk{text: text[:end], boundary: boundary})
+		text = text[end:]
+	}
+	return out
+}
+
+// fits is how many bytes of the text one piece has room for.
+func fits(text string) int {
+	runes, encoded := 0, 0
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		if r < ' ' || r == '"' || r == '\\' || r == 0x7F {
+			size = 6
+		}
+		if runes == maxChunk || encoded+size > maxEncoded {
+			return i
+		}
+		runes++
+		encoded += size
+	}
+	return len(text)
+}
+
+// bestCut is where to cut text that is longer than room bytes.
+func bestCut(text string, room int) (int, aaep.CoalesceHint) {
+	head := text[:room]
+	if i := strings.LastIndex(head, "\n\n"); i >= room/2 {
+		return i + 2, aaep.BoundaryParagraph
+	}
+	if end := lastSentence(text, room); end >= room/4 {
+		return end, aaep.BoundarySentence
+	}
+	if end := lastSpace(head); end >= room/4 {
+		return end, aaep.BoundaryWord
+	}
+	end := room
+	for end > 0 { // a mark or a joiner belongs to the letter before it
+		r, size := utf8.DecodeRuneInString(text[end:])
+		if size == 0 || !unicode.Is(unicode.M, r) && r != zeroWidthJoiner {
+			break
+		}
+		_, before := utf8.DecodeLastRuneInString(text[:end])
+		end -= before
+	}
+	if end == 0 {
+		end = room
+	}
+	return end, aaep.BoundaryNone
+}
+
+// lastSentence is the end of the last sentence within the first room bytes: a full
+// stop, an exclamation or a question mark with the spaces behind it (BP-13).
+func lastSentence(text string, room int) int {
+	end, stop := 0, false
+	for i, r := range text[:room] {
+		space := unicode.IsSpace(r)
+		if stop && space {
+			end = i + utf8.RuneLen(r)
+		}
+		switch {
+		case strings.ContainsRune(".!?…。！？", r):
+			stop = true
+		case !space && !strings.ContainsRune(")]}\"'”’»", r):
+			stop = false
+		}
+	}
+	return end
+}

@@ -1,0 +1,41 @@
+package narrate
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// What looks like a credential in somebody's words: a name and a value, or a value of
+// a known make (C-97: name and value both go).
+var (
+	credentialPair = regexp.MustCompile(`(?i)["']?\b[\w-]*(api[_-]?key|passw(or)?d|passphrase|secret|access[_-]?token|auth[_-]?token|` +
+		`private[_-]?key|client[_-]?secret)\b["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+	credentialHeader = regexp.MustCompile(`(?i)\b(authorization\s*:\s*)?(bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}`)
+	credentialValue  = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]+\.[\w-]+)`)
+	credentialName   = regexp.MustCompile(`(?i)(api[_-]?key|passw(or)?d|passphrase|secret|token|private[_-]?key|credential|authorization)`)
+)
+
+const redacted = "credential=[redacted]"
+
+// redact leaves out of somebody's words what looks like a credential. It is a second
+// fence: secrets proper are references and never get here.
+func redact(s string) string {
+	if !strings.ContainsAny(s, "=:-_. ") {
+		return s
+	}
+	s = credentialPair.ReplaceAllString(s, redacted)
+	s = credentialHeader.ReplaceAllString(s, redacted)
+	return credentialValue.ReplaceAllString(s, redacted)
+}
+
+// namesCredential reports whether a member's name says that its value is one.
+func namesCredential(name string) bool { return credentialName.MatchString(name) }
+
+// valid replaces bytes that are not UTF-8; JSON text has none.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, string(utf8.RuneError))
+}

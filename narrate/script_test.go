@@ -1,0 +1,418 @@
+package narrate_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+var update = flag.Bool("update", false, "write the scripts in testdata anew")
+
+// TestScripts plays each way that a turn can go and compares every event that it
+// makes. Each event is judged by the rules of AAEP on the way (see stage.judge).
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for name, play := range scenarios() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			play(s)
+			s.close()
+			path := filepath.Join("testdata", strings.ReplaceAll(name, " ", "_")+".golden")
+			got := s.script()
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("the script differs from %s; look at it, then run with -update\n%s", path, difference(got, string(want)))
+			}
+		})
+	}
+}
+
+// difference shows where two scripts part.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < len(g) && i < len(w) && g[i] == w[i] {
+		i++
+	}
+	rest := func(lines []string) string { return strings.Join(lines[i:min(i+8, len(lines))], "\n") }
+	return "line " + strconv.Itoa(i+1) + "\ngot:\n" + rest(g) + "\nwant:\n" + rest(w)
+}
+
+// asks plays up to the open question about deleting.
+func asks(s *stage) string {
+	s.claim()
+	c := s.call("files.delete", deleteArgs)
+	s.step(c)
+	return c.ID
+}
+
+// runs plays up to a running deletion.
+func runs(s *stage) string {
+	id := asks(s)
+	s.answer(1, true, false)
+	s.after(3 * time.Second)
+	s.tick()
+	s.start(id)
+	return id
+}
+
+// loses plays up to a question about an unknown fate.
+func loses(s *stage) string {
+	id := runs(s)
+	s.after(2 * time.Minute)
+	s.tick()
+	return id
+}
+
+//nolint:maintidx // A list of scenarios.
+func scenarios() map[string]func(*stage) {
+	return map[string]func(*stage){
+		"allowed read": func(s *stage) {
+			s.claim()
+			c := s.call("files.scan", []byte(`{"root":"/home/anna","cursor":""}`))
+			c.Range = [2]float64{0, 50}
+			s.step(c)
+			s.start(c.ID)
+			s.feed(turn.Beat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.5})
+			s.feed(turn.Beat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.3})
+			s.after(1400 * time.Millisecond)
+			s.finish(c.ID, utp.StatusSuccess, "", `{"files":[{"path":"a","size":1}]}`)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "There are no duplicates.", "I looked at one file. There are no duplicates.")
+		},
+		"accept and run": func(s *stage) {
+			s.says = "These are copies, nobody will miss them."
+			id := runs(s)
+			s.after(2 * time.Second)
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.resume()
+			s.done()
+		},
+		"accept and undo": func(s *stage) {
+			asks(s)
+			s.answer(1, true, false)
+			s.after(time.Second)
+			s.undo(1)
+		},
+		"reject": func(s *stage) {
+			asks(s)
+			s.answer(1, false, false)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "Nothing was deleted.", "")
+		},
+		"reject told as the turn's code": func(s *stage) {
+			asks(s)
+			s.answer(1, false, false)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentDeclined}, "", "")
+		},
+		"expire": func(s *stage) {
+			asks(s)
+			s.after(5 * time.Minute)
+			s.expire(1)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentExpired}, "", "")
+		},
+		"withdrawn": func(s *stage) {
+			asks(s)
+			s.feed(turn.Unanswered{Question: 1, Code: utp.CodeConsentWithdrawn})
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusCanceled}, "I gave up.", "")
+		},
+		"ended for another reason": func(s *stage) {
+			asks(s)
+			s.feed(turn.Unanswered{Question: 1, Code: "quota_reached"})
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: "quota_reached"}, "", "")
+		},
+		"extend then accept": func(s *stage) {
+			id := asks(s)
+			s.after(time.Minute)
+			s.extend(1)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start(id)
+			s.finish(id, utp.StatusPartial, "", `{"deleted":1,"bytes":6172839,"refused":[{"path":"c","code":"changed"}]}`)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusPartial}, "One file was left.", "")
+		},
+		"stale before dispatch": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}})
+			s.answer(2, false, false)
+			s.resume()
+			s.done()
+		},
+		"stale at start": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.after(2 * time.Minute)
+			s.start(id)
+			s.expire(2)
+			s.resume()
+			s.done()
+		},
+		"denied": func(s *stage) {
+			s.claim()
+			c := s.call("mail.send", []byte(`{"to":"b@example.org"}`))
+			c.Decision = turn.Deny
+			s.step(c)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "I may not send mail.", "")
+		},
+		"unknown then leave": func(s *stage) {
+			loses(s)
+			s.answer(2, false, false)
+			s.resume()
+			s.done()
+		},
+		"unknown then nobody": func(s *stage) {
+			loses(s)
+			s.expire(2)
+			s.resume()
+			s.done()
+		},
+		"unknown then extend": func(s *stage) {
+			loses(s)
+			s.extend(2)
+			s.answer(2, false, false)
+			s.resume()
+			s.done()
+		},
+		"unknown then ask again": func(s *stage) {
+			loses(s)
+			s.answer(2, false, true) // the tool may still be alive
+			s.answer(3, false, true) // all the same
+			s.answer(4, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start("tc_2")
+			s.finish("tc_2", utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.resume()
+			s.done()
+		},
+		"unknown then settled": func(s *stage) {
+			id := loses(s)
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.resume()
+			s.done()
+		},
+		"unknown then had not begun": func(s *stage) {
+			id := loses(s)
+			s.feed(turn.Settle{Call: id, Fate: turn.NotBegun})
+			s.resume()
+			s.done()
+		},
+		"late result": func(s *stage) {
+			id := loses(s)
+			s.answer(2, false, false)
+			s.resume()
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.done()
+		},
+		"late result while a question is open": func(s *stage) {
+			id := loses(s)
+			s.answer(2, false, false)
+			s.resume()
+			s.step(s.call("mail.send", []byte(`{"to":"b@example.org"}`)))
+			s.finish(id, utp.StatusFailed, utp.CodeInternalError, `{}`)
+			s.answer(3, false, false)
+			s.resume()
+			s.done()
+		},
+		"restarted with the service gone": func(s *stage) {
+			runs(s)
+			s.feed(turn.Orphan{})
+			s.answer(2, false, false)
+			s.claim()
+			s.resume()
+			s.done()
+		},
+		"restored while asked": func(s *stage) {
+			asks(s)
+			s.feed(turn.Restored{})
+			s.answer(2, false, false)
+			s.claim()
+			s.resume()
+			s.done()
+		},
+		"restored while accepted": func(s *stage) {
+			asks(s)
+			s.answer(1, true, false)
+			s.feed(turn.Restored{})
+			s.answer(2, false, false)
+			s.claim()
+			s.resume()
+			s.done()
+		},
+		"restored while running": func(s *stage) {
+			runs(s)
+			s.feed(turn.Restored{})
+			s.answer(2, false, false)
+			s.claim()
+			s.resume()
+			s.done()
+		},
+		"stop while queued":   func(s *stage) { s.stop(false) },
+		"stop while thinking": func(s *stage) { s.claim(); s.stop(false) },
+		"stop while asked":    func(s *stage) { asks(s); s.stop(false) },
+		"stop while accepted": func(s *stage) { asks(s); s.answer(1, true, false); s.stop(false) },
+		"stop while dispatched": func(s *stage) {
+			asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.stop(false)
+		},
+		"stop while running": func(s *stage) {
+			id := runs(s)
+			s.stop(false)
+			s.finish(id, utp.StatusPartial, utp.CodeStopped, `{"deleted":1,"bytes":6172839,"refused":[]}`)
+		},
+		"stop while unknown": func(s *stage) { loses(s); s.stop(false) },
+		"stop while unknown and another runs": func(s *stage) {
+			s.claim()
+			first, second := s.call("files.delete", deleteArgs), s.call("mail.send", []byte(`{"to":"b@example.org"}`))
+			s.step(first, second)
+			s.answer(1, true, false)
+			s.answer(2, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start(first.ID)
+			s.after(50 * time.Second)
+			s.start(second.ID)
+			s.after(20 * time.Second)
+			s.tick()
+			s.stop(false)
+			s.finish(second.ID, utp.StatusCanceled, utp.CodeStopped, `{}`)
+		},
+		"stopped by a signal": func(s *stage) { runs(s); s.stop(true); s.after(2 * time.Minute); s.tick() },
+		"two questions at once": func(s *stage) {
+			s.claim()
+			first, second := s.call("files.delete", deleteArgs), s.call("files.trash", []byte(`{"path":"x"}`))
+			s.step(first, second)
+			s.answer(2, true, false)
+			s.tick()
+			s.start(second.ID)
+			s.finish(second.ID, utp.StatusSuccess, "", `{}`)
+			s.answer(1, false, false)
+			s.resume()
+			s.done()
+		},
+		"two tools at once": func(s *stage) {
+			s.claim()
+			first, second := s.call("files.scan", []byte(`{"root":"/a"}`)), s.call("files.scan", []byte(`{"root":"/b"}`))
+			denied := s.call("mail.send", []byte(`{}`))
+			denied.Decision = turn.Deny
+			s.step(first, second, denied)
+			s.start(second.ID)
+			s.start(first.ID)
+			s.finish(second.ID, utp.StatusSuccess, "", `{"files":[]}`)
+			s.finish(first.ID, utp.StatusFailed, utp.CodeNotFound, `{}`)
+			s.resume()
+			s.done()
+		},
+		"tool fails": func(s *stage) {
+			id := runs(s)
+			s.finish(id, utp.StatusFailed, utp.CodeUpstreamUnavailable, `{}`)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUpstreamUnavailable, Message: "no route"}, "", "It did not work.")
+		},
+		"tool times out": func(s *stage) {
+			id := runs(s)
+			s.finish(id, utp.StatusTimeout, utp.CodeToolTimeout, `{}`)
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusTimeout}, "", "")
+		},
+		"nobody starts it": func(s *stage) {
+			s.claim()
+			c := s.call("files.scan", []byte(`{"root":"/a"}`))
+			s.step(c)
+			s.after(2 * time.Minute)
+			s.tick()
+			s.resume()
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeToolTimeout}, "", "")
+		},
+		"unreviewed tool": func(s *stage) {
+			tool := s.tools["files.delete"]
+			tool.Reviewed = false
+			s.tools["files.delete"] = tool
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start(id)
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.resume()
+			s.done()
+		},
+		"tool without words": func(s *stage) {
+			s.claim()
+			c := s.call("mail.send", []byte(`{"attachments":[1,2],"body":"Hello\u001b[2J","headers":{},"password":{"$secret":"k","mac":"m"},"to":{"$secret":"k2","mac":"m"},"urgent":true,"z":null}`))
+			s.step(c)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start(c.ID)
+			s.finish(c.ID, utp.StatusSuccess, "", `{}`)
+			s.resume()
+			s.done()
+		},
+		"tool with broken words": func(s *stage) {
+			s.claim()
+			c := s.call("calendar.set", []byte(`{"day":"2026-03-02"}`))
+			s.step(c)
+			s.answer(1, true, false)
+			s.tick()
+			s.start(c.ID)
+			s.finish(c.ID, utp.StatusSuccess, "", `{}`)
+			s.resume()
+			s.done()
+		},
+		"a call from outside still runs at the end": func(s *stage) {
+			s.claim()
+			c := s.call("files.trash", []byte(`{"path":"x"}`))
+			c.Decision = turn.Allow
+			s.feed(turn.Adopt{Call: c})
+			s.start(c.ID)
+			s.done()
+		},
+		"a call from outside is asked about at the end": func(s *stage) {
+			s.claim()
+			s.feed(turn.Adopt{Call: s.call("mail.send", []byte(`{"to":"b@example.org"}`))})
+			s.done()
+		},
+		"a call from outside is unknown at the end": func(s *stage) {
+			s.claim()
+			c := s.call("files.trash", []byte(`{"path":"x"}`))
+			c.Decision = turn.Allow
+			s.feed(turn.Adopt{Call: c})
+			s.start(c.ID)
+			s.after(2 * time.Minute)
+			s.tick()
+			s.done()
+		},
+	}
+}

@@ -1,0 +1,84 @@
+package narrate
+
+import (
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// blocked reports whether the session has to stay in awaiting_input: a question is
+// open, and no outcome waits to be told.
+func (s *scene) blocked() bool {
+	st := s.session.State()
+	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Settled == nil
+}
+
+// move changes the state, and says nothing where it is that already.
+func (s *scene) move(to string, l line) error {
+	return s.put(l, aaep.TypeStateChanged, func(x texts) ([]aaep.Event, error) {
+		return s.session.Move(s.t.At, s.t.Rand, to, aaep.StateChanged{
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+		})
+	})
+}
+
+// announce says something beside the work: as a change to deciding (or, from there, to
+// thinking), from which the session then returns. While a question is open its state
+// must not be left, so there the same words are a progress event.
+func (s *scene) announce(l line) error {
+	if s.blocked() {
+		return s.put(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
+			p := aaep.ProgressUpdated{
+				Progress:     aaep.Progress{Description: x[fieldNormal]},
+				SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+			}
+			return one(s.session.Progress(s.t.At, s.t.Rand, p))
+		})
+	}
+	if l.urgency == "" {
+		l.urgency = aaep.UrgencyNormal
+	}
+	if err := s.move(s.aside(), l); err != nil {
+		return err
+	}
+	return s.back()
+}
+
+// aside is the state for a word in between.
+func (s *scene) aside() string {
+	if s.session.State().Current == aaep.StateDeciding {
+		return aaep.StateThinking
+	}
+	return aaep.StateDeciding
+}
+
+// back returns to what still goes on: an open question first, then tools at work.
+func (s *scene) back() error {
+	st := s.session.State()
+	switch {
+	case len(s.memory.Open) > 0:
+		return s.wait(s.memory.Open[0].Number, aaep.UrgencyNormal)
+	case len(st.Calls) > 0:
+		return s.move(aaep.StateCallingTool, line{
+			key: "call.back", params: Params{"running": count(int64(len(st.Calls)))}, urgency: aaep.UrgencyBackground,
+		})
+	}
+	return nil
+}
+
+// wait enters awaiting_input for a question. The question itself follows where it is
+// new, so that the move is only background then.
+func (s *scene) wait(number int, urgency aaep.Urgency) error {
+	return s.move(aaep.StateAwaitingInput, line{
+		key: "question.waiting", params: Params{paramQuestion: count(int64(number))},
+		urgency: urgency, earshot: map[string]any{extQuestion: number},
+	})
+}
+
+// settle records how a question ended and tells it.
+func (s *scene) settle(token string, r aaep.Resolution, l line) error {
+	if err := s.session.Settle(token, r); err != nil {
+		return err //nolint:wrapcheck // Narrate names the note
+	}
+	s.memory.close(token)
+	l.urgency = aaep.UrgencyNormal
+	return s.move(s.aside(), l)
+}

@@ -1,0 +1,125 @@
+// Package rpc asks the kernel: one request with its typed answer, asked again while
+// that is safe, and values larger than a message paged through blobs. The SDKs and
+// the hub share it; it knows no transport, only a [Requester].
+package rpc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Requester carries one request to the kernel and its answer back. It is safe for
+// concurrent use.
+type Requester interface {
+	Request(ctx context.Context, op string, request []byte) ([]byte, error)
+}
+
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// Ask makes one request and reads its answer into the value, which may be nil. A
+// refusal is a [*utp.Fault]; any other error says that no answer came.
+func Ask(ctx context.Context, to Requester, op string, request, into any) error {
+	raw, err := json.Marshal(request, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return fmt.Errorf("rpc: %s: %w", op, err)
+	}
+	answer, err := to.Request(ctx, op, raw)
+	if err != nil {
+		return fmt.Errorf("rpc: %s: %w", op, err)
+	}
+	return utp.DecodeAnswer(answer, into)
+}
+
+// AskUntil repeats a request, which must be safe to repeat, until it is answered,
+// refused for good, or the context ends; then it returns the last error. Pauses grow
+// from 50 ms to 2 s.
+func AskUntil(ctx context.Context, to Requester, op string, request, into any) error {
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		err := Ask(ctx, to, op, request, into)
+		if err == nil || !passing(err) {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}
+
+// passing tells whether asking again may help: no answer came, or the kernel itself
+// was in trouble. What it refused on the merits stays refused.
+func passing(err error) bool {
+	var refused *utp.Fault
+	if !errors.As(err, &refused) {
+		return true
+	}
+	switch refused.Code {
+	case utp.CodeUpstreamUnavailable, utp.CodeStorageError, utp.CodeInternalError:
+		return refused.Retry
+	default:
+		return false
+	}
+}
+
+// Code tells whether the error is the kernel's refusal with this code.
+func Code(err error, code utp.Code) bool {
+	var f *utp.Fault
+	return errors.As(err, &f) && f.Code == code
+}
+
+// Fetch reads a body, page by page if it is large, and checks its hash.
+func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error) {
+	if b.SHA256 == "" {
+		return b.Inline, nil
+	}
+	all := make([]byte, 0, max(0, min(b.Size, utp.BlobLimit)))
+	for int64(len(all)) < b.Size {
+		var page utp.GetAnswer
+		if err := AskUntil(ctx, to, utp.OpGet, utp.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
+			return nil, err
+		}
+		if len(page.Data) == 0 {
+			return nil, fmt.Errorf("rpc: the value %s ends after %d of %d bytes", b.SHA256, len(all), b.Size)
+		}
+		all = append(all, page.Data...)
+	}
+	if sum := sha256.Sum256(all); hex.EncodeToString(sum[:]) != b.SHA256 {
+		return nil, fmt.Errorf("rpc: the value %s came with other bytes", b.SHA256)
+	}
+	return all, nil
+}
+
+// Store makes a body of a value, uploading it first if it is large.
+func Store(ctx context.Context, to Requester, value any) (utp.Body, error) {
+	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return utp.Body{}, fmt.Errorf("rpc: the value is no JSON: %w", err)
+	}
+	if len(raw) <= utp.InlineLimit {
+		return utp.Body{Inline: raw}, nil
+	}
+	sum := sha256.Sum256(raw)
+	b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
+	for at := 0; at < len(raw); at += utp.ChunkLimit {
+		piece := utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+utp.ChunkLimit, len(raw))]}
+		if err := AskUntil(ctx, to, utp.OpPut, piece, nil); err != nil {
+			return utp.Body{}, err
+		}
+	}
+	return b, nil
+}

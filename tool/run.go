@@ -1,0 +1,203 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// run starts the call at the kernel and, if that is granted, does it.
+func (s *Service) run(ctx context.Context, id string, m Message) {
+	var a utp.StartAnswer
+	request := utp.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
+	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpStart, request, &a); err != nil {
+		s.o.Logger.Info("not started", "call", id, "error", err)
+		return
+	}
+	lease := time.Duration(a.LeaseMS) * time.Millisecond
+	c, err := s.callOf(ctx, a)
+	held := utp.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
+	if err != nil {
+		s.finish(ctx, held, Result{}, err)
+		return
+	}
+	beating := s.beat(ctx, held, c, lease)
+	result, err := s.guarded(ctx, c)
+	beating.end()
+	s.finish(ctx, held, result, err)
+}
+
+func (s *Service) callOf(ctx context.Context, a utp.StartAnswer) (*Call, error) {
+	args, err := rpc.Fetch(ctx, s.o.Conn, a.Args)
+	return &Call{
+		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Args: args, Secrets: a.Secrets, StartBy: a.StartBy,
+		now: s.o.Now, moved: make(chan struct{}, 1),
+	}, err
+}
+
+// guarded runs the tool and turns a panic into an error: the person still gets an
+// answer, and the service lives on.
+func (s *Service) guarded(ctx context.Context, c *Call) (r Result, err error) {
+	t, known := s.tools[c.Tool]
+	if !known {
+		return r, &utp.ToolError{Code: utp.CodeUnknownTool, Message: "this service has no tool " + c.Tool}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p)
+			err = &utp.ToolError{Code: utp.CodeInternalError, Message: fmt.Sprintf("the tool broke down: %v", p)}
+		}
+	}()
+	return t.Run(ctx, c)
+}
+
+// heartbeat keeps a call's lease alive and carries its progress.
+type heartbeat struct {
+	stop  context.CancelFunc
+	owned sync.WaitGroup
+}
+
+func (h *heartbeat) end() {
+	h.stop()
+	h.owned.Wait()
+}
+
+func (s *Service) beat(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &heartbeat{stop: stop}
+	h.owned.Go(func() { s.beats(own, held, c, lease) })
+	return h
+}
+
+// progressPause is the least time between two beats that only carry progress.
+const progressPause = 200 * time.Millisecond
+
+func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) {
+	due := time.NewTicker(max(lease/3, time.Millisecond))
+	defer due.Stop()
+	calm := time.NewTimer(0)
+	defer calm.Stop()
+	moved := c.moved
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-calm.C:
+			moved = c.moved
+			continue
+		case <-moved:
+		case <-due.C:
+		}
+		moved = nil
+		calm.Reset(progressPause)
+		var a utp.BeatAnswer
+		err := rpc.Ask(ctx, s.o.Conn, utp.OpBeat, utp.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}, &a)
+		if err != nil && ctx.Err() == nil {
+			s.o.Logger.Warn("beat", "call", held.Call, "error", err)
+		}
+		if a.Stop {
+			s.cancel(held.Call)
+		}
+	}
+}
+
+func (s *Service) cancel(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.running[call]; cancel != nil {
+		cancel()
+	}
+}
+
+// finish records the result. It outlives the service's context by grace: an effect
+// that happened must not go untold for want of a moment.
+func (s *Service) finish(ctx context.Context, held utp.OwnerRequest, r Result, failure error) {
+	ctx, cancel := s.lastWords(ctx)
+	defer cancel()
+	request := utp.FinishRequest{OwnerRequest: held, Status: r.Status}
+	if request.Status == "" {
+		request.Status = utp.StatusSuccess
+	}
+	if failure != nil {
+		request.Error = toolError(failure)
+		if request.Status == utp.StatusSuccess {
+			request.Status = utp.StatusFailed
+		}
+	}
+	var err error
+	if r.Value != nil {
+		request.Result, err = rpc.Store(ctx, s.o.Conn, r.Value)
+	}
+	if err == nil {
+		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpFinish, request, nil)
+	}
+	if err != nil {
+		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
+	}
+}
+
+// lastWords is a context that ends only grace after the service's own.
+func (s *Service) lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	timer := time.AfterFunc(time.Hour, cancel)
+	timer.Stop()
+	stop := context.AfterFunc(ctx, func() { timer.Reset(grace) })
+	return own, func() {
+		stop()
+		timer.Stop()
+		cancel()
+	}
+}
+
+func toolError(err error) *utp.ToolError {
+	if known, is := errors.AsType[*utp.ToolError](err); is {
+		return known
+	}
+	return &utp.ToolError{Code: utp.CodeInternalError, Message: err.Error()}
+}
+
+// reconcile finds out what became of a lapsed call and tells the kernel.
+func (s *Service) reconcile(ctx context.Context, id string, _ Message) {
+	var a utp.ReconcileAnswer
+	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
+		s.o.Logger.Info("not reconciled", "call", id, "error", err)
+		return
+	}
+	request := utp.SettleRequest{Call: id, Fate: string(Unknown)}
+	c, err := s.callOf(ctx, utp.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args})
+	t := s.tools[a.Tool]
+	if err == nil && t.Reconcile != nil {
+		fate, result, failure := t.Reconcile(ctx, c)
+		request, err = s.settlement(ctx, id, fate, result, failure)
+	}
+	if err == nil {
+		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpSettle, request, nil)
+	}
+	if err != nil {
+		s.o.Logger.Error("not settled", "call", id, "error", err)
+	}
+}
+
+func (s *Service) settlement(ctx context.Context, id string, fate Fate, r Result, failure error) (utp.SettleRequest, error) {
+	request := utp.SettleRequest{Call: id, Fate: string(fate), Status: r.Status}
+	if failure != nil {
+		s.o.Logger.Error("reconcile", "call", id, "error", failure)
+		request.Fate = string(Unknown)
+	}
+	if request.Fate != string(Done) {
+		return request, nil
+	}
+	if request.Status == "" {
+		request.Status = utp.StatusSuccess
+	}
+	var err error
+	if r.Value != nil {
+		request.Result, err = rpc.Store(ctx, s.o.Conn, r.Value)
+	}
+	return request, err
+}

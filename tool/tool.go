@@ -1,0 +1,87 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Tool is one tool of a service.
+type Tool struct {
+	Definition utp.Definition
+	// Run does the work. An error that is a [*utp.ToolError] becomes the result's
+	// error as it is; any other is internal_error. When ctx ends (stop, shutdown), Run
+	// finishes the item in hand and returns exactly what was done.
+	Run func(ctx context.Context, c *Call) (Result, error)
+	// Reconcile finds out what became of a call whose service died or fell silent;
+	// nil when the tool cannot tell.
+	Reconcile func(ctx context.Context, c *Call) (Fate, Result, error)
+}
+
+// Result is what a tool has to say. A zero Status is success.
+type Result struct {
+	Value  any // encoded as JSON
+	Status utp.Status
+}
+
+// Fate is what a tool knows of a call that lapsed.
+type Fate string
+
+// The fates.
+const (
+	Done     Fate = "done"
+	NotBegun Fate = "not_begun"
+	Unknown  Fate = "unknown"
+)
+
+// Call is one granted call.
+type Call struct {
+	// ID is also the idempotency key to pass downstream.
+	ID   string
+	Turn string
+	Tool string
+	// Args are the bytes that were consented to.
+	Args jsontext.Value
+	// Secrets are the values behind {"$secret":ref} arguments, by ref.
+	Secrets map[string]string
+	// StartBy is the last instant at which an effect may begin.
+	StartBy time.Time
+
+	now      func() time.Time
+	fraction atomic.Pointer[float64]
+	moved    chan struct{} // the heartbeat's: there is progress to tell
+}
+
+// Decode reads the arguments, exactly: an unknown member is bad_request.
+func (c *Call) Decode(into any) error {
+	if err := json.Unmarshal(c.Args, into, json.RejectUnknownMembers(true)); err != nil {
+		return &utp.ToolError{Code: utp.CodeBadRequest, Message: fmt.Sprintf("the arguments do not fit: %v", err)}
+	}
+	return nil
+}
+
+// Ready refuses an effect that would begin after StartBy (call protocol, step E).
+func (c *Call) Ready() error {
+	if c.StartBy.IsZero() || c.now().Before(c.StartBy) {
+		return nil
+	}
+	return &utp.ToolError{
+		Code:    utp.CodeConsentStale,
+		Message: fmt.Sprintf("the consent ended at %s; nothing was done", c.StartBy.Format(time.RFC3339)),
+	}
+}
+
+// Progress tells how far the call is, from 0 to 1. It never blocks.
+func (c *Call) Progress(fraction float64) {
+	c.fraction.Store(&fraction)
+	select {
+	case c.moved <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,168 @@
+package utp
+
+import "slices"
+
+// Code says why something is not a success. The set is open: a tool may send codes of
+// its own, which is why the zero facts of an unknown code are the cautious ones.
+type Code string
+
+// The codes of the gate: the ends of a call that the kernel itself decides (call
+// protocol, "States"). None of these calls was started, except those of CodeStopped,
+// which may have been, and CodeOutcomeUnknown, which certainly were.
+const (
+	CodeConsentDeclined  Code = "consent_declined"  // the person said no
+	CodeConsentExpired   Code = "consent_expired"   // nobody answered in time
+	CodeConsentWithdrawn Code = "consent_withdrawn" // the question was taken back before an answer
+	CodeConsentStale     Code = "consent_stale"     // the yes is too old, or for something that has changed since
+	CodeStopped          Code = "stopped"           // a person or an operator stopped the turn or the call
+	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call; nobody was asked
+	CodeOutcomeUnknown   Code = "outcome_unknown"   // the call was started and nobody can tell what it did
+)
+
+// The codes with which an operation of the kernel is refused.
+const (
+	CodeBusy        Code = "busy"         // another owner has started the call
+	CodeDone        Code = "done"         // it has ended, or was answered, before
+	CodeStale       Code = "stale"        // asked under an older epoch or fence, or after the time to start
+	CodeUnknownCall Code = "unknown_call" // the ledger has no such call
+	CodeUnknownTool Code = "unknown_tool" // the registry has no such tool
+	CodeTooLarge    Code = "too_large"    // over a limit of size
+	CodeTurnEnded   Code = "turn_ended"   // the turn has had its one end
+)
+
+// The common codes, shared by services and the kernel (contract §7).
+const (
+	CodeBadRequest          Code = "bad_request"          // malformed, or not what the schema allows
+	CodeNotFound            Code = "not_found"            // what is named does not exist
+	CodeConflict            Code = "conflict"             // it exists already, or has changed meanwhile
+	CodeAuthFailed          Code = "auth_failed"          // not allowed for this caller
+	CodeToolTimeout         Code = "tool_timeout"         // no result within the tool's time
+	CodeUpstreamUnavailable Code = "upstream_unavailable" // something that is needed cannot be reached
+	CodeInternalError       Code = "internal_error"       // a defect, or an error of no known sort
+	CodeNotImplemented      Code = "not_implemented"      // the operation is not there
+	CodeStorageError        Code = "storage_error"        // the store failed
+)
+
+// The codes of malformed commands, reports and cards (contract §7, §9, §10).
+const (
+	CodeUnknownError            Code = "unknown_error"              // a result that is no success and says nothing more
+	CodeInvalidStatus           Code = "invalid_status"             // a status outside the five
+	CodeInvalidAfterExecution   Code = "invalid_after_execution"    // neither suspend nor terminate
+	CodeResultNotSerializable   Code = "result_not_serializable"    // the result is not JSON
+	CodeErrorNotSerializable    Code = "error_not_serializable"     // the error's detail is not JSON
+	CodeInvalidPayload          Code = "invalid_payload"            // a payload of the wrong shape
+	CodeProtocolViolation       Code = "protocol_violation"         // against a rule of the wire
+	CodeInvalidSourceActor      Code = "invalid_source_actor"       // the sender may not speak for that project
+	CodeMissingToolCallID       Code = "missing_tool_call_id"       // no call named
+	CodeMissingStepID           Code = "missing_step_id"            // a result without the step that asked for it
+	CodeMissingToolResultCard   Code = "missing_tool_result_card"   // a report that names no card
+	CodeCardNotFound            Code = "card_not_found"             // the named card does not exist
+	CodeInvalidCardType         Code = "invalid_card_type"          // the named card is of another type
+	CodeToolCallIDMismatch      Code = "tool_call_id_mismatch"      // the card belongs to another call
+	CodeToolDefinitionMissing   Code = "tool_definition_missing"    // a peer's word for unknown_tool
+	CodeAfterExecutionMismatch  Code = "after_execution_mismatch"   // the command and the registry disagree
+	CodeRecursionDepthExceeded  Code = "recursion_depth_exceeded"   // too many agents deep
+	CodeAgentBusy               Code = "agent_busy"                 // the agent works on another turn
+	CodeInboxNotEmpty           Code = "inbox_not_empty"            // a terminating tool while messages wait
+	CodeResumeFailed            Code = "resume_failed"              // a suspended turn could not go on
+	CodeResumeRetryExhausted    Code = "resume_retry_exhausted"     // nor after several attempts
+	CodeDispatchTimeout         Code = "dispatch_timeout"           // no worker took the turn
+	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took it and fell silent
+)
+
+// codeFacts are what can be told from a code alone.
+type codeFacts struct {
+	// retryable: the very same request may be granted at another time.
+	retryable bool
+	// safe: whoever says this has begun nothing, or knows that repeating changes nothing.
+	safe bool
+	// http is the nearest HTTP status.
+	http int
+}
+
+var codeTable = map[Code]codeFacts{
+	CodeConsentDeclined:  {safe: true, http: 403},
+	CodeConsentExpired:   {safe: true, http: 403},
+	CodeConsentWithdrawn: {safe: true, http: 403},
+	CodeConsentStale:     {safe: true, http: 409},
+	CodeStopped:          {http: 409},
+	CodeDeniedByPolicy:   {safe: true, http: 403},
+	CodeOutcomeUnknown:   {http: 502},
+
+	CodeBusy:        {retryable: true, safe: true, http: 409},
+	CodeDone:        {safe: true, http: 409},
+	CodeStale:       {safe: true, http: 409},
+	CodeUnknownCall: {safe: true, http: 404},
+	CodeUnknownTool: {safe: true, http: 404},
+	CodeTooLarge:    {safe: true, http: 413},
+	CodeTurnEnded:   {safe: true, http: 409},
+
+	CodeBadRequest:          {safe: true, http: 400},
+	CodeNotFound:            {safe: true, http: 404},
+	CodeConflict:            {safe: true, http: 409},
+	CodeAuthFailed:          {safe: true, http: 403},
+	CodeToolTimeout:         {retryable: true, http: 504},
+	CodeUpstreamUnavailable: {retryable: true, http: 503},
+	CodeInternalError:       {http: 500},
+	CodeNotImplemented:      {safe: true, http: 501},
+	CodeStorageError:        {retryable: true, http: 503},
+
+	CodeUnknownError:            {http: 500},
+	CodeInvalidStatus:           {http: 500},
+	CodeInvalidAfterExecution:   {http: 400},
+	CodeResultNotSerializable:   {http: 500},
+	CodeErrorNotSerializable:    {http: 500},
+	CodeInvalidPayload:          {safe: true, http: 400},
+	CodeProtocolViolation:       {safe: true, http: 400},
+	CodeInvalidSourceActor:      {safe: true, http: 403},
+	CodeMissingToolCallID:       {safe: true, http: 400},
+	CodeMissingStepID:           {safe: true, http: 400},
+	CodeMissingToolResultCard:   {safe: true, http: 400},
+	CodeCardNotFound:            {retryable: true, safe: true, http: 404},
+	CodeInvalidCardType:         {safe: true, http: 400},
+	CodeToolCallIDMismatch:      {safe: true, http: 400},
+	CodeToolDefinitionMissing:   {safe: true, http: 404},
+	CodeAfterExecutionMismatch:  {safe: true, http: 409},
+	CodeRecursionDepthExceeded:  {safe: true, http: 400},
+	CodeAgentBusy:               {retryable: true, safe: true, http: 409},
+	CodeInboxNotEmpty:           {retryable: true, safe: true, http: 409},
+	CodeResumeFailed:            {http: 500},
+	CodeResumeRetryExhausted:    {http: 503},
+	CodeDispatchTimeout:         {retryable: true, safe: true, http: 504},
+	CodeTimeoutReapedByWatchdog: {http: 504},
+}
+
+// Codes lists every code of this package in alphabetical order.
+func Codes() []Code {
+	all := make([]Code, 0, len(codeTable))
+	for c := range codeTable {
+		all = append(all, c)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Known reports whether the code is one of [Codes].
+func (c Code) Known() bool {
+	_, ok := codeTable[c]
+	return ok
+}
+
+// Retryable reports whether the very same request may be granted at another time. It
+// does not say that repeating it is harmless: that is [Code.SafeToRetry]. What a person
+// or a policy refused is never retryable, for asking again until the answer is yes is
+// not consent.
+func (c Code) Retryable() bool { return codeTable[c].retryable }
+
+// SafeToRetry reports whether the code, said by the kernel, proves that repeating the
+// request has no second effect: nothing was begun, or it is known to be done. A tool
+// that failed in the middle proves nothing by its code.
+func (c Code) SafeToRetry() bool { return codeTable[c].safe }
+
+// HTTPStatus is the nearest HTTP status; 500 for an unknown code.
+func (c Code) HTTPStatus() int {
+	if facts, ok := codeTable[c]; ok {
+		return facts.http
+	}
+	return 500
+}

@@ -1,0 +1,77 @@
+package utp
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Command is the payload of a command to a tool service (contract §4). The arguments lie
+// in the tool.call card that it names.
+type Command struct {
+	ToolName       string         `json:"tool_name"`
+	AfterExecution AfterExecution `json:"after_execution"`
+	ToolCallCardID string         `json:"tool_call_card_id"`
+}
+
+// EncodeCommand writes exactly the three keys; services refuse any other. The error is a
+// [*PayloadError].
+func EncodeCommand(c Command) ([]byte, error) {
+	if !validID(c.ToolName) {
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolName, Found: shown(c.ToolName), Expected: idRule}
+	}
+	if !c.AfterExecution.Valid() {
+		return nil, &PayloadError{
+			Reason: CodeInvalidAfterExecution, Field: keyAfterExecution,
+			Found: shown(string(c.AfterExecution)), Expected: "suspend or terminate",
+		}
+	}
+	if !validID(c.ToolCallCardID) {
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolCallCardID, Found: shown(c.ToolCallCardID), Expected: idRule}
+	}
+	out, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("command: %w", err)
+	}
+	return out, nil
+}
+
+// DecodeCommand reads the payload of a command and merges the control fields of the
+// older form into the context of its headers. A missing tool_name or after_execution is
+// left empty, to be taken from the card and the registry; the card is required. Nothing
+// that comes from the payload may be believed before it is compared with the ledger.
+// The error is a [*PayloadError]; with invalid_after_execution the rest of the command is
+// filled all the same. In every error the context is that of the headers alone.
+func DecodeCommand(raw []byte, header Context) (Command, Context, error) {
+	p, err := decodePayload(raw)
+	if err != nil {
+		return Command{}, header, err
+	}
+	merged, err := p.control(header)
+	if err != nil {
+		return Command{}, header, err
+	}
+	var c Command
+	if c.ToolName, err = p.text(keyToolName); err != nil {
+		return Command{}, header, err
+	}
+	if c.ToolCallCardID, err = p.card(keyToolCallCardID); err != nil {
+		return Command{}, header, err
+	}
+	if c.AfterExecution, err = p.after(); err != nil {
+		return c, header, err
+	}
+	return c, merged, nil
+}
+
+// card reads the required id of a card.
+func (p payload) card(field string) (string, error) {
+	id, err := p.text(field)
+	if err != nil {
+		return "", err
+	}
+	if id == "" {
+		return "", &PayloadError{Reason: CodeBadRequest, Field: field, Found: "missing or blank", Expected: "the id of a card"}
+	}
+	return id, nil
+}

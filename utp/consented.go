@@ -1,0 +1,83 @@
+package utp
+
+import (
+	"crypto/sha256"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	consentDomain    = "earshot-consent-1\n"
+	definitionDomain = "earshot-definition-1\n"
+)
+
+// Consented is all that a consent is bound to. If any of it changes between the question
+// and the start, the digests differ and nothing starts (call protocol, "What is
+// consented to").
+type Consented struct {
+	Project string
+	Session string
+	Turn    string
+	Call    string // the tool_call_id
+	Tool    string
+	// Definition is the digest of the tool's definition, see [Definition.Digest].
+	Definition string
+	// Args are the resolved arguments, exactly as they will be handed out.
+	Args jsontext.Value
+	// Policy is the version of the policy that decided to ask.
+	Policy string
+	// Question is the number of the question; 0 when policy allowed the call unasked.
+	Question int
+}
+
+// Digest is SHA-256 over `earshot-consent-1\n` and the RFC 8785 form of the object with
+// the members args, definition, policy, project, question, session, tool, tool_call_id
+// and turn. Nothing may be left out: an empty field is an [*ArgumentError], for a consent
+// that is bound to nothing there would fit everything, and so are arguments that
+// [Canonical] refuses.
+func (c Consented) Digest() ([sha256.Size]byte, error) {
+	var sum [sha256.Size]byte
+	args, err := Canonical(c.Args)
+	if err != nil {
+		return sum, err
+	}
+	if c.Question < 0 {
+		return sum, unbound("question", strconv.Itoa(c.Question), nil)
+	}
+	// The members stand in the order of RFC 8785, so the whole is canonical as written.
+	head := append([]byte(consentDomain), `{"args":`...)
+	var tail []byte
+	for _, m := range []struct{ name, value string }{
+		{"definition", c.Definition},
+		{"policy", c.Policy},
+		{"project", c.Project},
+		{"question", ""},
+		{"session", c.Session},
+		{"tool", c.Tool},
+		{"tool_call_id", c.Call},
+		{"turn", c.Turn},
+	} {
+		tail = append(tail, `,"`+m.name+`":`...)
+		if m.name == "question" {
+			tail = strconv.AppendInt(tail, int64(c.Question), 10)
+			continue
+		}
+		if m.value == "" {
+			return sum, unbound(m.name, "nothing", nil)
+		}
+		if tail, err = jsontext.AppendQuote(tail, m.value); err != nil {
+			return sum, unbound(m.name, "bytes that are not UTF-8", err)
+		}
+	}
+	h := sha256.New()
+	for _, part := range [][]byte{head, args, append(tail, '}')} {
+		_, _ = h.Write(part) // a hash never fails
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}
+
+func unbound(name, found string, err error) error {
+	return &ArgumentError{Found: "a consent with " + found + " as its " + name, Expected: "a value: the consent is bound to it", Err: err}
+}

@@ -1,0 +1,71 @@
+package utp
+
+// Context is the control context of a message: who calls, in which turn and step, how
+// deep, and under which trace. It travels in the CG-* headers (contract §3). Empty
+// strings are absent.
+type Context struct {
+	ProjectID string
+	ChannelID string
+	// AgentID is the calling agent.
+	AgentID string
+	TurnID  string
+	// TurnEpoch is at least 1; 0 is absent, and constrains nothing.
+	TurnEpoch int
+	// StepID is the step that asked for the call.
+	StepID     string
+	ToolCallID string
+
+	ParentAgentID string
+	ParentTurnID  string
+	ParentStepID  string
+
+	// RecursionDepth is how many agents called each other to come here; a call carries
+	// its caller's own depth.
+	RecursionDepth int
+	// DepthAbsent is set by decoding when the depth was missing: the receiver takes it
+	// from the request edge, and not for 0 (conflicts #12).
+	DepthAbsent bool
+
+	// Traceparent is `00-<trace>-<span>-01`; the trace id never changes within a turn.
+	Traceparent       string
+	Tracestate        string
+	ParentTraceparent string
+}
+
+// CheckCommand reports what a command to a tool service lacks, as a [*HeaderError]
+// (contract §3, conflicts #13).
+func (c Context) CheckCommand() error {
+	for _, need := range []struct{ name, value string }{
+		{HeaderProjectID, c.ProjectID},
+		{HeaderChannelID, c.ChannelID},
+		{HeaderAgentID, c.AgentID},
+		{HeaderTurnID, c.TurnID},
+		{HeaderStepID, c.StepID},
+		{HeaderToolCallID, c.ToolCallID},
+		{HeaderTraceparent, c.Traceparent},
+	} {
+		if need.value == "" {
+			return &HeaderError{Name: need.name, Found: "nothing", Expected: "a value: a command must carry it"}
+		}
+	}
+	if c.TurnEpoch < 1 {
+		return &HeaderError{Name: HeaderTurnEpoch, Found: "nothing", Expected: "at least 1: a command must carry it"}
+	}
+	if c.DepthAbsent {
+		return &HeaderError{Name: HeaderRecursionDepth, Found: "nothing", Expected: "the caller's depth: a command must carry it"}
+	}
+	return nil
+}
+
+// At fills the project and the channel from the subject on which the message came, and
+// refuses a header that names others, with a [*HeaderError] (contract §3).
+func (c Context) At(s Subject) (Context, error) {
+	if c.ProjectID != "" && c.ProjectID != s.Project {
+		return c, &HeaderError{Name: HeaderProjectID, Found: shown(c.ProjectID), Expected: shown(s.Project) + ", as the subject says"}
+	}
+	if c.ChannelID != "" && c.ChannelID != s.Channel {
+		return c, &HeaderError{Name: HeaderChannelID, Found: shown(c.ChannelID), Expected: shown(s.Channel) + ", as the subject says"}
+	}
+	c.ProjectID, c.ChannelID = s.Project, s.Channel
+	return c, nil
+}

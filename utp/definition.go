@@ -1,0 +1,128 @@
+package utp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Definition is a tool as its service offers it: the fields of `resource.tools` (seed §2)
+// with a class and a risk. What an operator allows may differ, and is kept elsewhere.
+type Definition struct {
+	// Tool is the name, for example files.delete: [A-Za-z0-9_.-], at most 128.
+	Tool        string `json:"tool_name"`
+	Description string `json:"description"`
+	// Parameters is the JSON Schema of the arguments, an object.
+	Parameters jsontext.Value `json:"parameters"`
+	// Target is the template of the subject, see [RenderTarget].
+	Target         string         `json:"target_subject"`
+	AfterExecution AfterExecution `json:"after_execution"`
+	// Class and Risk are the service's own claim, which may only raise what an operator
+	// has set.
+	Class Class `json:"class"`
+	Risk  Risk  `json:"risk"`
+	// Options is an object, see [Options]; nil is the empty one.
+	Options jsontext.Value `json:"options,omitzero"`
+}
+
+// DefinitionError says what is wrong with a tool's definition or its options.
+type DefinitionError struct {
+	Tool     string
+	Field    string
+	Found    string
+	Expected string
+	Err      error
+}
+
+func (e *DefinitionError) Error() string {
+	return "definition of tool " + shown(e.Tool) + ": " + e.Field + " is " + e.Found + "; expected " + e.Expected
+}
+
+func (e *DefinitionError) Unwrap() error { return e.Err }
+
+// Code is bad_request.
+func (*DefinitionError) Code() Code { return CodeBadRequest }
+
+// reserved names belong to peers' built-in tools (contract §20, §22).
+var reserved = []string{"delegate_async", "launch_principal", "ask_expert", "fork_join", "provision_agent", "submit_result"}
+
+// Validate checks everything but whether Parameters is a good JSON Schema, which needs a
+// schema compiler. The error is a [*DefinitionError].
+func (d Definition) Validate() error {
+	wrong := func(field, found, expected string, err error) error {
+		return &DefinitionError{Tool: d.Tool, Field: field, Found: found, Expected: expected, Err: err}
+	}
+	switch {
+	case !validToolName(d.Tool):
+		return wrong("tool_name", shown(d.Tool), "1 to 128 of A-Z a-z 0-9 _ - .", nil)
+	case slices.Contains(reserved, d.Tool):
+		return wrong("tool_name", shown(d.Tool), "a name that is not reserved", nil)
+	case !d.AfterExecution.Valid():
+		return wrong("after_execution", shown(string(d.AfterExecution)), "suspend or terminate", nil)
+	case !d.Class.Valid():
+		return wrong("class", shown(string(d.Class)), "read, idempotent, reversible or irreversible", nil)
+	case !d.Risk.Valid():
+		return wrong("risk", shown(string(d.Risk)), "low, medium or high", nil)
+	case d.Parameters.Kind() != jsontext.KindBeginObject:
+		return wrong("parameters", "no object", "a JSON Schema object", nil)
+	}
+	if _, err := RenderTarget(d.Target, TargetValues{Project: "p", Channel: "c", Agent: "a"}); err != nil {
+		return wrong("target_subject", shown(d.Target), "cg."+Version+".{project_id}.{channel_id}.cmd.tool.<target>.<suffix>", err)
+	}
+	if _, err := ParseOptions(d.Options); err != nil {
+		return wrong("options", "refused: "+clip(err.Error()), "args.defaults, args.fixed and envs", err)
+	}
+	if _, err := d.Digest(); err != nil {
+		return wrong("parameters or options", "refused: "+clip(err.Error()), "JSON with one meaning", err)
+	}
+	return nil
+}
+
+func validToolName(s string) bool {
+	if s == "" || len(s) > maxToken {
+		return false
+	}
+	for i := range len(s) {
+		if !tokenByte(s[i]) && s[i] != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// Digest is the hex SHA-256 over `earshot-definition-1\n` and the RFC 8785 form of the
+// object with the members after_execution, class, options, schema and target (call
+// protocol, "Effect classes"). Name, description and risk are not in it. Absent options
+// or parameters count as empty objects. Schema and options must have one meaning, like
+// arguments: the error is an [*ArgumentError].
+func (d Definition) Digest() (string, error) {
+	raw, err := json.Marshal(struct {
+		After   AfterExecution `json:"after_execution"`
+		Class   Class          `json:"class"`
+		Options jsontext.Value `json:"options"`
+		Schema  jsontext.Value `json:"schema"`
+		Target  string         `json:"target"`
+	}{d.AfterExecution, d.Class, orEmptyObject(d.Options), orEmptyObject(d.Parameters), d.Target})
+	if err != nil {
+		return "", argumentError(err)
+	}
+	canonical, err := Canonical(raw)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	_, _ = h.Write([]byte(definitionDomain)) // a hash never fails
+	_, _ = h.Write(canonical)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// orEmptyObject reads nothing and null as {}.
+func orEmptyObject(v jsontext.Value) jsontext.Value {
+	if len(v) == 0 || v.Kind() == jsontext.KindNull {
+		return jsontext.Value("{}")
+	}
+	return v
+}

@@ -1,0 +1,256 @@
+package utp
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The headers, in the exact case that peers look for: to them another case is absent.
+// They must be set as map keys, for the usual Set functions change the case.
+const (
+	HeaderProjectID         = "CG-Project-Id"
+	HeaderChannelID         = "CG-Channel-Id"
+	HeaderAgentID           = "CG-Agent-Id"
+	HeaderTurnID            = "CG-Turn-Id"
+	HeaderTurnEpoch         = "CG-Turn-Epoch"
+	HeaderStepID            = "CG-Step-Id"
+	HeaderToolCallID        = "CG-Tool-Call-Id"
+	HeaderParentAgentID     = "CG-Parent-Agent-Id"
+	HeaderParentTurnID      = "CG-Parent-Turn-Id"
+	HeaderParentStepID      = "CG-Parent-Step-Id"
+	HeaderRecursionDepth    = "CG-Recursion-Depth"
+	HeaderTraceparent       = "traceparent"
+	HeaderTracestate        = "tracestate"
+	HeaderParentTraceparent = "CG-Parent-Traceparent"
+	HeaderTimestamp         = "CG-Timestamp"
+	HeaderVersion           = "CG-Version"
+	HeaderMsgType           = "CG-Msg-Type"
+	HeaderSender            = "CG-Sender"
+)
+
+const (
+	defaultMsgType = "dict" // what every known peer sends
+	defaultSender  = "earshot"
+	maxHeader      = 1024
+)
+
+// HeaderError says which header is wrong.
+type HeaderError struct {
+	Name     string
+	Found    string
+	Expected string
+}
+
+func (e *HeaderError) Error() string {
+	return "header " + e.Name + " is " + e.Found + "; expected " + e.Expected
+}
+
+// Code is bad_request.
+func (*HeaderError) Code() Code { return CodeBadRequest }
+
+// Stamp is what a publisher adds to a context.
+type Stamp struct {
+	// At becomes CG-Timestamp, in milliseconds of the epoch. Required.
+	At time.Time
+	// MsgType is "dict" when empty, as peers send it.
+	MsgType string
+	// Sender names the publishing program; "earshot" when empty.
+	Sender string
+}
+
+// textHeaders are the headers whose value is kept as it is.
+var textHeaders = []struct {
+	name string
+	of   func(*Context) *string
+}{
+	{HeaderProjectID, func(c *Context) *string { return &c.ProjectID }},
+	{HeaderChannelID, func(c *Context) *string { return &c.ChannelID }},
+	{HeaderAgentID, func(c *Context) *string { return &c.AgentID }},
+	{HeaderTurnID, func(c *Context) *string { return &c.TurnID }},
+	{HeaderStepID, func(c *Context) *string { return &c.StepID }},
+	{HeaderToolCallID, func(c *Context) *string { return &c.ToolCallID }},
+	{HeaderParentAgentID, func(c *Context) *string { return &c.ParentAgentID }},
+	{HeaderParentTurnID, func(c *Context) *string { return &c.ParentTurnID }},
+	{HeaderParentStepID, func(c *Context) *string { return &c.ParentStepID }},
+	{HeaderTraceparent, func(c *Context) *string { return &c.Traceparent }},
+	{HeaderTracestate, func(c *Context) *string { return &c.Tracestate }},
+	{HeaderParentTraceparent, func(c *Context) *string { return &c.ParentTraceparent }},
+}
+
+// EncodeHeader writes a context and a stamp as headers with the exact case of their
+// names. Absent fields are left out; the depth is always written. The error is a
+// [*HeaderError]. The map can be assigned to a nats.Header.
+func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if s.At.IsZero() {
+		return nil, &HeaderError{Name: HeaderTimestamp, Found: "nothing", Expected: "the time of publishing"}
+	}
+	if c.DepthAbsent {
+		return nil, &HeaderError{Name: HeaderRecursionDepth, Found: "nothing", Expected: "the depth of the request edge"}
+	}
+	out := map[string][]string{
+		HeaderRecursionDepth: {strconv.Itoa(c.RecursionDepth)},
+		HeaderTimestamp:      {strconv.FormatInt(s.At.UnixMilli(), 10)},
+		HeaderVersion:        {Version},
+		HeaderMsgType:        {orDefault(s.MsgType, defaultMsgType)},
+		HeaderSender:         {orDefault(s.Sender, defaultSender)},
+	}
+	for _, name := range []string{HeaderMsgType, HeaderSender} {
+		if v := out[name][0]; !validID(v) {
+			return nil, &HeaderError{Name: name, Found: shown(v), Expected: idRule}
+		}
+	}
+	if c.TurnEpoch > 0 {
+		out[HeaderTurnEpoch] = []string{strconv.Itoa(c.TurnEpoch)}
+	}
+	for _, h := range textHeaders {
+		if v := *h.of(&c); v != "" {
+			out[h.name] = []string{lowerTrace(h.name, v)}
+		}
+	}
+	return out, nil
+}
+
+// DecodeHeader reads the context of a message. Names are matched without regard to case
+// and unknown ones are ignored; the same header twice with different values, in one
+// spelling or in two, is refused (conflicts #11), as is another CG-Version. The error is
+// a [*HeaderError].
+func DecodeHeader(header map[string][]string) (Context, error) {
+	values, err := gather(header)
+	if err != nil {
+		return Context{}, err
+	}
+	if v, ok := values[strings.ToLower(HeaderVersion)]; ok && v != Version {
+		return Context{}, &HeaderError{Name: HeaderVersion, Found: shown(v), Expected: Version}
+	}
+	var c Context
+	for _, h := range textHeaders {
+		*h.of(&c) = lowerTrace(h.name, values[strings.ToLower(h.name)])
+	}
+	if c.TurnEpoch, _, err = count(values, HeaderTurnEpoch); err != nil {
+		return Context{}, err
+	}
+	var present bool
+	if c.RecursionDepth, present, err = count(values, HeaderRecursionDepth); err != nil {
+		return Context{}, err
+	}
+	c.DepthAbsent = !present
+	if err := c.check(); err != nil {
+		return Context{}, err
+	}
+	return c, nil
+}
+
+// gather collects the headers by lower-case name, without empty values. Names are
+// visited in order, so that of several faults always the same one is named.
+func gather(header map[string][]string) (map[string]string, error) {
+	known := map[string]string{}
+	for _, name := range []string{HeaderTurnEpoch, HeaderRecursionDepth, HeaderVersion} {
+		known[strings.ToLower(name)] = name
+	}
+	for _, h := range textHeaders {
+		known[strings.ToLower(h.name)] = h.name
+	}
+	values := map[string]string{}
+	for _, spelling := range slices.Sorted(maps.Keys(header)) {
+		lower := strings.ToLower(spelling)
+		name, ok := known[lower]
+		if !ok {
+			continue
+		}
+		for _, v := range header[spelling] {
+			v = strings.TrimSpace(v)
+			if before, twice := values[lower]; twice && before != v && v != "" {
+				return nil, &HeaderError{Name: name, Found: shown(before) + " and also " + shown(v), Expected: "one value"}
+			}
+			if v != "" {
+				values[lower] = v
+			}
+		}
+	}
+	return values, nil
+}
+
+// count reads a header that is a whole number of at least 0.
+func count(values map[string]string, name string) (n int, present bool, err error) {
+	text, ok := values[strings.ToLower(name)]
+	if !ok {
+		return 0, false, nil
+	}
+	n, err = parseCount(text)
+	if err != nil {
+		return 0, false, &HeaderError{Name: name, Found: shown(text), Expected: "a whole number of at least 0"}
+	}
+	return n, true, nil
+}
+
+// parseCount reads decimal digits alone: no sign, no space, at most 2³¹-1.
+func parseCount(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // the caller replaces it by what it knows of the place
+	}
+	return int(n), nil
+}
+
+// check validates the fields that are set.
+func (c Context) check() error {
+	for _, h := range textHeaders {
+		v := *h.of(&c)
+		if v == "" {
+			continue
+		}
+		if err := checkHeader(h.name, v); err != nil {
+			return err
+		}
+	}
+	if c.TurnEpoch < 0 {
+		return &HeaderError{Name: HeaderTurnEpoch, Found: strconv.Itoa(c.TurnEpoch), Expected: "at least 1, or 0 for none"}
+	}
+	if c.RecursionDepth < 0 {
+		return &HeaderError{Name: HeaderRecursionDepth, Found: strconv.Itoa(c.RecursionDepth), Expected: "at least 0"}
+	}
+	return nil
+}
+
+func checkHeader(name, value string) error {
+	switch name {
+	case HeaderProjectID, HeaderChannelID:
+		if !ValidToken(value) {
+			return &HeaderError{Name: name, Found: shown(value), Expected: alphabetRule}
+		}
+	case HeaderTraceparent, HeaderParentTraceparent:
+		if _, _, err := ParseTraceparent(value); err != nil {
+			return &HeaderError{Name: name, Found: shown(value), Expected: traceparentRule}
+		}
+	case HeaderTracestate:
+		if len(value) > maxHeader || !validText(value) {
+			return &HeaderError{Name: name, Found: shown(value), Expected: "at most 1024 bytes without control characters"}
+		}
+	default:
+		if !validID(value) {
+			return &HeaderError{Name: name, Found: shown(value), Expected: idRule}
+		}
+	}
+	return nil
+}
+
+// lowerTrace puts trace headers in lower case, their one normal form.
+func lowerTrace(name, value string) string {
+	if name == HeaderTraceparent || name == HeaderParentTraceparent {
+		return strings.ToLower(value)
+	}
+	return value
+}
+
+func orDefault(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,77 @@
+package utp
+
+import "time"
+
+// Lineage says where a call comes from. A tool.result copies it from its tool.call
+// (conflicts #19).
+type Lineage struct {
+	TurnID string `json:"agent_turn_id"`
+	// StepID is the step that asked for the call. A result without one fails the whole
+	// turn of some workers, so it is required.
+	StepID       string `json:"step_id"`
+	TraceID      string `json:"trace_id,omitzero"` // 32 hex digits
+	ParentStepID string `json:"parent_step_id,omitzero"`
+}
+
+// validate checks the ids.
+func (l Lineage) validate(c Card) error {
+	for _, id := range []struct{ name, value string }{{"metadata.agent_turn_id", l.TurnID}, {"metadata.step_id", l.StepID}} {
+		if !validID(id.value) {
+			return c.wrong(id.name, shown(id.value), idRule, nil)
+		}
+	}
+	if l.ParentStepID != "" && !validID(l.ParentStepID) {
+		return c.wrong("metadata.parent_step_id", shown(l.ParentStepID), idRule, nil)
+	}
+	if l.TraceID != "" {
+		if _, err := ParseTraceID(l.TraceID); err != nil {
+			return c.wrong("metadata.trace_id", shown(l.TraceID), "a trace id", err)
+		}
+	}
+	return nil
+}
+
+// Or fills what is missing from other: the headers of the command stand in for a card
+// that lacks its lineage.
+func (l Lineage) Or(other Lineage) Lineage {
+	return Lineage{
+		TurnID:       orDefault(l.TurnID, other.TurnID),
+		StepID:       orDefault(l.StepID, other.StepID),
+		TraceID:      orDefault(l.TraceID, other.TraceID),
+		ParentStepID: orDefault(l.ParentStepID, other.ParentStepID),
+	}
+}
+
+// cardBase are the members of the metadata of both cards of a call.
+type cardBase struct {
+	Type       string `json:"type"`
+	ProjectID  string `json:"project_id"`
+	AuthorID   string `json:"author_id"`
+	CreatedAt  string `json:"created_at"`
+	ToolCallID string `json:"tool_call_id"`
+
+	Lineage
+}
+
+// seal makes the card and checks all of it.
+func seal(c Card, l Lineage, content, metadata any) (Card, error) {
+	if c.CreatedAt.IsZero() {
+		return Card{}, c.wrong("metadata.created_at", "nothing", "the time of its making", nil)
+	}
+	if err := l.validate(c); err != nil {
+		return Card{}, err
+	}
+	var err error
+	if c.Content, err = marshal(content); err != nil {
+		return Card{}, c.wrong("content", "malformed: "+clip(err.Error()), "valid JSON", err)
+	}
+	if c.Metadata, err = marshal(metadata); err != nil {
+		return Card{}, c.wrong("metadata", "malformed: "+clip(err.Error()), "valid JSON", err)
+	}
+	if err := c.validateFrame(); err != nil {
+		return Card{}, err
+	}
+	return c, nil
+}
+
+func cardInstant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

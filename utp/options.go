@@ -1,0 +1,55 @@
+package utp
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Options are the part of a definition's options that shapes arguments (contract §22).
+// Unknown options are ignored.
+type Options struct {
+	// Defaults are put in where the argument is absent; an explicit null is present.
+	Defaults map[string]jsontext.Value
+	// Fixed always overwrite what was given.
+	Fixed map[string]jsontext.Value
+	// Envs are arguments whose value comes from the service's environment, by the name
+	// of the variable. Whatever was given for them is deleted.
+	Envs map[string]string
+}
+
+// ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, and `envs`
+// either beside or inside `args` (conflicts #44). Nothing and null are no options. The
+// error is a [*DefinitionError].
+func ParseOptions(raw jsontext.Value) (Options, error) {
+	raw = orEmptyObject(raw)
+	wrong := func(field, found, expected string, err error) error {
+		return &DefinitionError{Field: "options" + field, Found: found, Expected: expected, Err: err}
+	}
+	if raw.Kind() != jsontext.KindBeginObject {
+		return Options{}, wrong("", "no object", "a JSON object", nil)
+	}
+	var in struct {
+		Args struct {
+			Defaults map[string]jsontext.Value `json:"defaults"`
+			Fixed    map[string]jsontext.Value `json:"fixed"`
+			Envs     map[string]string         `json:"envs"`
+		} `json:"args"`
+		Envs map[string]string `json:"envs"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return Options{}, wrong("", "malformed: "+clip(err.Error()), "args.{defaults,fixed} objects and envs of strings", err)
+	}
+	o := Options{Defaults: in.Args.Defaults, Fixed: in.Args.Fixed, Envs: map[string]string{}}
+	for _, envs := range []map[string]string{in.Envs, in.Args.Envs} {
+		for arg, env := range envs {
+			if !validID(env) {
+				return Options{}, wrong(".envs", shown(env), "the name of an environment variable", nil)
+			}
+			if before, twice := o.Envs[arg]; twice && before != env {
+				return Options{}, wrong(".envs", "two names for "+shown(arg), "one", nil)
+			}
+			o.Envs[arg] = env
+		}
+	}
+	return o, nil
+}

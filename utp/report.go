@@ -1,0 +1,73 @@
+package utp
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Report is the payload with which a result is reported (contract §7): routing and a
+// pointer, for the result itself lies in the tool.result card.
+type Report struct {
+	AfterExecution   AfterExecution `json:"after_execution"`
+	Status           Status         `json:"status"`
+	ToolResultCardID string         `json:"tool_result_card_id"`
+}
+
+// EncodeReport writes exactly the three keys. The error is a [*PayloadError].
+func EncodeReport(r Report) ([]byte, error) {
+	if !r.AfterExecution.Valid() {
+		return nil, &PayloadError{
+			Reason: CodeInvalidAfterExecution, Field: keyAfterExecution,
+			Found: shown(string(r.AfterExecution)), Expected: "suspend or terminate",
+		}
+	}
+	if !r.Status.Valid() {
+		return nil, invalidStatus(string(r.Status))
+	}
+	if !validID(r.ToolResultCardID) {
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolResultCardID, Found: shown(r.ToolResultCardID), Expected: idRule}
+	}
+	out, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return out, nil
+}
+
+// DecodeReport reads a report, in either form, like [DecodeCommand]. The card is
+// required. With invalid_status the status is failed, and with invalid_after_execution
+// it is left empty to be taken from the card; in both the rest and the context are filled
+// all the same (conflicts #23, #26).
+func DecodeReport(raw []byte, header Context) (Report, Context, error) {
+	p, err := decodePayload(raw)
+	if err != nil {
+		return Report{}, header, err
+	}
+	merged, err := p.control(header)
+	if err != nil {
+		return Report{}, header, err
+	}
+	var r Report
+	if r.ToolResultCardID, err = p.card(keyToolResultCardID); err != nil {
+		return Report{}, header, err
+	}
+	status, err := p.text(keyStatus)
+	if err != nil {
+		return Report{}, header, err
+	}
+	after, err := p.after()
+	r.AfterExecution, r.Status = after, Status(status)
+	if !r.Status.Valid() {
+		r.Status = StatusFailed
+		return r, merged, invalidStatus(status)
+	}
+	return r, merged, err
+}
+
+func invalidStatus(found string) error {
+	return &PayloadError{
+		Reason: CodeInvalidStatus, Field: keyStatus, Found: shown(found),
+		Expected: "success, failed, canceled, timeout or partial",
+	}
+}

@@ -1,0 +1,100 @@
+package utp
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Resolved are arguments with the definition's options applied, and what was done. The
+// lists are in alphabetical order.
+type Resolved struct {
+	Args jsontext.Value
+	// Defaults are the arguments that were absent and got their default.
+	Defaults []string
+	// Fixed are the arguments that were set, whatever was given.
+	Fixed []string
+	// Envs are the arguments that are still to be filled, by the name of the variable;
+	// what was given for them is deleted. See [SetMember].
+	Envs map[string]string
+}
+
+// Resolve applies the options of a tool to arguments, before anyone is asked (contract
+// §8, §22): defaults where a member is absent, then the fixed values, then the envs,
+// which win over both. Nothing and null are read as an empty object. The literal bytes of
+// every other member stay as they are, and where there is nothing to do the whole text
+// does. Resolve does not judge the arguments: that is [Canonical]. The error is an
+// [*ArgumentError].
+func Resolve(args jsontext.Value, opts Options) (Resolved, error) {
+	args = orEmptyObject(args)
+	given, err := members(args)
+	if err != nil {
+		return Resolved{}, err
+	}
+	present := make(map[string]bool, len(given))
+	for _, m := range given {
+		present[m.name] = true
+	}
+	out := Resolved{Args: args, Envs: maps.Clone(opts.Envs)}
+	put := map[string]jsontext.Value{}
+	for _, name := range slices.Sorted(maps.Keys(opts.Fixed)) {
+		if _, env := opts.Envs[name]; !env {
+			out.Fixed = append(out.Fixed, name)
+			put[name] = opts.Fixed[name]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(opts.Defaults)) {
+		_, env := opts.Envs[name]
+		_, fixed := opts.Fixed[name]
+		if !env && !fixed && !present[name] {
+			out.Defaults = append(out.Defaults, name)
+			put[name] = opts.Defaults[name]
+		}
+	}
+	changed := len(put) > 0
+	for name := range opts.Envs {
+		changed = changed || present[name]
+	}
+	if !changed {
+		return out, nil
+	}
+	out.Args, err = rebuild(given, put, opts.Envs)
+	return out, err
+}
+
+// rebuild writes the members that stay in their order, with what is put in their place,
+// and after them the new ones in alphabetical order. Members of drop are left out.
+func rebuild(given []member, put map[string]jsontext.Value, drop map[string]string) (jsontext.Value, error) {
+	b := []byte{'{'}
+	write := func(literal, value []byte) {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, literal...), ':'), value...)
+	}
+	for _, m := range given {
+		if _, dropped := drop[m.name]; dropped {
+			continue
+		}
+		if value, ok := put[m.name]; ok {
+			m.value = value
+		}
+		write(m.literal, m.value)
+	}
+	for _, name := range slices.Sorted(maps.Keys(put)) {
+		value := put[name]
+		if !value.IsValid() {
+			return nil, &ArgumentError{Pointer: pointerTo(name), Found: "an option that is no JSON value", Expected: "one"}
+		}
+		if slices.ContainsFunc(given, func(m member) bool { return m.name == name }) {
+			continue
+		}
+		literal, err := jsontext.AppendQuote(nil, name)
+		if err != nil {
+			return nil, &ArgumentError{Pointer: pointerTo(name), Found: "a name that is not UTF-8", Expected: "UTF-8", Err: err}
+		}
+		write(literal, value)
+	}
+	return append(b, '}'), nil
+}

@@ -1,0 +1,224 @@
+package utp
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	typeToolResult = "ToolResultContent"
+	roleTool       = "tool"
+)
+
+// ResultCard is what a tool.result card says (contract §5, §7).
+type ResultCard struct {
+	ID           string
+	Project      string
+	AuthorID     string // the tool service, for example tool.files
+	CreatedAt    time.Time
+	ToolCallID   string
+	FunctionName string
+	Lineage      Lineage
+
+	Status Status
+	// AfterExecution is the service's own word; empty leaves it to Command.
+	AfterExecution AfterExecution
+	// Command is the after_execution of the command, or else of the definition.
+	Command AfterExecution
+	// Result is any JSON value; nil is null.
+	Result jsontext.Value
+	// Error is required by the card for all but a success; [ResultCard.Normalize] makes
+	// one where it is missing.
+	Error *ToolError
+	// Source of errors that are made here; [SourceTool] when empty.
+	Source string
+}
+
+type resultContent struct {
+	Type           string         `json:"__type__"` //nolint:tagliatelle // the name on the wire
+	Status         Status         `json:"status"`
+	AfterExecution AfterExecution `json:"after_execution"`
+	Result         jsontext.Value `json:"result"`
+	Error          jsontext.Value `json:"error"`
+}
+
+type resultMetadata struct {
+	cardBase
+
+	Role         string `json:"role"`
+	FunctionName string `json:"function_name"`
+}
+
+// NewToolResult makes the tool.result card of the normalised result. The error is a
+// [*CardError].
+func NewToolResult(f ResultCard) (Card, error) {
+	f = f.Normalize()
+	c := Card{
+		ID: f.ID, Project: f.Project, Type: CardToolResult, AuthorID: f.AuthorID,
+		CreatedAt: cardInstant(f.CreatedAt), ToolCallID: f.ToolCallID,
+	}
+	if !validID(f.ToolCallID) {
+		return Card{}, c.wrong("the call", shown(f.ToolCallID), idRule, nil)
+	}
+	if !validID(f.FunctionName) {
+		return Card{}, c.wrong("metadata.function_name", shown(f.FunctionName), idRule, nil)
+	}
+	content := resultContent{Type: typeToolResult, Status: f.Status, AfterExecution: f.AfterExecution, Result: f.Result}
+	if f.Error != nil {
+		raw, err := marshal(f.Error)
+		if err != nil {
+			return Card{}, c.wrong("content.error", "malformed: "+clip(err.Error()), "valid JSON", err)
+		}
+		content.Error = raw
+	}
+	metadata := resultMetadata{
+		cardBase: cardBase{
+			Type: CardToolResult, ProjectID: f.Project, AuthorID: f.AuthorID,
+			CreatedAt: c.CreatedAt.Format(cardTime), ToolCallID: f.ToolCallID, Lineage: f.Lineage,
+		},
+		Role: roleTool, FunctionName: f.FunctionName,
+	}
+	return seal(c, f.Lineage, content, metadata)
+}
+
+// Report is the payload that reports the card; it agrees with it.
+func (f ResultCard) Report() Report {
+	f = f.Normalize()
+	return Report{AfterExecution: f.AfterExecution, Status: f.Status, ToolResultCardID: f.ID}
+}
+
+// Normalize makes the result consistent (contract §7) and is idempotent: the status is
+// one of the five, an error and a success exclude each other, a failure has an error and
+// a result that repeats it, the result is JSON, and AfterExecution is the effective
+// value, so that card and report agree (conflicts #22).
+func (f ResultCard) Normalize() ResultCard {
+	f.Source = orDefault(f.Source, SourceTool)
+	if !f.Status.Valid() {
+		f = f.fail(CodeInvalidStatus, "the status "+shown(string(f.Status))+" is none of the five")
+	}
+	if f.AfterExecution != "" && !f.AfterExecution.Valid() {
+		f = f.fail(CodeInvalidAfterExecution, "after_execution "+shown(string(f.AfterExecution))+" is neither suspend nor terminate")
+		f.AfterExecution = Suspend
+	}
+	f = f.checkResult()
+	switch {
+	case f.Error != nil:
+		f.Error = f.Error.from(f.Source)
+		if f.Status == StatusSuccess {
+			f.Status = StatusFailed
+		}
+	case f.Status != StatusSuccess:
+		f.Error = derivedError(f.Result, f.Source)
+	default:
+	}
+	if f.Error != nil && f.Result.Kind() == jsontext.KindNull {
+		f.Result = failureResult(f.Error)
+	}
+	f.AfterExecution = EffectiveAfter(f.Result, f.AfterExecution, f.Command)
+	return f
+}
+
+func (f ResultCard) fail(code Code, message string) ResultCard {
+	f.Status = StatusFailed
+	f.Error = &ToolError{Code: code, Message: message, Source: f.Source}
+	return f
+}
+
+// checkResult replaces a result that is not JSON, and keeps what is known of it.
+func (f ResultCard) checkResult() ResultCard {
+	if len(f.Result) == 0 {
+		f.Result = jsontext.Value("null")
+		return f
+	}
+	if f.Result.IsValid() {
+		return f
+	}
+	detail := struct {
+		Type     string     `json:"type"`
+		Original *ToolError `json:"original_error,omitzero"`
+	}{Type: "bytes", Original: f.Error}
+	raw, err := json.Marshal(detail)
+	if err != nil {
+		raw = nil // the original error is no JSON either
+	}
+	f = f.fail(CodeResultNotSerializable, "the result is not JSON")
+	f.Error.Detail = raw
+	f.Result = jsontext.Value("null")
+	return f
+}
+
+// from fills in what a card demands and drops a detail that is not JSON.
+func (e *ToolError) from(source string) *ToolError {
+	out := *e
+	out.Source = orDefault(out.Source, source)
+	if len(out.Detail) > 0 && !out.Detail.IsValid() {
+		out = ToolError{Code: CodeErrorNotSerializable, Message: "the detail of " + string(e.Code) + " is not JSON", Source: out.Source}
+	}
+	return out.filled()
+}
+
+// derivedError is the error of a result that is no success and comes with none.
+func derivedError(result jsontext.Value, source string) *ToolError {
+	var m map[string]jsontext.Value
+	if result.Kind() == jsontext.KindBeginObject && json.Unmarshal(result, &m) == nil {
+		if e := NormalizeError(m["error"], CodeUnknownError, source); e != nil {
+			return e
+		}
+		code, message := firstText(m, "error_code"), firstText(m, "error_message")
+		if code != "" || message != "" {
+			e := ToolError{Code: Code(code), Message: message, Source: source, Detail: firstValue(m, "error_detail")}
+			return e.unsaid()
+		}
+	}
+	return (&ToolError{Code: CodeUnknownError, Source: source}).filled()
+}
+
+// failureResult repeats the error for readers that only look at the result.
+func failureResult(e *ToolError) jsontext.Value {
+	raw, err := marshal(struct {
+		Code    Code           `json:"error_code"`
+		Message string         `json:"error_message"`
+		Detail  jsontext.Value `json:"error_detail,omitzero"`
+		Error   *ToolError     `json:"error"`
+	}{Code: e.Code, Message: e.Message, Detail: e.Detail, Error: e})
+	if err != nil {
+		return jsontext.Value("null")
+	}
+	return raw
+}
+
+// DecodeToolResult reads a tool.result card, a foreign service's too, and normalises it:
+// an unknown status reads as failed with invalid_status, an error in any known shape as
+// its normal one. The error is a [*CardError]; callers count an unreadable card as a
+// failed result.
+func DecodeToolResult(c Card) (ResultCard, error) {
+	if err := c.expect(CardToolResult); err != nil {
+		return ResultCard{}, err
+	}
+	var content resultContent
+	if err := c.decode("content", c.Content, &content); err != nil {
+		return ResultCard{}, err
+	}
+	if err := c.expectContent(content.Type, typeToolResult); err != nil {
+		return ResultCard{}, err
+	}
+	var metadata resultMetadata
+	if err := c.decode("metadata", c.Metadata, &metadata); err != nil {
+		return ResultCard{}, err
+	}
+	if err := c.sameCall(metadata.ToolCallID); err != nil {
+		return ResultCard{}, err
+	}
+	if !validID(metadata.FunctionName) {
+		return ResultCard{}, c.wrong("metadata.function_name", shown(metadata.FunctionName), idRule, nil)
+	}
+	f := ResultCard{
+		ID: c.ID, Project: c.Project, AuthorID: c.AuthorID, CreatedAt: c.CreatedAt, ToolCallID: c.ToolCallID,
+		FunctionName: metadata.FunctionName, Lineage: metadata.Lineage,
+		Status: content.Status, AfterExecution: content.AfterExecution, Result: content.Result,
+		Error: NormalizeError(content.Error, CodeUnknownError, SourceTool),
+	}
+	return f.Normalize(), nil
+}

@@ -1,0 +1,172 @@
+package utp
+
+import (
+	"strings"
+)
+
+// Version is the version of the protocol that is spoken: the second token of every
+// subject and the value of CG-Version.
+const Version = "v1r4"
+
+// The categories and components of a subject (contract §1).
+const (
+	CategoryCommand = "cmd"
+	CategoryEvent   = "evt"
+	CategoryStream  = "str"
+
+	ComponentAgent  = "agent"
+	ComponentTool   = "tool"
+	ComponentSystem = "sys"
+	ComponentUser   = "user"
+
+	// SuffixWakeup ends the subject of a doorbell.
+	SuffixWakeup = "wakeup"
+)
+
+const (
+	subjectRoot   = "cg"
+	subjectTokens = 8
+	alphabetRule  = "1 to 128 of A-Z a-z 0-9 _ -"
+)
+
+// Subject is a CommonGround subject,
+// `cg.{ver}.{project}.{channel}.{category}.{component}.{target}.{suffix…}` (contract §1).
+type Subject struct {
+	// Version is Version unless the subject came from elsewhere; empty means Version.
+	Version   string
+	Project   string
+	Channel   string
+	Category  string
+	Component string
+	// Target is a tool provider, a worker target or an agent, by category and component.
+	Target string
+	// Suffix is everything after the target, with its dots.
+	Suffix string
+}
+
+// SubjectError says which part of a subject or of a subject template is wrong.
+type SubjectError struct {
+	Subject  string
+	Part     string
+	Found    string
+	Expected string
+}
+
+func (e *SubjectError) Error() string {
+	return "subject " + shown(e.Subject) + ": " + e.Part + " is " + e.Found + "; expected " + e.Expected
+}
+
+// Code is bad_request.
+func (*SubjectError) Code() Code { return CodeBadRequest }
+
+// ParseSubject reads a concrete subject: no wildcards, at least eight tokens, each of
+// which follows [ValidToken]. The error is a [*SubjectError].
+func ParseSubject(text string) (Subject, error) {
+	tokens := strings.SplitN(text, ".", subjectTokens)
+	if len(tokens) < subjectTokens {
+		return Subject{}, &SubjectError{
+			Subject: text, Part: "the whole", Found: "too short",
+			Expected: "cg.{ver}.{project}.{channel}.{category}.{component}.{target}.{suffix}",
+		}
+	}
+	if tokens[0] != subjectRoot {
+		return Subject{}, &SubjectError{Subject: text, Part: "the first token", Found: shown(tokens[0]), Expected: subjectRoot}
+	}
+	s := Subject{
+		Version: tokens[1], Project: tokens[2], Channel: tokens[3],
+		Category: tokens[4], Component: tokens[5], Target: tokens[6], Suffix: tokens[7],
+	}
+	if s.Version == "" {
+		return Subject{}, &SubjectError{Subject: text, Part: "the version", Found: "nothing", Expected: alphabetRule}
+	}
+	if err := s.Validate(); err != nil {
+		return Subject{}, err
+	}
+	return s, nil
+}
+
+// Validate checks every part. The error is a [*SubjectError].
+func (s Subject) Validate() error {
+	text := s.String()
+	for _, part := range []struct{ name, value string }{
+		{"the version", s.version()},
+		{"the project", s.Project},
+		{"the channel", s.Channel},
+		{"the target", s.Target},
+	} {
+		if !ValidToken(part.value) {
+			return &SubjectError{Subject: text, Part: part.name, Found: shown(part.value), Expected: alphabetRule}
+		}
+	}
+	switch s.Category {
+	case CategoryCommand, CategoryEvent, CategoryStream:
+	default:
+		return &SubjectError{Subject: text, Part: "the category", Found: shown(s.Category), Expected: "cmd, evt or str"}
+	}
+	switch s.Component {
+	case ComponentAgent, ComponentTool, ComponentSystem, ComponentUser:
+	default:
+		return &SubjectError{Subject: text, Part: "the component", Found: shown(s.Component), Expected: "agent, tool, sys or user"}
+	}
+	for token := range strings.SplitSeq(s.Suffix, ".") {
+		if !ValidToken(token) {
+			return &SubjectError{Subject: text, Part: "a token of the suffix", Found: shown(token), Expected: alphabetRule}
+		}
+	}
+	return nil
+}
+
+// String formats the subject. It does not check it; see [Subject.Validate].
+func (s Subject) String() string {
+	return strings.Join([]string{
+		subjectRoot, s.version(), s.Project, s.Channel, s.Category, s.Component, s.Target, s.Suffix,
+	}, ".")
+}
+
+func (s Subject) version() string {
+	if s.Version == "" {
+		return Version
+	}
+	return s.Version
+}
+
+// IsToolCommand reports whether the subject is a command to a tool service.
+func (s Subject) IsToolCommand() bool {
+	return s.Category == CategoryCommand && s.Component == ComponentTool
+}
+
+// ToolCommand is the subject of a command to a tool service. The suffix is one token,
+// because services listen to `….cmd.tool.{target}.*`. The error is a [*SubjectError].
+func ToolCommand(project, channel, target, suffix string) (Subject, error) {
+	s := Subject{
+		Version: Version, Project: project, Channel: channel,
+		Category: CategoryCommand, Component: ComponentTool, Target: target, Suffix: suffix,
+	}
+	return checkedTool(s)
+}
+
+// checkedTool validates a subject of a tool command, whose suffix is one token.
+func checkedTool(s Subject) (Subject, error) {
+	if strings.Contains(s.Suffix, ".") {
+		return Subject{}, &SubjectError{
+			Subject: s.String(), Part: "the suffix", Found: shown(s.Suffix), Expected: "one token: services listen to no more",
+		}
+	}
+	if err := s.Validate(); err != nil {
+		return Subject{}, err
+	}
+	return s, nil
+}
+
+// Wakeup is the subject of the doorbell of a worker target, which is not an agent's id
+// (contract §1). The error is a [*SubjectError].
+func Wakeup(project, channel, workerTarget string) (Subject, error) {
+	s := Subject{
+		Version: Version, Project: project, Channel: channel,
+		Category: CategoryCommand, Component: ComponentAgent, Target: workerTarget, Suffix: SuffixWakeup,
+	}
+	if err := s.Validate(); err != nil {
+		return Subject{}, err
+	}
+	return s, nil
+}
