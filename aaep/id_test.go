@@ -27,9 +27,9 @@ func TestNewID(t *testing.T) {
 	if err != nil || later <= id {
 		t.Errorf("%s does not sort behind %s", later, id)
 	}
-	for _, odd := range []time.Time{{}, time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		if id, err := aaep.NewID(aaep.PrefixCall, odd, random); err != nil || !aaep.PatternCallID.Match(id) {
-			t.Errorf("at %v: %s, %v", odd, id, err)
+	for start, odd := range map[string]time.Time{"call_0000000000007": {}, "call_ffffffffffff7": time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		if id, err := aaep.NewID(aaep.PrefixCall, odd, random); err != nil || !aaep.PatternCallID.Match(id) || !strings.HasPrefix(id, start) {
+			t.Errorf("at %v: %s, %v, want it clamped to %s…", odd, id, err, start)
 		}
 	}
 }

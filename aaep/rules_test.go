@@ -104,7 +104,7 @@ var ruleCases = []struct {
 	{"PAY-03", asWarning, aaep.TypeToolCompleted, []edit{{}}, []edit{{"summary_normal": absent{}}}},                                                                                                                            // C-28
 	{"I18N-01", asWarning, aaep.TypeStateChanged, []edit{{}, {"localization_hints": absent{}, "summary_terse": absent{}, "summary_normal": absent{}, "summary_detailed": absent{}}}, []edit{{"localization_hints": absent{}}}}, // C-01
 	{"I18N-02", asWarning, aaep.TypeStateChanged, []edit{{}}, []edit{{"localization_hints": edit{}}}},
-	{"I18N-03", asError, aaep.TypeStateChanged, []edit{hints("primary_language", "zh-Hant-TW"), hints("primary_language", "en-x-earshot"), hints("primary_language", "qaa"), hints("fallback_chain", []any{"de", "en"})}, []edit{hints("primary_language", "english language"), hints("primary_language", "en_US"), hints("primary_language", "e"), hints("available_languages", []any{"en--US"})}},
+	{"I18N-03", asError, aaep.TypeStateChanged, []edit{hints("primary_language", "zh-Hant-TW"), hints("primary_language", "en-x-earshot"), hints("primary_language", "qaa"), hints("primary_language", "en-QX"), hints("primary_language", "xzq"), hints("fallback_chain", []any{"de", "en"})}, []edit{hints("primary_language", "english language"), hints("primary_language", "en_US"), hints("primary_language", "e"), hints("available_languages", []any{"en--US"})}},
 	{"I18N-04", asWarning, aaep.TypeStateChanged, []edit{hints("primary_language", "de"), {"localization_hints": edit{"primary_language": "ar", "text_direction": "rtl"}}, {"localization_hints": edit{"primary_language": "he-IL", "text_direction": "auto"}}}, []edit{hints("primary_language", "ar"), hints("primary_language", "he-IL"), hints("primary_language", "az-Arab")}}, // C-103
 	{"I18N-05", asError, aaep.TypeStateChanged, []edit{hints("available_languages", []any{"de", "en"})}, []edit{hints("available_languages", []any{"de", "de"})}},
 	{"ENV-53", asError, aaep.TypeStateChanged, []edit{hints("available_languages", languages(32))}, []edit{hints("available_languages", languages(33))}},
@@ -288,6 +288,7 @@ func TestConsumer(t *testing.T) {
 			{"timestamp": "soon"},
 			{"timestamp": "2026-05-24T14:22:11.1234567890Z"},
 			{"timestamp": "2026-02-30T00:00:00Z"},
+			{"timestamp": "2026-02-30T00:00:00.1Z"},
 			{"producer": absent{}},
 			{"@context": other},
 			{"summary_normal": 5},

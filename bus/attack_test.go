@@ -229,9 +229,10 @@ func strangeReplies(s seat) []string {
 		"$JS.API.STREAM.CREATE.evil", "$JS.API.STREAM.DELETE.other", "$JS.API.STREAM.PURGE.commands", "$SYS.REQ.USER.INFO", "_GR_.forged", "$GR.forged",
 		filesCommand + ".$FI", s.login.Inbox + ".own",
 	}
-	for _, op := range allOps() {
-		replies = append(replies, opSubject(op), servedSubject(files, op), servedSubject(s.who, op))
+	for _, op := range bus.Ops(s.who.Kind) {
+		replies = append(replies, opSubject(op))
 	}
+	replies = append(replies, opSubject("start"), servedSubject(files, "start"), servedSubject(s.who, bus.Ops(s.who.Kind)[0]))
 	return replies
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/bus"
 )
@@ -92,6 +93,10 @@ func TestConnectErrors(t *testing.T) {
 	cancel()
 	_, err = server.Connect(ctx, worker)
 	wants(t, err, bus.ErrCanceled, true)
+	ctx, cancel = context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_, err = server.Connect(ctx, worker)
+	wants(t, err, bus.ErrTimeout, true)
 }
 
 func TestDialErrors(t *testing.T) {

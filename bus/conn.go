@@ -29,17 +29,21 @@ var errLost = errors.New("the connection to the server broke")
 func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger, more ...nats.Option) (*conn, error) {
 	ctx, cancel := bounded(ctx, timeout)
 	defer cancel()
+	deadline, _ := ctx.Deadline()
+	left := time.Until(deadline)
 	if err := ctx.Err(); err != nil {
 		return nil, wireError("connect "+l.User, false, err)
 	}
+	if left <= 0 {
+		return nil, wireError("connect "+l.User, false, context.DeadlineExceeded)
+	}
 	c := &conn{timeout: timeout, closed: make(chan struct{})}
 	c.revive()
-	deadline, _ := ctx.Deadline()
 	options := append([]nats.Option{
 		nats.Name(l.User),
 		nats.UserInfo(l.User, l.Password),
 		nats.CustomInboxPrefix(l.Inbox),
-		nats.Timeout(time.Until(deadline)),
+		nats.Timeout(left),
 		// A message that waits for a reconnection would be sent long after its sender
 		// was told that it failed.
 		nats.ReconnectBufSize(-1),

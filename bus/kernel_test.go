@@ -110,11 +110,19 @@ func TestRequestErrors(t *testing.T) {
 
 func TestDefaultTimeout(t *testing.T) {
 	t.Parallel()
-	server, kernel := start(t, bus.Options{Timeout: 20 * time.Millisecond})
+	server, err := bus.Start(t.Context(), bus.Options{Project: project, Principals: []bus.Principal{worker}, Timeout: time.Millisecond})
+	must(t, err)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // for all but the request
+	defer cancel()
+	kernel, err := server.Kernel(ctx)
+	must(t, err)
 	hold := make(chan struct{})
 	defer close(hold)
-	must(t, kernel.Serve(t.Context(), func(context.Context, bus.Principal, string, []byte) []byte { <-hold; return nil }))
-	_, err := client(t, server, worker).Request(t.Context(), "claim", nil)
+	must(t, kernel.Serve(ctx, func(context.Context, bus.Principal, string, []byte) []byte { <-hold; return nil }))
+	c, err := server.Connect(ctx, worker)
+	must(t, err)
+	_, err = c.Request(t.Context(), "claim", nil)
 	wants(t, err, bus.ErrTimeout, false)
 }
 

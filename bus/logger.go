@@ -49,5 +49,8 @@ func (l *serverLog) failure() string {
 }
 
 func (l *serverLog) note(level slog.Level, format string, args []any) {
+	if !l.log.Enabled(context.Background(), level) {
+		return
+	}
 	l.log.Log(context.Background(), level, "bus server", "note", fmt.Sprintf(format, args...))
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	project  = "home"
-	patience = 20 * time.Second // how long a test waits for what has to come
+	patience = 60 * time.Second // how long a test waits for what has to come
 
 	filesCommand   = "cg.v1r4.home.public.cmd.tool.files.delete"
 	victimCommand  = "cg.v1r4.home.public.cmd.tool.victim.run"
@@ -119,7 +119,7 @@ func newWorld(t *testing.T, s setting) *world {
 	t.Helper()
 	// One handler at a time keeps requests in their order, so that an answer to the
 	// probe proves that all before it have been answered.
-	o := bus.Options{Project: project, Principals: everybody(), Concurrency: 1, Backlog: 1 << 16}
+	o := bus.Options{Project: project, Principals: everybody(), Concurrency: 1, Backlog: 1 << 16, Timeout: patience}
 	if s.listen {
 		o.Listen = "127.0.0.1:0"
 	}

@@ -188,14 +188,35 @@ func (s *step) outcome(c turn.Call, status utp.Status, result utp.Body, failure 
 	if card.Error != nil {
 		o.Code, o.Message = card.Error.Code, card.Error.Message
 	}
-	if c.State == turn.Finished || c.State == turn.Over {
-		return o, nil // it will be refused; nothing is to be kept
+	switch {
+	case c.Late == o.Digest:
+		// The same late result again; it is kept.
+	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
+		s.late = card.Result
+		o.Card, err = s.keepLate(c, card)
+	case c.State == turn.Finished, c.State == turn.Over:
+		// It will be refused; nothing is to be kept.
+	default:
+		o.Card, err = s.keepResult(c, card)
 	}
-	if c.State == turn.Resolved {
-		return o, nil
-	}
-	o.Card, err = s.keepResult(c, card)
 	return o, err
+}
+
+// cardLate is the type of a result that came after its call was resolved: it is kept,
+// and the call's one tool.result stays what it was.
+const cardLate = "tool.late_result"
+
+func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
+	id, err := s.keepResult(c, r)
+	if err != nil {
+		return "", err
+	}
+	card := &s.batch.Cards[len(s.batch.Cards)-1]
+	card.Type = cardLate
+	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+cardLate+`"`)); err != nil {
+		return "", unexpected("card of a late result", err)
+	}
+	return id, nil
 }
 
 // resultOf is the result that this step records for a call, when a service gave one

@@ -94,8 +94,11 @@ func (s *step) aboutCall(t *Telling, id string) error {
 	if !call.StartedAt.IsZero() {
 		t.Took = s.now.Wall.Sub(call.StartedAt)
 	}
-	if t.Result, err = s.resultOf(call); err != nil {
-		return err
+	t.Result = s.late
+	if t.Note.Kind != turn.NoteLate {
+		if t.Result, err = s.resultOf(call); err != nil {
+			return err
+		}
 	}
 	if q := s.question(call.Question); q != nil {
 		t.Question = QuestionFacts{

@@ -29,7 +29,7 @@ type Telling struct {
 	Turn    turn.State
 	Request string
 	// Call, Tool and Args are set when the note is about a call. Args are its
-	// resolved arguments, without secrets. Earlier is the call it replaces.
+	// resolved arguments, without secrets.
 	Call turn.Call
 	Tool Tool
 	Args jsontext.Value

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -21,7 +23,8 @@ type step struct {
 	batch Batch
 	tell  Telling // what this step adds to each of its tellings
 
-	ring   bool // a doorbell for the worker
+	ring   bool           // a doorbell for the worker
+	late   jsontext.Value // a result that comes too late, while it is told of
 	before []string
 	after  []string
 }

@@ -113,24 +113,25 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q utp.WorkerRequest) (
 		return a, err
 	}
 	err = k.held(ctx, from, q.Turn, func(s *step) error {
-		before := s.rec.State
+		before := s.rec.State.Calls
 		if err := s.feed(turn.Resume{Worker: q.Worker, Epoch: q.Epoch, Lease: k.o.WorkerLease}); err != nil {
 			return err
 		}
 		a.Waiting, a.Epoch = s.rec.State.Waiting(), s.rec.State.Epoch
 		if s.rec.State.Status == turn.Running {
 			s.before = append(s.before, "report.applying")
-			s.apply(before.Calls)
+			s.apply(before)
 		}
 		return nil
 	})
 	return a, err
 }
 
-// apply appends the step's results to the transcript, where the worker reads them.
+// apply appends the step's results to the transcript, where the worker reads them. A
+// call of an earlier step that is kept for a late word stands there already.
 func (s *step) apply(calls []turn.Call) {
 	for _, c := range calls {
-		if c.Adopted || c.ReplacedBy != "" || c.Outcome == nil {
+		if c.Adopted || c.Applied || c.ReplacedBy != "" || c.Outcome == nil {
 			continue
 		}
 		s.batch.Applied = append(s.batch.Applied, ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card})

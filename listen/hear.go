@@ -172,6 +172,8 @@ func progressText(p aaep.ProgressUpdated) string {
 		parts = append(parts, fmt.Sprintf("step %d of %d", *p.Progress.Step, *p.Progress.TotalSteps))
 	case p.Progress.Step != nil:
 		parts = append(parts, fmt.Sprintf("step %d", *p.Progress.Step))
+	case p.Progress.TotalSteps != nil:
+		parts = append(parts, counted(*p.Progress.TotalSteps, "step")+" in all")
 	}
 
 	if text := first(p.Progress.Description, p.SummaryNormal, p.SummaryTerse); text != "" {

@@ -181,8 +181,11 @@ func (t *Terminal) open() []*question {
 	return open
 }
 
-// asksTheSame is true for an open question that comes again, with more time.
+// asksTheSame is true for an open question that comes again, with more time. The
+// detailed summary may say so, and differ.
 func (q *question) asksTheSame(again question) bool {
+	again.what.detail = q.what.detail
+
 	return q.stage == stageOpen && q.session == again.session && reflect.DeepEqual(q.what, again.what)
 }
 

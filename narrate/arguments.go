@@ -68,7 +68,7 @@ func showArgument(d *jsontext.Decoder) (Param, error) {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray:
 		return showContainer(d, kind)
 	case jsontext.KindNull:
-		return say("value.null", nil), d.SkipValue() //nolint:wrapcheck // only its being there counts
+		return say("value.null", nil), d.SkipValue()
 	default:
 		raw, err := d.ReadValue()
 		if err != nil {
@@ -110,9 +110,9 @@ func showContainer(d *jsontext.Decoder, kind jsontext.Kind) (Param, error) {
 	case secret:
 		return Param{Secret: true}, err //nolint:wrapcheck // only its being there counts
 	case kind == jsontext.KindBeginObject:
-		return say("value.members", Params{"n": count(n)}), err //nolint:wrapcheck // only its being there counts
+		return say("value.members", Params{"n": count(n)}), err
 	default:
-		return say("value.items", Params{"n": count(n)}), err //nolint:wrapcheck // only its being there counts
+		return say("value.items", Params{"n": count(n)}), err
 	}
 }
 

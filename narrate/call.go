@@ -146,7 +146,7 @@ func (s *scene) action() (Param, Params) {
 		return claim, facts
 	}
 	p := Params{"tool": identifier(s.t.Call.Tool)}
-	if args, any := summarize(s.t.Args); any {
+	if args, ok := summarize(s.t.Args); ok {
 		p["args"] = args
 	}
 	if s.t.Tool.Reviewed {

@@ -3,6 +3,7 @@ package narrate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,9 +57,7 @@ func NewSpeaker(c Catalogue) (*Speaker, error) {
 func compile(m Message) (compiled, error) {
 	out := compiled{}
 	texts := map[string]string{fieldTerse: m.Terse, fieldNormal: m.Normal, fieldDetailed: m.Detailed}
-	for name, text := range m.Fields {
-		texts[name] = text
-	}
+	maps.Copy(texts, m.Fields)
 	for name, text := range texts {
 		if text == "" {
 			continue

@@ -29,7 +29,7 @@ func (s *scene) confirm() error {
 		"again": yes(s.t.Question.Again), "earlier": yes(c.Replaces != ""),
 		"time": duration(time.Duration(s.seconds()) * time.Second),
 	})
-	if args, any := summarize(s.t.Args); any && action.Params["args"].none() { // said once is enough
+	if args, ok := summarize(s.t.Args); ok && action.Params["args"].none() { // said once is enough
 		params["args"] = args
 	}
 	if s.t.Says != "" {

@@ -34,7 +34,7 @@ type Wording struct {
 type ConsentWording struct {
 	Action      string         `json:"action,omitzero"`
 	Consequence string         `json:"consequence,omitzero"`
-	Hint        string         `json:"hint,omitzero"` // a word for surfaces, passed on as it is
+	Hint        string         `json:"hint,omitzero"` // what else one can do; passed on as extensions.earshot.hint
 	Facts       jsontext.Value `json:"facts,omitzero"`
 }
 

@@ -143,7 +143,9 @@ func (f Fact) probe(name string) (*probe, error) {
 	case (f.Value != "" || f.Text != "") && strings.Contains(strings.Join(p.path, "/"), "*"):
 		return nil, fmt.Errorf("%w: %s names one value; it can have no *", errFact, name)
 	case f.Sum != "":
-		return p, p.factors()
+		if err := p.factors(); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }

@@ -104,7 +104,6 @@ func (t *tongue) plural(arms []arm, n int64) phrase {
 	return choose(arms, forms[plural.Cardinal.MatchPlural(t.tag, int(n%10_000_000), 0, 0, 0, 0)])
 }
 
-//nolint:cyclop // One arm for each kind of parameter.
 func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
 	if depth >= maxDepth {
 		return fmt.Errorf("%w: phrases hold one another more than %d deep", errTemplate, maxDepth)

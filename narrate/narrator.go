@@ -100,8 +100,6 @@ type scene struct {
 }
 
 // tell says what happened.
-//
-//nolint:cyclop // One arm for each note: the closed set is the point.
 func (s *scene) tell() error {
 	if s.session.State().Phase == session.PhaseNew {
 		if s.t.Note.Kind == turn.NoteFrozen {

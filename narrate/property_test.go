@@ -2,6 +2,7 @@ package narrate_test
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
+
+var turns = flag.Int("turns", 300, "how many turns are played by chance")
 
 // chooser answers 0 to n-1.
 type chooser func(n int) int
@@ -53,7 +56,6 @@ func (w *wild) anyCall() turn.Call {
 	return w.state.Calls[w.choose(len(w.state.Calls))]
 }
 
-//nolint:gocyclo,cyclop // One arm for each input.
 func (w *wild) input() turn.Input {
 	c := w.anyCall()
 	check := turn.Check{Call: c.ID, Digest: c.Digest}
@@ -181,11 +183,7 @@ func (w *wild) play(steps int) {
 // rule of AAEP (SEQ-01…05, 08, 09, 13–16, 22–25, 30–36), and no telling fails.
 func TestAnyTurnIsAValidStream(t *testing.T) {
 	t.Parallel()
-	seeds := 400
-	if testing.Short() {
-		seeds = 60
-	}
-	for seed := range seeds {
+	for seed := range *turns {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		runWild(t, fmt.Sprintf("seed %d", seed), random.IntN, 20+seed%60)
 		if t.Failed() {

@@ -81,7 +81,6 @@ func loses(s *stage) string {
 	return id
 }
 
-//nolint:maintidx // A list of scenarios.
 func scenarios() map[string]func(*stage) {
 	return map[string]func(*stage){
 		"allowed read": func(s *stage) {

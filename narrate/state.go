@@ -76,7 +76,7 @@ func (s *scene) wait(number int, urgency aaep.Urgency) error {
 // settle records how a question ended and tells it.
 func (s *scene) settle(token string, r aaep.Resolution, l line) error {
 	if err := s.session.Settle(token, r); err != nil {
-		return err //nolint:wrapcheck // Narrate names the note
+		return err
 	}
 	s.memory.close(token)
 	l.urgency = aaep.UrgencyNormal

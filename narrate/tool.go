@@ -14,7 +14,7 @@ func (s *scene) invoked() error {
 	if doing := s.doing(); !doing.none() {
 		params["doing"] = doing
 	}
-	if args, any := summarize(s.t.Args); any {
+	if args, ok := summarize(s.t.Args); ok {
 		params["args"] = args
 	}
 	if about := s.t.Tool.Definition.Description; about != "" {
@@ -114,8 +114,12 @@ func (s *scene) completion(o turn.Outcome) line {
 	case o.Status == utp.StatusTimeout && !begun:
 		key = "call.completed.not_started"
 	}
+	urgency := aaep.UrgencyNormal
+	if !s.t.Call.Class.Effectful() && o.Status == utp.StatusSuccess {
+		urgency = aaep.UrgencyBackground // as its invocation was
+	}
 	return line{
-		key: key, params: params,
+		key: key, params: params, urgency: urgency,
 		utp: map[string]any{extStatus: string(o.Status), extCode: string(o.Code), extClass: string(s.t.Call.Class)},
 	}
 }

@@ -76,7 +76,7 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 		return refuse(CodeNoQuestion, "", "no question with this token is open")
 	}
 	question := s.state.Questions[i]
-	if question.Confirmation == (r == aaep.ResolutionAnswered) || !question.Confirmation && (r.Allows() || r == aaep.ResolutionRejected) {
+	if question.Confirmation && r == aaep.ResolutionAnswered || !question.Confirmation && (r.Allows() || r == aaep.ResolutionRejected) {
 		return refuse(CodeNoQuestion, "CONF-61", fmt.Sprintf("a question of this kind cannot end as %q", r))
 	}
 	next := s.state.clone()

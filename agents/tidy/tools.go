@@ -153,12 +153,11 @@ func result(value any, err error) (tool.Result, error) {
 // toolError gives a failure of the service a code of the protocol; the service's own
 // code stands in its words.
 func toolError(err error) error {
-	var known *utp.ToolError
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*utp.ToolError](err); is {
 		return known
 	}
-	var failure *files.Error
-	if !errors.As(err, &failure) {
+	failure, is := errors.AsType[*files.Error](err)
+	if !is {
 		return err
 	}
 	code := utp.CodeInternalError

@@ -6,7 +6,7 @@
 //	go run ./tidy -files 100000 -duplicates 10000 -folders 5000 -runs 3
 //
 // The files are made anew in a temporary folder, which is removed at the end. The
-// question is answered with reject, so that nothing is deleted.
+// question is answered with reject, so that nothing is deleted; one last run accepts.
 package main
 
 import (
@@ -62,7 +62,7 @@ func measure(s settings) error {
 	}
 	var ours []run
 	for i := range s.runs {
-		r, err := once(binary, root, filepath.Join(dir, "data"+strconv.Itoa(i)))
+		r, err := once(binary, root, filepath.Join(dir, "data"+strconv.Itoa(i)), "reject\n", 3)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,16 @@ func measure(s settings) error {
 	fmt.Printf("  start to question, processor %8.3f s\n", median(ours, func(r run) float64 { return r.cpu.Seconds() }))
 	fmt.Printf("  peak resident memory         %8.1f MiB\n", median(ours, func(r run) float64 { return float64(r.peak) / 1024 }))
 	fmt.Printf("  tool calls before question   %8.0f\n", median(ours, func(r run) float64 { return float64(r.calls) }))
-	return peer(s, root)
+	if err := peer(s, root); err != nil {
+		return err
+	}
+	r, err := once(binary, root, filepath.Join(dir, "accepted"), "accept\n", 0)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  one whole run with accept: wall %.3f s (3 s of it to undo), processor %.3f s, peak %.1f MiB\n",
+		r.wholeWall.Seconds(), r.wholeCPU.Seconds(), float64(r.wholePeak)/1024)
+	return nil
 }
 
 func median(runs []run, of func(run) float64) float64 {
@@ -120,9 +129,13 @@ type run struct {
 	wall, cpu time.Duration
 	peak      int64 // KiB
 	calls     int
+
+	wholeWall, wholeCPU time.Duration // to the end
+	wholePeak           int64         // KiB
 }
 
-func once(binary, root, data string) (run, error) {
+// once runs the program, answers its question, and expects its exit code.
+func once(binary, root, data, word string, code int) (run, error) {
 	var r run
 	c := exec.Command(binary, "run", "tidy", "--json", "--data", data, root)
 	in, err := c.StdinPipe()
@@ -151,14 +164,18 @@ func once(binary, root, data string) (run, error) {
 	if r.cpu, r.peak, err = usage(c.Process.Pid); err != nil {
 		return r, fmt.Errorf("it ended before it asked: %w", err)
 	}
-	if _, err := io.WriteString(in, "reject\n"); err != nil {
+	if _, err := io.WriteString(in, word); err != nil {
 		return r, err
 	}
 	for lines.Scan() {
 	}
-	if err := c.Wait(); c.ProcessState.ExitCode() != 3 {
-		return r, fmt.Errorf("a declined run should exit with 3: %w", err)
+	if err := c.Wait(); c.ProcessState.ExitCode() != code {
+		return r, fmt.Errorf("it should exit with %d: %w", code, err)
 	}
+	r.wholeWall = time.Since(began)
+	used := c.ProcessState.SysUsage().(*syscall.Rusage)
+	r.wholeCPU = time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	r.wholePeak = used.Maxrss
 	return r, nil
 }
 

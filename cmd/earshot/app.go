@@ -55,11 +55,14 @@ func (m *Main) Run() int {
 
 // explain writes the error and what to do about it, each on lines of its own.
 func (m *Main) explain(f *failure) {
-	fmt.Fprintf(m.Stderr, "error: %s\n", oneLine(f.message))
+	m.tellf("error: %s", oneLine(f.message))
 	if f.hint != "" {
-		fmt.Fprintf(m.Stderr, "hint: %s\n", oneLine(f.hint))
+		m.tellf("hint: %s", oneLine(f.hint))
 	}
 }
+
+// tellf writes one line for people. Where standard error is gone, nobody can be told.
+func (m *Main) tellf(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -43,7 +42,7 @@ func (m *Main) attend(ctx context.Context, h *house, f runFlags, session string)
 	err := listen.Run(ctx, o, port)
 	cancel()
 	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintf(m.Stderr, "error: %s\n", oneLine(err.Error()))
+		m.tellf("error: %s", oneLine(err.Error()))
 	}
 	return <-stopped
 }
@@ -77,7 +76,7 @@ func (h *house) onSignal(ctx context.Context, giveUp context.CancelFunc, signals
 func (m *Main) absent(ctx context.Context, h *house, session string) {
 	_, err := h.hub.Absent(ctx, utp.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
-		fmt.Fprintf(m.Stderr, "error: %s\n", oneLine(err.Error()))
+		m.tellf("error: %s", oneLine(err.Error()))
 	}
 }
 
@@ -89,8 +88,10 @@ func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled o
 	}
 	st := rec.State
 	switch {
+	case signalled == os.Interrupt:
+		return &exitError{exitSignal + int(syscall.SIGINT)}
 	case signalled != nil:
-		return &exitError{exitSignal + int(signalled.(syscall.Signal))}
+		return &exitError{exitSignal + int(syscall.SIGTERM)}
 	case st.End == nil:
 		return failed(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
 	}

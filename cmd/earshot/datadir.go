@@ -37,7 +37,11 @@ func (m *Main) dataPath(flag string) (string, error) {
 		flag = m.Getenv("EARSHOT_DATA")
 	}
 	if flag != "" {
-		return filepath.Abs(flag)
+		path, err := filepath.Abs(flag)
+		if err != nil {
+			return "", failed(err, "the data directory cannot be named", "use --data DIR with an absolute path")
+		}
+		return path, nil
 	}
 	base := m.Getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(base) {
@@ -64,7 +68,7 @@ func openData(path string) (*dataDir, error) {
 	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder := readHolder(lock)
-		lock.Close()
+		_ = lock.Close()
 		return nil, failed(nil, "another earshot works with the data in "+path+holder, "wait until it has ended, or use another folder with --data DIR")
 	}
 	d := &dataDir{path: path, lock: lock}
@@ -96,7 +100,7 @@ func checkOwner(path string) error {
 
 func readHolder(lock *os.File) string {
 	raw, err := io.ReadAll(io.LimitReader(lock, 32))
-	if err != nil || len(strings.TrimSpace(string(raw))) == 0 {
+	if err != nil || strings.TrimSpace(string(raw)) == "" {
 		return ""
 	}
 	return " (process " + strings.TrimSpace(string(raw)) + ")"
@@ -105,14 +109,16 @@ func readHolder(lock *os.File) string {
 // sign leaves our process id for whoever finds the lock taken.
 func (d *dataDir) sign() error {
 	if err := d.lock.Truncate(0); err != nil {
-		return err
+		return fmt.Errorf("the lock: %w", err)
 	}
-	_, err := d.lock.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
-	return err
+	if _, err := d.lock.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0); err != nil {
+		return fmt.Errorf("the lock: %w", err)
+	}
+	return nil
 }
 
 // Close gives the lock back.
-func (d *dataDir) Close() { d.lock.Close() }
+func (d *dataDir) Close() { _ = d.lock.Close() }
 
 func (d *dataDir) file(name string) string { return filepath.Join(d.path, name) }
 
@@ -130,7 +136,7 @@ func (d *dataDir) key() ([]byte, error) {
 	}
 	raw = make([]byte, keySize)
 	if _, err := io.ReadFull(rand.Reader, raw); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("randomness: %w", err)
 	}
 	if err := writeWhole(d.file(keyFile), raw); err != nil {
 		return nil, failed(err, "the key file cannot be written", "make room, or use another folder with --data DIR")
@@ -142,20 +148,20 @@ func (d *dataDir) key() ([]byte, error) {
 func writeWhole(path string, content []byte) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return err
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = errors.Join(os.Rename(path+".new", path), dir.Sync())
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return dir.Sync()
+	return nil
 }

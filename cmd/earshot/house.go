@@ -95,7 +95,7 @@ func (h *house) openLedger(ctx context.Context, o houseOptions) (err error) {
 	if err != nil {
 		return ledgerFailure(h.data.file(ledgerFile), err)
 	}
-	h.closers = append(h.closers, func() { h.store.Close() })
+	h.closers = append(h.closers, func() { _ = h.store.Close() })
 	return nil
 }
 

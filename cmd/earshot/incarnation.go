@@ -28,7 +28,7 @@ func (i *incarnation) Load() (int64, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("reading the incarnation: %w", err)
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
 	if err != nil {

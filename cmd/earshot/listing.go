@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,8 +29,7 @@ func newListing(raw []byte) *listing {
 		if err != nil {
 			return l
 		}
-		switch token.Kind() {
-		case '{', '}', '[', ']':
+		if strings.ContainsRune("{}[]", rune(token.Kind())) {
 			continue
 		}
 		if kind, n := d.StackIndex(d.StackDepth()); kind == '{' && n%2 == 1 {

@@ -39,7 +39,7 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	d := yaml.NewDecoder(f)
 	d.KnownFields(true)
 	var in policyFile

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -179,7 +180,7 @@ func (m *Main) makeSample() (string, error) {
 	if err != nil {
 		return "", folderFailure(dir, err)
 	}
-	fmt.Fprintf(m.Stderr, "Sample: %s\n", root)
+	m.tellf("Sample: %s", root)
 	return root, nil
 }
 
@@ -205,7 +206,7 @@ func folderFailure(path string, err error) error {
 // runIn enqueues or resumes the turn, and stays with it to its end.
 func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOptions) error {
 	if h.restored {
-		fmt.Fprintln(m.Stderr, "Ledger: it is older than when it was last used here, as if restored from a backup. What was under way is not repeated; you will be asked about it.")
+		m.tellf("Ledger: it is older than when it was last used here, as if restored from a backup. What was under way is not repeated; you will be asked about it.")
 	}
 	turnID, session, err := m.begin(ctx, h, &j)
 	if err != nil {
@@ -226,7 +227,7 @@ func (m *Main) begin(ctx context.Context, h *house, j *job) (turnID, session str
 	}
 	if !j.resume {
 		if len(open) > 0 {
-			fmt.Fprintf(m.Stderr, "Note: %s did not end; `earshot run --resume %s` goes on with it.\n", open[0].Session, open[0].Session)
+			m.tellf("Note: %s did not end; `earshot run --resume %s` goes on with it.", open[0].Session, open[0].Session)
 		}
 		a, err := h.hub.Enqueue(ctx, j.request)
 		if err != nil {
@@ -254,11 +255,11 @@ func pick(open []utp.SessionRow, session string) (utp.SessionRow, error) {
 	case session == "" && len(open) == 1:
 		return open[0], nil
 	case session == "":
-		list := ""
+		var list strings.Builder
 		for _, row := range open {
-			list += fmt.Sprintf(" %s (%s, %s)", row.Session, row.Agent, row.Created.Local().Format("2 Jan 15:04"))
+			fmt.Fprintf(&list, " %s (%s, %s)", row.Session, row.Agent, row.Created.Local().Format("2 Jan 15:04"))
 		}
-		return utp.SessionRow{}, usage("several sessions did not end:"+list, "name one: `earshot run --resume SESSION`")
+		return utp.SessionRow{}, usage("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
 	}
 	for _, row := range open {
 		if row.Session == session || row.Turn == session {

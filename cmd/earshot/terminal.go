@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -149,8 +148,7 @@ func (m *Main) console(f runFlags) listen.Options {
 	if m.Stdin != nil && !f.noInput {
 		o.In = m.Stdin
 		if term.IsTerminal(int(m.Stdin.Fd())) {
-			fd := int(m.Stdin.Fd())
-			o.FlushInput = func() { flushTyped(fd) }
+			o.FlushInput = func() { listen.FlushTerminal(m.Stdin) }
 		}
 	}
 	o.Width = widthOf(o.Out)
@@ -170,9 +168,4 @@ func widthOf(w io.Writer) func() int {
 		}
 		return width
 	}
-}
-
-// flushTyped throws away what was typed and not yet read.
-func flushTyped(fd int) {
-	unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) //nolint:errcheck // No terminal: nothing was typed ahead.
 }

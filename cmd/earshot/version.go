@@ -46,8 +46,10 @@ func (m *Main) versionCommand() *cobra.Command {
 			if asJSON {
 				return json.MarshalWrite(m.Stdout, b, jsontext.Multiline(true))
 			}
-			_, err := fmt.Fprintf(m.Stdout, "earshot %s %s %s\n", b.Version, b.Go, b.Platform)
-			return err
+			if _, err := fmt.Fprintf(m.Stdout, "earshot %s %s %s\n", b.Version, b.Go, b.Platform); err != nil {
+				return failed(err, "the version could not be written", "")
+			}
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")

@@ -48,7 +48,7 @@ func (c client) Commands(ctx context.Context, handle func(context.Context, tool.
 
 // Doorbell implements worker.Conn.
 func (c client) Doorbell(ctx context.Context, ring func()) (func(), error) {
-	s, err := c.Client.Doorbells(ctx, func(context.Context, bus.Message) { ring() })
+	s, err := c.Doorbells(ctx, func(context.Context, bus.Message) { ring() })
 	if err != nil {
 		return nil, err
 	}

@@ -102,8 +102,7 @@ func (s *Store) check() error {
 // opening names the file in an error of its first use.
 func (s *Store) opening(err error) error {
 	mapped := border("opening", err)
-	var e *Error
-	if errors.As(mapped, &e) {
+	if e, ok := errors.AsType[*Error](mapped); ok {
 		e.Path = s.path
 	}
 	return mapped

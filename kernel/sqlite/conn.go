@@ -20,7 +20,7 @@ type conn struct {
 
 // exec runs a statement and returns how many rows it touched.
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	s, err := c.prepared(query)
+	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return 0, err
 	}
@@ -33,7 +33,7 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 
 // one reads one row; none is [sql.ErrNoRows].
 func (c *conn) one(query string, args []any, into ...any) error {
-	s, err := c.prepared(query)
+	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *conn) one(query string, args []any, into ...any) error {
 
 // each calls read for every row. It has read them all when it returns.
 func (c *conn) each(query string, args []any, read func(scan func(...any) error) error) error {
-	s, err := c.prepared(query)
+	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return err
 	}

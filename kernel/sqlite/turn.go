@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -203,7 +204,7 @@ func (t *tx) saveCalls(r *kernel.Record) error {
 		if err != nil {
 			return err
 		}
-		err = t.mine("call", c.ID, r.State.Turn, `SELECT turn_id FROM calls WHERE call_id = ?1`, `INSERT INTO calls
+		_, err = t.mine("call", c.ID, r.State.Turn, `SELECT turn_id FROM calls WHERE call_id = ?1`, `INSERT INTO calls
 			(call_id, turn_id, session_id, tool, target, state, class, risk, definition, card, question, digest, fence, owner, doc)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, 0), ?12, ?13, ?14, ?15)
 			ON CONFLICT (call_id) DO UPDATE SET
@@ -229,53 +230,54 @@ func (t *tx) saveQuestions(r *kernel.Record) error {
 			return err
 		}
 		const owner = `SELECT turn_id FROM questions WHERE number = ?1`
-		err = t.mine("question", q.Number, r.State.Turn, owner, `INSERT INTO questions
+		changed, err := t.mine("question", q.Number, r.State.Turn, owner, `INSERT INTO questions
 			(number, turn_id, token, kind, state, deadline, digest, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 			ON CONFLICT (number) DO UPDATE SET token = excluded.token, state = excluded.state,
 				deadline = excluded.deadline, digest = excluded.digest, doc = excluded.doc
 			WHERE turn_id = excluded.turn_id AND doc <> excluded.doc`,
 			q.Number, r.State.Turn, q.Token, string(q.Kind), string(q.State), stamp(q.Deadline()), q.Digest, doc)
+		if err == nil && changed {
+			err = t.saveTokens(q, r.State.Turn)
+		}
 		if err != nil {
 			return err
 		}
-		for _, token := range append(q.SpentTokens[:len(q.SpentTokens):len(q.SpentTokens)], q.Token) {
-			const first = `SELECT turn_id FROM tokens WHERE token = ?1 AND number = ?2`
-			err := t.kept("token of question", q.Number, first, []any{token, q.Number}, `INSERT INTO tokens (token, number, turn_id)
-				VALUES (?1, ?2, ?3) ON CONFLICT (token) DO NOTHING`, token, q.Number, r.State.Turn)
-			if err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// saveTokens keeps the tokens of a question, the spent ones too: each may only ever be
+// one question's.
+func (t *tx) saveTokens(q *consent.Question, turnID string) error {
+	for _, token := range append(slices.Clip(q.SpentTokens), q.Token) {
+		n, err := t.c.exec(`INSERT INTO tokens (token, number, turn_id) VALUES (?1, ?2, ?3) ON CONFLICT (token) DO NOTHING`,
+			token, q.Number, turnID)
+		if err == nil && n == 0 {
+			err = t.c.one(`SELECT token FROM tokens WHERE token = ?1 AND number = ?2`, []any{token, q.Number}, &token)
+		}
+		if noRows(err) {
+			return conflict("a token of the question %d belongs to another", q.Number)
+		}
+		if err != nil {
+			return border(fmt.Sprintf("a token of the question %d", q.Number), err)
 		}
 	}
 	return nil
 }
 
-// mine upserts a row that may only ever belong to one turn.
-func (t *tx) mine(what string, id any, turnID, owner, upsert string, args ...any) error {
+// mine upserts a row that may only ever belong to one turn, and reports whether that
+// has changed it.
+func (t *tx) mine(what string, id any, turnID, owner, upsert string, args ...any) (changed bool, err error) {
 	n, err := t.c.exec(upsert, args...)
 	if err != nil || n > 0 {
-		return border(fmt.Sprintf("the %s %v", what, id), err)
+		return true, border(fmt.Sprintf("the %s %v", what, id), err)
 	}
 	var has string
 	if err := t.c.one(owner, []any{id}, &has); err != nil {
-		return border(fmt.Sprintf("the %s %v", what, id), err)
+		return false, border(fmt.Sprintf("the %s %v", what, id), err)
 	}
 	if has != turnID {
-		return conflict("the %s %v belongs to the turn %s", what, id, has)
+		return false, conflict("the %s %v belongs to the turn %s", what, id, has)
 	}
-	return nil
-}
-
-// kept inserts a row that may be there already, as the first query finds it.
-func (t *tx) kept(what string, id any, first string, key []any, insert string, args ...any) error {
-	n, err := t.c.exec(insert, args...)
-	if err != nil || n > 0 {
-		return border(fmt.Sprintf("the %s %v", what, id), err)
-	}
-	var is string
-	err = t.c.one(first, key, &is)
-	if noRows(err) {
-		return conflict("the %s %v is there and differs", what, id)
-	}
-	return border(fmt.Sprintf("the %s %v", what, id), err)
+	return false, nil
 }

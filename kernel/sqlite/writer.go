@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -150,7 +149,7 @@ func (s *Store) transact(group []*request) (again []*request, alone bool) {
 	}
 	errs := make([]error, len(group))
 	for i, r := range group {
-		lost := false
+		var lost bool
 		if errs[i], lost = s.savepoint(r.fn); !lost {
 			continue
 		}
@@ -204,7 +203,10 @@ func (s *Store) savepoint(fn func(kernel.Tx) error) (err error, lost bool) { //n
 	}
 	for _, end := range []string{"ROLLBACK TO one", "RELEASE one"} {
 		if _, rerr := s.writer.exec(end); rerr != nil {
-			return cmp.Or(t.failed, err), true
+			if t.failed != nil {
+				err = t.failed // what SQLite ended the transaction for
+			}
+			return err, true
 		}
 	}
 	for _, sha := range t.condemned {

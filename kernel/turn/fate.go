@@ -11,7 +11,7 @@ func (m *machine) lapse(c *Call) {
 			return
 		}
 		c.State = Dispatched
-		m.over(c, utp.CodeStopped, m.Stop.By)
+		m.over(c, utp.CodeStopped, m.stopper())
 		return
 	}
 	if c.Class.Repeatable() {
@@ -127,7 +127,7 @@ func (m *machine) notBegun(c *Call) {
 	c.Owner = ""
 	c.State = Dispatched
 	if m.Stop != nil {
-		m.over(c, utp.CodeStopped, m.Stop.By)
+		m.over(c, utp.CodeStopped, m.stopper())
 		return
 	}
 	if c.StartBy.Passed(m.now) {

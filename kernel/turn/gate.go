@@ -46,7 +46,7 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	if !in.Accept {
 		m.emit(receipt)
 		m.Tally.Declined++
-		m.over(c, utp.CodeConsentDeclined, in.By)
+		m.over(c, utp.CodeConsentDeclined, who{in.By, in.Surface})
 		return
 	}
 	receipt.Decision = "accept"
@@ -70,15 +70,26 @@ func (m *machine) unanswered(in Unanswered) error {
 		m.fateAnswered(c, Answered{Question: in.Question})
 	case Asked:
 		m.Tally.Expired++
-		m.over(c, in.Code, "")
+		m.over(c, in.Code, who{})
 	case Requested, Accepted, Dispatched, Started, Lapsed, Finished, Resolved, Over:
 		return refuse(utp.CodeDone, "the question has been answered")
 	}
 	return nil
 }
 
+// who caused something, and where; empty for nobody.
+type who struct{ by, surface string }
+
+// stopper is who stopped the turn.
+func (m *machine) stopper() who {
+	if m.Stop == nil {
+		return who{}
+	}
+	return who{m.Stop.By, m.Stop.Surface}
+}
+
 // over ends a call before its start.
-func (m *machine) over(c *Call, code utp.Code, by string) {
+func (m *machine) over(c *Call, code utp.Code, cause who) {
 	left := c.State == Dispatched // its invocation has been told, so its end must be too
 	c.State = Over
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: code}
@@ -87,7 +98,7 @@ func (m *machine) over(c *Call, code utp.Code, by string) {
 	if left {
 		kind = NoteCompleted
 	}
-	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: by}, RecordOutcome{Call: c.ID})
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: cause.by, Surface: cause.surface}, RecordOutcome{Call: c.ID})
 }
 
 // stale ends a call whose consent no longer fits what would run, and asks anew. The

@@ -104,7 +104,7 @@ func (m *machine) start(in Start) error {
 	case Dispatched:
 	}
 	if m.Stop != nil {
-		m.over(c, utp.CodeStopped, m.Stop.By)
+		m.over(c, utp.CodeStopped, m.stopper())
 		return nil
 	}
 	if reason := m.fresh(c, in.Check); reason != "" {

@@ -149,6 +149,8 @@ type Call struct {
 	ReplacedBy string   `json:"replaced_by,omitempty"`
 	Adopted    bool     `json:"adopted,omitempty"`
 	Outcome    *Outcome `json:"outcome,omitempty"`
+	// Applied: its outcome stands in the transcript.
+	Applied bool `json:"applied,omitempty"`
 	// Late is the digest of the result that came after the call was resolved, or after
 	// the turn's end: it is kept and told once.
 	Late string `json:"late,omitempty"`

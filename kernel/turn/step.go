@@ -189,7 +189,7 @@ func (m *machine) admit(c Call) {
 	}
 	switch call.Decision {
 	case Deny:
-		m.over(call, utp.CodeDeniedByPolicy, "")
+		m.over(call, utp.CodeDeniedByPolicy, who{})
 	case Allow:
 		call.StartBy = m.now.Add(call.Limits.startWithin())
 		m.dispatch(call)
@@ -220,8 +220,9 @@ func (m *machine) resume(in Resume) error {
 	}
 	m.Status = Running
 	m.Epoch++
-	for _, c := range m.Calls {
-		if !c.Adopted {
+	for i := range m.Calls {
+		if c := &m.Calls[i]; !c.Adopted && !c.Applied && c.ReplacedBy == "" {
+			c.Applied = true
 			m.Applied++
 		}
 	}

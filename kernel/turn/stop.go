@@ -20,16 +20,12 @@ func (m *machine) stop(s Stop) {
 
 // halt ends one call as far as it can be ended, and reports whether it still runs.
 func (m *machine) halt(c *Call) bool {
-	by := ""
-	if m.Stop != nil {
-		by = m.Stop.By
-	}
 	switch c.State {
 	case Asked:
 		m.emit(Withdraw{Question: c.Question, Reason: "stopped"})
-		m.over(c, utp.CodeStopped, by)
+		m.over(c, utp.CodeStopped, m.stopper())
 	case Requested, Accepted, Dispatched:
-		m.over(c, utp.CodeStopped, by)
+		m.over(c, utp.CodeStopped, m.stopper())
 	case Started:
 		m.emit(TellService{Call: c.ID})
 		return true

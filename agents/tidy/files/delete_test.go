@@ -56,6 +56,7 @@ func TestDeleteRefuses(t *testing.T) {
 		{"a file where a folder was", nil, set("same", "a", "a/b"), files.CodeVanished},
 		{"another size", func(f *fixture) { f.write("b", "samesame") }, set("same", "a", "b"), files.CodeChanged},
 		{"another content", func(f *fixture) { f.write("b", "SAME") }, set("same", "a", "b"), files.CodeChanged},
+		{"a set of another size", nil, files.Set{SHA256: sum("same"), Size: 5, Keep: "a", Delete: []string{"b"}}, files.CodeChanged},
 		{"a folder", func(f *fixture) { f.swap("b", func(p string) error { return os.Mkdir(p, 0o755) }) }, set("same", "a", "b"), files.CodeNotRegular},
 		{"a link", func(f *fixture) { f.swap("b", func(p string) error { return os.Symlink("a", p) }) }, set("same", "a", "b"), files.CodeNotRegular},
 		{"a pipe", func(f *fixture) { f.swap("b", func(p string) error { return syscall.Mkfifo(p, 0o600) }) }, set("same", "a", "b"), files.CodeNotRegular},
@@ -103,7 +104,10 @@ func TestDeleteRefuses(t *testing.T) {
 			if row.prepare != nil {
 				row.prepare(f)
 			}
-			f.OnStep(func(point, _ string) {
+			f.OnStep(func(point, path string) {
+				if path == "" {
+					return
+				}
 				t.Errorf("came to %q: what is wrong from the start is not even moved", point)
 			})
 			before := tree(t, filepath.Dir(f.root))
@@ -123,6 +127,11 @@ func TestDeleteRefusesTheSurvivorsOtherName(t *testing.T) {
 	f.write("a", "same")
 	f.write("b", "same")
 	must(t, os.Link(f.path("a"), f.path("c")))
+	f.OnStep(func(point, path string) {
+		if path == "c" {
+			t.Errorf("c came to %q", point)
+		}
+	})
 	got := f.remove(set("same", "a", "b", "c"))
 	if got.Deleted != 1 || !slices.Equal(got.Refused, []files.Refusal{{Path: "c", Code: files.CodeKeepChanged}}) {
 		t.Errorf("result is %+v", got)
@@ -215,6 +224,27 @@ func TestDeleteStartsOnce(t *testing.T) {
 	if failure := failureOf(t, err, files.ErrSecondStart); failure.SafeToRetry() || got.NotReached != 1 {
 		t.Errorf("result is %+v", got)
 	}
+	f.wantTree("a ---------- same", "b ---------- same")
+}
+
+// A reconciliation that comes before the first line is written decides that nothing has begun; then nothing may begin.
+func TestDeleteGivesWayToAReconciliation(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write("a", "same")
+	f.write("b", "same")
+	args := f.args(set("same", "a", "b"))
+	f.OnStep(func(point, _ string) {
+		if point != "journal" {
+			t.Errorf("came to %q", point)
+		}
+		outcome, _, err := f.Reconcile(context.Background(), "tc_1", args)
+		if outcome != files.NotBegun || err != nil {
+			t.Errorf("reconciled as %v, %v", outcome, err)
+		}
+	})
+	_, err := f.Delete(context.Background(), args, files.CallOptions{Call: "tc_1"})
+	wantCode(t, err, files.ErrSecondStart)
 	f.wantTree("a ---------- same", "b ---------- same")
 }
 

@@ -80,6 +80,7 @@ func (s *Service) createJournal(call, op string, args DeleteArgs, items int) (*j
 		return nil, journalError(path, "cannot be made; nothing was done", err)
 	}
 	j := &journal{s: s, path: path, file: f}
+	s.step("journal", "")
 	taken, err := lock(f)
 	if err == nil && (!taken || !j.inPlace()) {
 		// A reconciliation came between making and locking, and decided that nothing had begun.

@@ -256,19 +256,19 @@ func TestDeleteOfEachOthersSurvivors(t *testing.T) {
 // Where a file system has no links, the file goes back by a move, and still over nothing.
 func TestDeletePutsBackWithoutLinks(t *testing.T) {
 	t.Parallel()
-	for _, taken := range []bool{false, true} {
+	for _, taken := range []string{"", "by a file", "by an empty file"} {
 		f := newFixture(t)
 		f.OnLink(func(*os.Root, string, string) error { return syscall.EPERM })
 		f.write("a", "same")
 		f.write("b", "same")
 		f.at("moved", "b", func() {
 			must(t, os.Remove(f.path("a")))
-			if taken {
-				f.write("b", "newer")
+			if taken != "" {
+				f.write("b", map[string]string{"by a file": "newer"}[taken])
 			}
 		})
 		got := f.remove(set("same", "a", "b"))
-		if !taken {
+		if taken == "" {
 			f.wantRefused(got, "b", files.CodeKeepMissing)
 			f.wantTree("b ---------- same")
 			continue
@@ -276,7 +276,7 @@ func TestDeletePutsBackWithoutLinks(t *testing.T) {
 		if got.Refused[0].Kept != ".earshot-tc_1/0" {
 			t.Errorf("result is %+v", got)
 		}
-		f.wantTree(".earshot-tc_1/0 ---------- same", "b ---------- newer")
+		f.wantTree(".earshot-tc_1/0 ---------- same", "b ---------- "+f.content("b"))
 	}
 }
 

@@ -4,10 +4,13 @@ package files_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
@@ -69,6 +72,21 @@ func TestReconcileLooks(t *testing.T) {
 		{
 			"removed, and a new file in the place", "gone",
 			func(f *fixture) { f.write("b", "newer") },
+			files.DeleteResult{Deleted: 1, Bytes: 4, NotReached: 1},
+			[]string{"a ---------- same", "b ---------- newer", "c ---------- same"},
+			false,
+		},
+		{
+			"removed, and a new file got its inode number", "gone",
+			func(f *fixture) {
+				f.write("b", "newer")
+				info, err := os.Lstat(f.path("b"))
+				must(f.t, err)
+				data, err := os.ReadFile(f.journalFile())
+				must(f.t, err)
+				ino := fmt.Sprintf(`"ino":%d`, info.Sys().(*syscall.Stat_t).Ino)
+				must(f.t, os.WriteFile(f.journalFile(), regexp.MustCompile(`"ino":\d+`).ReplaceAll(data, []byte(ino)), 0o600))
+			},
 			files.DeleteResult{Deleted: 1, Bytes: 4, NotReached: 1},
 			[]string{"a ---------- same", "b ---------- newer", "c ---------- same"},
 			false,

@@ -1,0 +1,409 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The tests whose names begin with TestCrash are the rows of the call protocol's table
+// of crashes and faults. In each the world judges at the end that the turn ended once,
+// that the events are whole and valid, and that no effect lacked a consent.
+
+// effectsAre checks how often the tools have had their effect.
+func (w *world) effectsAre(want int) {
+	w.t.Helper()
+	if got := len(w.effects.all()); got != want {
+		w.t.Errorf("%d effects; want %d", got, want)
+	}
+}
+
+// succeeded waits for the turn's end and checks that it is a success.
+func (w *world) succeeded(id string) turn.State {
+	w.t.Helper()
+	state := w.over(id)
+	if state.End.Status != utp.StatusSuccess {
+		w.t.Errorf("the turn ended %s %s; want success", state.End.Status, state.End.Code)
+	}
+	return state
+}
+
+// staleThenAsked waits until the call that q was about is stale for the reason and the
+// work is asked for anew: another call, number, token and digest. It returns the new
+// question.
+func (w *world) staleThenAsked(turnID, call string, q utp.QuestionRow, reason string) utp.QuestionRow {
+	w.t.Helper()
+	next := w.askedAfter(q)
+	state := w.turn(turnID)
+	old, _ := state.Find(call)
+	if old.State != turn.Over || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != reason {
+		w.t.Errorf("the old call is %s %+v; want over, consent_stale, %s", old.State, old.Outcome, reason)
+	}
+	if old.Outcome.Status != utp.StatusCanceled {
+		w.t.Errorf("a stale call has the status %s; want canceled", old.Outcome.Status)
+	}
+	fresh, found := state.Find(old.ReplacedBy)
+	switch {
+	case !found || fresh.Question != next.Number || fresh.Replaces != old.ID || fresh.ID == old.ID:
+		w.t.Errorf("the new call is %+v; want one that replaces %s and has question %d", fresh, old.ID, next.Number)
+	case fresh.Digest == old.Digest || fresh.Digest == "":
+		w.t.Error("the new question has the old digest")
+	case next.Token == q.Token:
+		w.t.Error("the new question has the old token")
+	}
+	if n := w.cell(`SELECT count(*) FROM receipts WHERE call_id = ? AND decision = 'accept'`, fresh.ID); n != "0" {
+		w.t.Error("the new call has a consent already")
+	}
+	return next
+}
+
+// dieAt kills the kernel when it passes the point.
+func (p *process) dieWhenReaching(point string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dieAt[point] = 1
+}
+
+func (w *world) dies() {
+	w.t.Helper()
+	w.until("the kernel is to die", func() bool { return w.now.dead.Load() })
+}
+
+// TestCrashBeforeDispatch: the kernel dies between the accept and the dispatch. The
+// consent is fresh at the restart: it runs, once.
+func TestCrashBeforeDispatch(t *testing.T) {
+	for _, point := range []string{"answer.saved", "undo.waiting", "dispatch.committing"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.work(one(burn))
+				a := w.begin()
+				w.now.dieWhenReaching(point)
+				q := w.asked()
+				_, err := w.reply(q, "accept")
+				w.dies()
+				if answered := point == "dispatch.committing"; (err == nil) != answered {
+					t.Errorf("the answer to the accept: %v", err)
+				}
+				w.pass(10 * time.Second)
+				w.effectsAre(0)
+				w.restart()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				if n := w.cell(`SELECT count(*) FROM questions`); n != "1" {
+					t.Errorf("%s questions were asked; want one", n)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashBeforeDispatchTooOld: the same, and the restart comes too late.
+func TestCrashBeforeDispatchTooOld(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.now.dieWhenReaching("dispatch.committing")
+		q := w.accepts()
+		w.dies()
+		w.pass(time.Minute)
+		w.restart()
+		call := w.turn(a.Turn).Calls[0].ID
+		next := w.staleThenAsked(a.Turn, call, q, "age")
+		w.effectsAre(0)
+		w.say(next, "accept")
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashQuestion: the kernel dies around the question. It is open after the restart
+// with one number, or was never asked and is asked then.
+func TestCrashQuestion(t *testing.T) {
+	for _, point := range []string{"question.saving", "question.saved"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.now.dieWhenReaching(point)
+				w.work(one(burn))
+				a := w.begin()
+				w.dies()
+				w.pass(10 * time.Second)
+				w.restart()
+				q := w.asked()
+				if q.Number != 1 {
+					t.Errorf("the question has the number %d", q.Number)
+				}
+				w.say(q, "accept")
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
+// TestCrashAfterDispatch: the kernel dies after the dispatch, before or after the
+// command has left. It is rung again under the same id.
+func TestCrashAfterDispatch(t *testing.T) {
+	for _, point := range []string{"invoked.logged", "command.published"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.work(one(burn))
+				a := w.begin()
+				w.now.dieWhenReaching(point)
+				w.accepts()
+				w.dies()
+				w.pass(5 * time.Second)
+				w.restart()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				if n := w.cell(`SELECT count(DISTINCT call_id) FROM outbox WHERE subject LIKE '%.run'`); n != "1" {
+					t.Errorf("commands of %s calls left; want one", n)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashAfterDispatchTooOld: nobody rings until the consent is too old.
+func TestCrashAfterDispatchTooOld(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.now.dieWhenReaching("invoked.logged")
+		q := w.accepts()
+		w.dies()
+		w.pass(61 * time.Second)
+		w.restart()
+		call := w.turn(a.Turn).Calls[0].ID
+		next := w.staleThenAsked(a.Turn, call, q, "age")
+		w.say(next, "reject")
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
+// TestCrashCommandLost: the bus loses the command; it is rung again with the same id.
+func TestCrashCommandLost(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		var rung []string
+		w.bus.fault(func(m message) fate {
+			if m.kind == isCommand {
+				rung = append(rung, m.subject)
+			}
+			return fate{}
+		})
+		w.bus.lose(4, commands)
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+		if len(rung) != 5 {
+			t.Errorf("rung %d times; want five", len(rung))
+		}
+		if n := w.cell(`SELECT count(*) FROM calls`); n != "1" {
+			t.Errorf("%s calls; want one", n)
+		}
+	})
+}
+
+// TestCrashCommandLostUntilStale: the bus loses all of them.
+func TestCrashCommandLostUntilStale(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.bus.lose(1000, commands)
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		call := w.reaches(a.Turn, turn.Dispatched).ID
+		next := w.staleThenAsked(a.Turn, call, q, "age")
+		w.bus.heal()
+		w.effectsAre(0)
+		w.say(next, "accept")
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashBrokerDown: what cannot be published is put aside with its reason, and does
+// not keep the session from going on once the broker is back.
+func TestCrashBrokerDown(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.asked()
+		w.bus.down.Store(true)
+		w.accepts()
+		w.pass(10 * time.Second)
+		w.effectsAre(0)
+		w.bus.down.Store(false)
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+		for _, row := range w.query(w.now.path, `SELECT dead_reason FROM outbox WHERE dead_at IS NOT NULL`) {
+			if !strings.Contains(row[0], errNobody.Error()) {
+				t.Errorf("a command was put aside for the reason %q", row[0])
+			}
+		}
+	})
+}
+
+// TestCrashFinishAnswerLost: the result is recorded and its answer lost. The service
+// says it again and hears that it is done.
+func TestCrashFinishAnswerLost(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.bus.lose(2, answerTo(utp.OpFinish))
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+		w.pass(20 * time.Second)
+		if strings.Contains(w.lines.String(), "not finished") {
+			t.Error("the service was not told that its result is recorded")
+		}
+	})
+}
+
+// TestCrashAfterFinish: the kernel dies with the result committed, before the answer,
+// or just before the result is applied. It is applied once.
+func TestCrashAfterFinish(t *testing.T) {
+	for _, point := range []string{"finish.committed", "report.applying"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.work(one(burn))
+				a := w.begin()
+				w.accepts()
+				w.now.dieWhenReaching(point)
+				w.dies()
+				if n := w.cell(`SELECT count(*) FROM reports WHERE applied IS NULL`); n != "1" {
+					t.Errorf("%s reports wait to be applied; want one", n)
+				}
+				w.pass(2 * time.Second)
+				w.restart()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				if n := w.cell(`SELECT count(*) FROM results`); n != "1" {
+					t.Errorf("%s results were applied; want one", n)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashKernelWhileRunning: the kernel dies while the service is at work. The
+// service lives on, holds its lease, and finishes.
+func TestCrashKernelWhileRunning(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		work := newGate()
+		w.effects.at("begun", work.pass)
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.reaches(a.Turn, turn.Started)
+		w.now.die()
+		w.pass(8 * time.Second)
+		w.restart()
+		work.open()
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashSoleHost: everything lives in one process and dies with it: whoever held
+// the call is gone at the restart, and is not waited for.
+func TestCrashSoleHost(t *testing.T) {
+	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+		w.effects.at("done", dies)
+		first := w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.reaches(a.Turn, turn.Started)
+		first.kill()
+		w.restart()
+		w.serve(target, standardTools)
+		w.work(one(burn))
+		w.settle()
+		if s := w.last(a.Turn).State; s != turn.Unknown {
+			t.Errorf("the call is %s right after the restart; want unknown", s)
+		}
+		q := w.asked()
+		w.say(q, "ask again") // one word is enough: the old owner is dead
+		q = w.askedAfter(q)
+		w.say(q, "reject")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashUnknownAsked: the kernel dies as the unknown fate is put to the person. The
+// question is there at the restart.
+func TestCrashUnknownAsked(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.effects.at("done", dies)
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.now.dieWhenReaching("unknown.asked")
+		w.dies()
+		w.restart()
+		q := w.asked()
+		if q.Number != 2 {
+			t.Errorf("the question has the number %d", q.Number)
+		}
+		w.say(q, "leave")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashDiskFull: a full disk leaves nothing half-written, and everything goes on
+// once there is room.
+func TestCrashDiskFull(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.asked()
+		w.now.full.Store(true)
+		before := w.cell(`SELECT version || ' ' || seq FROM turns`)
+		_, err := w.reply(q, "accept")
+		wantFault(t, err, utp.CodeUpstreamUnavailable)
+		w.pass(5 * time.Second)
+		if after := w.cell(`SELECT version || ' ' || seq FROM turns`); after != before {
+			t.Errorf("version and seq were %s and are %s", before, after)
+		}
+		if n := w.cell(`SELECT count(*) FROM receipts`); n != "0" {
+			t.Errorf("%s receipts of an answer that was not recorded", n)
+		}
+		w.now.full.Store(false)
+		w.say(q, "accept")
+		w.pass(time.Second)
+		w.now.full.Store(true)
+		w.pass(10 * time.Second)
+		w.effectsAre(0)
+		w.now.full.Store(false)
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashDiskFullWhileRunning: the result waits with the service until there is room.
+func TestCrashDiskFullWhileRunning(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		work := newGate()
+		w.effects.at("done", work.pass)
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.reaches(a.Turn, turn.Started)
+		w.now.full.Store(true)
+		work.open()
+		w.pass(10 * time.Second)
+		w.now.full.Store(false)
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+var _ kernel.Store = fuse{}

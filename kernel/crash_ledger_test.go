@@ -1,0 +1,258 @@
+package kernel_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// goesBack puts an old copy of the ledger back and checks whether that was noticed.
+func (w *world) goesBack(folder string, noticed bool) {
+	w.t.Helper()
+	w.mark()
+	if p := w.restore(folder); p.restored != noticed {
+		w.t.Errorf("the ledger went back in time; noticed: %v; want %v", p.restored, noticed)
+	}
+}
+
+// mark keeps the end-of-test comparison from looking for events that are lost.
+func (w *world) mark() { w.restored = true }
+
+// toldOfRestore checks that the session says so.
+func (w *world) toldOfRestore(session string) {
+	w.t.Helper()
+	if told := w.query(w.now.path, `SELECT seq FROM events WHERE session_id = ? AND template LIKE 'ledger.%'`, session); len(told) != 1 {
+		w.t.Errorf("the session tells %d times that the ledger went back in time; want once", len(told))
+	}
+}
+
+// TestCrashRestoredFromBeforeTheQuestion: the backup does not know of the call. Nothing
+// fires by itself: the work is asked for anew, as by anyone who does not know.
+func TestCrashRestoredFromBeforeTheQuestion(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		old := w.copied()
+		w.work(one(burn))
+		w.accepts()
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+		w.goesBack(old, true)
+		q := w.asked()
+		w.pass(time.Minute)
+		w.effectsAre(1)
+		w.say(q, "reject")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredFromWhileAsked: the backup holds the open question. Its answer may
+// have had its effect: it is withdrawn, and the fate put to the person.
+func TestCrashRestoredFromWhileAsked(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.asked()
+		old := w.copied()
+		w.say(q, "accept")
+		w.succeeded(a.Turn)
+		w.goesBack(old, true)
+		w.toldOfRestore(a.Session)
+		if _, err := w.reply(q, "accept"); err == nil {
+			t.Error("the question of the old ledger took an answer")
+		}
+		w.saysUnknown(a.Turn)
+		w.say(w.asked(), "leave")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredFromBeforeTheDispatch: the backup holds an accept that has been used
+// since.
+func TestCrashRestoredFromBeforeTheDispatch(t *testing.T) {
+	for _, name := range []string{burn, shred} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.work(one(name))
+				a := w.begin()
+				w.accepts()
+				w.pass(time.Second)
+				old := w.copied()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				w.goesBack(old, true)
+				w.toldOfRestore(a.Session)
+				w.saysUnknown(a.Turn)
+				q := w.asked()
+				w.pass(time.Minute)
+				w.effectsAre(1)
+				w.say(q, "leave")
+				w.over(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
+// TestCrashRestoredOutbox: the backup holds a command that had not left. It never does:
+// it is put aside for an operator.
+func TestCrashRestoredOutbox(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.pass(2900 * time.Millisecond)
+		w.bus.down.Store(true)
+		w.reaches(a.Turn, turn.Dispatched)
+		old := w.copied()
+		if n := w.cell(`SELECT count(*) FROM outbox WHERE published_at IS NULL AND dead_at IS NULL`); n != "1" {
+			t.Fatalf("%s commands wait in the copy; want one", n)
+		}
+		w.bus.down.Store(false)
+		w.succeeded(a.Turn)
+		w.goesBack(old, true)
+		rows := w.query(w.now.path, `SELECT dead_reason FROM outbox WHERE dead_at IS NOT NULL`)
+		if len(rows) != 1 || !strings.Contains(rows[0][0], "back in time") {
+			t.Errorf("put aside: %v; want the one command, with the reason", rows)
+		}
+		w.pass(time.Minute)
+		w.effectsAre(1)
+		w.saysUnknown(a.Turn)
+		w.say(w.asked(), "leave")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredFromWhileStarted: the backup knows of the start, so the count does
+// not tell. The lease does.
+func TestCrashRestoredFromWhileStarted(t *testing.T) {
+	for _, name := range []string{burn, shred} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				running := newGate()
+				w.effects.at("begun", running.pass)
+				w.work(one(name))
+				a := w.begin()
+				q := w.accepts()
+				w.reaches(a.Turn, turn.Started)
+				old := w.copied()
+				running.open()
+				w.succeeded(a.Turn)
+				w.goesBack(old, false)
+				if name == burn {
+					w.say(w.askedAfter(q), "leave")
+				}
+				w.over(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
+// TestCrashRestoredFromAfterTheFinish: nothing with an effect happened since. The
+// result is applied.
+func TestCrashRestoredFromAfterTheFinish(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		steps := one(burn)
+		first := w.work(steps)
+		a := w.begin()
+		w.accepts()
+		w.reaches(a.Turn, turn.Started)
+		first.kill()
+		w.reaches(a.Turn, turn.Finished)
+		old := w.copied()
+		w.work(steps)
+		w.succeeded(a.Turn)
+		w.goesBack(old, false)
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredReadsGoOn: what has no effect is simply done again.
+func TestCrashRestoredReadsGoOn(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.services[0].conn.cut.Store(true)
+		w.work(one(look), one(burn))
+		a := w.begin()
+		w.reaches(a.Turn, turn.Dispatched)
+		old := w.copied()
+		w.services[0].conn.cut.Store(false)
+		w.accepts()
+		w.succeeded(a.Turn)
+		w.goesBack(old, true)
+		q := w.asked() // about the burning, anew
+		w.say(q, "reject")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredTwice: the count goes on from where the world is, so that a second
+// restore is noticed as well, and a plain restart is no restore.
+func TestCrashRestoredTwice(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.accepts()
+		w.pass(time.Second)
+		old := w.copied()
+		w.succeeded(a.Turn)
+		again := w.copyOf(old)
+		w.goesBack(old, true)
+		if p := w.restart(); p.restored {
+			t.Error("a restart counts as a restore")
+		}
+		w.goesBack(again, true)
+		w.say(w.asked(), "leave")
+		w.over(a.Turn)
+		if p := w.restart(); p.restored {
+			t.Error("a restart counts as a restore")
+		}
+		w.effectsAre(1)
+	})
+}
+
+// TestCrashRestoredServiceFinishes: a service that runs through the restore says what
+// it did.
+func TestCrashRestoredServiceFinishes(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		running := newGate()
+		w.effects.at("begun", func(ctx context.Context, s *service, c *tool.Call) error {
+			if c.Tool != shred {
+				return nil
+			}
+			return running.pass(ctx, s, c)
+		})
+		w.work([]worker.Call{
+			{Key: "a", Tool: shred, Args: map[string]any{"name": "a"}},
+			{Key: "b", Tool: burn, Args: map[string]any{"name": "b"}},
+		})
+		a := w.begin()
+		w.until("two questions are to be open", func() bool { return len(w.questions()) == 2 })
+		both := w.questions()
+		w.say(both[0], "accept")
+		w.until("the first is to be started", func() bool { return w.turn(a.Turn).Calls[0].State == turn.Started })
+		old := w.copied()
+		w.say(both[1], "accept")
+		w.until("the second is to be finished", func() bool { return w.turn(a.Turn).Calls[1].State == turn.Finished })
+		w.goesBack(old, true)
+		w.pass(time.Second)
+		running.open() // it finishes at the restored ledger, where its call is unknown
+		q := w.asked()
+		w.say(q, "leave")
+		state := w.over(a.Turn)
+		w.effectsAre(2)
+		if c := state.Calls[0]; c.State != turn.Finished || c.Outcome.Status != utp.StatusSuccess {
+			t.Errorf("the call of the running service ended as %s %+v", c.State, c.Outcome)
+		}
+	})
+}

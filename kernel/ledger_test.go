@@ -1,0 +1,263 @@
+package kernel_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/session"
+)
+
+// query reads a ledger's file beside its kernel.
+func (w *world) query(path, text string, args ...any) [][]string {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // It only reads.
+	rows, err := db.Query(text, args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // Err is looked at.
+	names, err := rows.Columns()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var all [][]string
+	for rows.Next() {
+		cells := make([]sql.NullString, len(names))
+		into := make([]any, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			w.t.Fatal(err)
+		}
+		row := make([]string, len(names))
+		for i := range cells {
+			row[i] = cells[i].String
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// tamper writes to the ledger's file behind the kernel's back; at least one row has to
+// change.
+func (w *world) tamper(text string, args ...any) {
+	w.t.Helper()
+	w.settle()
+	db, err := sql.Open("sqlite", "file:"+w.now.path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	result, err := db.Exec(text, args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		w.t.Fatalf("%s changed %d rows: %v", text, n, err)
+	}
+	if err := db.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// cell reads one value of the present ledger.
+func (w *world) cell(text string, args ...any) string {
+	w.t.Helper()
+	rows := w.query(w.now.path, text, args...)
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		w.t.Fatalf("%s: %d rows; want one value", text, len(rows))
+	}
+	return rows[0][0]
+}
+
+// heardAll waits until the followers have everything that the ledger has.
+func (w *world) heardAll() {
+	for id, f := range w.followers {
+		if w.restored {
+			continue // what was lost with the ledger has been heard
+		}
+		want := w.bodies(id)
+		var got []string
+		w.until("the listener of "+id+" is to hear all", func() bool {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			got = nil
+			for _, row := range f.rows {
+				got = append(got, string(row.Body))
+			}
+			return len(got) >= len(want)
+		})
+		if !slices.Equal(got, want) {
+			w.t.Errorf("the listener of %s heard %d events, not the %d of the ledger in their order", id, len(got), len(want))
+		}
+		if f.err != nil {
+			w.t.Errorf("the listener of %s: %v", id, f.err)
+		}
+	}
+}
+
+func (w *world) bodies(session string) []string {
+	w.t.Helper()
+	var all []string
+	for _, row := range w.query(w.now.path, `SELECT body FROM events WHERE session_id = ? ORDER BY seq`, session) {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+// judge looks at the ledgers for what must hold whatever has happened.
+func (w *world) judge() {
+	w.turnsEndOnce()
+	for _, row := range w.query(w.now.path, `SELECT session_id, status FROM turns ORDER BY created`) {
+		w.judgeSession(row[0], row[1] == "ended")
+	}
+	w.consentsCoverEffects()
+	w.nothingSecret()
+}
+
+func (w *world) turnsEndOnce() {
+	for _, row := range w.query(w.now.path, `SELECT turn_id, status FROM turns`) {
+		if row[1] != "ended" && !w.unended {
+			w.t.Errorf("%s is still %s at the end of the test", row[0], row[1])
+		}
+	}
+	for _, row := range w.query(w.now.path, `SELECT call_id, count(*) FROM results GROUP BY call_id HAVING count(*) > 1`) {
+		w.t.Errorf("the result of %s was applied %s times", row[0], row[1])
+	}
+}
+
+// judgeSession: gapless, without repeats, valid one by one and as a whole, and one end.
+func (w *world) judgeSession(id string, ended bool) {
+	checker := session.NewChecker()
+	seen := map[string]bool{}
+	ends := 0
+	for i, row := range w.query(w.now.path, `SELECT seq, event_id, body FROM events WHERE session_id = ? ORDER BY seq`, id) {
+		if want := fmt.Sprint(i + 1); row[0] != want {
+			w.t.Errorf("%s: event %s follows where %s was due", id, row[0], want)
+		}
+		if seen[row[1]] {
+			w.t.Errorf("%s: the event %s is there twice", id, row[1])
+		}
+		seen[row[1]] = true
+		raw := []byte(row[2])
+		for _, v := range aaep.Errors(aaep.Validate(raw, aaep.ModeProducer)) {
+			w.t.Errorf("%s: event %d: %s\n%s", id, i+1, v, raw)
+		}
+		for _, v := range aaep.Errors(checker.Check(raw)) {
+			w.t.Errorf("%s: event %d in its session: %s\n%s", id, i+1, v, raw)
+		}
+		e, err := aaep.DecodeEvent(raw)
+		if err != nil {
+			w.t.Errorf("%s: event %d: %v", id, i+1, err)
+			continue
+		}
+		if e.IsTerminal() {
+			ends++
+		}
+	}
+	if ended {
+		for _, v := range aaep.Errors(checker.Close()) {
+			w.t.Errorf("%s at its end: %s", id, v)
+		}
+	}
+	if want := map[bool]int{true: 1}[ended]; ends != want {
+		w.t.Errorf("%s has %d ends; want %d", id, ends, want)
+	}
+}
+
+// consentsCoverEffects: every effect of a call that needs consent has a consent that
+// was used for that very call, in this ledger or in the part of it that was lost, and
+// nothing that must not be repeated happened twice.
+func (w *world) consentsCoverEffects() {
+	used := map[string]bool{}
+	class := map[string]string{}
+	for _, p := range w.processes {
+		for _, row := range w.query(p.path, `SELECT call_id FROM consents WHERE consumed_at IS NOT NULL`) {
+			used[row[0]] = true
+		}
+		for _, row := range w.query(p.path, `SELECT call_id, class FROM calls`) {
+			class[row[0]] = row[1]
+		}
+	}
+	times := map[string]int{}
+	for _, call := range w.effects.all() {
+		times[call]++
+	}
+	for call, n := range times {
+		switch {
+		case class[call] == "":
+			w.t.Errorf("%s had an effect and is in no ledger", call)
+		case class[call] == "irreversible" && !used[call]:
+			w.t.Errorf("%s had an effect without a consent", call)
+		case class[call] != "idempotent" && n > 1:
+			w.t.Errorf("%s had its effect %d times", call, n)
+		}
+	}
+	for _, row := range w.query(w.now.path, `SELECT g.call_id, count(*) FROM grants g JOIN calls c USING (call_id)
+		WHERE c.class IN ('irreversible','reversible') AND c.tool <> ? GROUP BY 1 HAVING count(*) > 1`, shred) {
+		w.t.Errorf("%s was granted %s times", row[0], row[1])
+	}
+}
+
+// nothingSecret: a secret is in no event, card, log or message, and nowhere in the
+// ledger in the clear.
+func (w *world) nothingSecret() {
+	if len(w.secrets) == 0 {
+		return
+	}
+	places := map[string]string{"the log": w.lines.String()}
+	for i, payload := range w.bus.heard {
+		places[fmt.Sprintf("message %d", i)] = string(payload)
+	}
+	for _, table := range w.query(w.now.path, `SELECT name FROM sqlite_schema WHERE type = 'table'`) {
+		for i, row := range w.query(w.now.path, `SELECT * FROM `+table[0]) {
+			places[fmt.Sprintf("%s row %d", table[0], i)] = strings.Join(row, " ")
+		}
+	}
+	for _, secret := range w.secrets {
+		for place, text := range places {
+			if strings.Contains(text, secret) {
+				w.t.Errorf("the secret %q stands in %s", secret, place)
+			}
+		}
+	}
+}
+
+// tale tells what happened, for whoever looks into a failure.
+func (w *world) tale() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "effects: %v\n", w.effects.all())
+	if w.now != nil {
+		for _, row := range w.query(w.now.path, `SELECT session_id, seq, body FROM events ORDER BY session_id, seq`) {
+			var e struct {
+				Type   string `json:"type"`
+				Normal string `json:"summary_normal"`
+				Tool   string `json:"tool_call_id"`
+			}
+			if err := json.Unmarshal([]byte(row[2]), &e); err != nil {
+				fmt.Fprintln(&out, err)
+			}
+			fmt.Fprintf(&out, "%s %s %s %s\n", row[0][len(row[0])-4:], row[1], strings.TrimPrefix(e.Type, "aaep:agent."), e.Normal)
+		}
+		for _, row := range w.query(w.now.path, `SELECT turn_id, call_id, tool, state, fence, digest FROM calls`) {
+			fmt.Fprintln(&out, row)
+		}
+	}
+	log := w.lines.String()
+	const tail = 2000
+	if len(log) > tail {
+		log = "…" + log[len(log)-tail:]
+	}
+	return out.String() + log
+}

@@ -1,0 +1,350 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/narrate"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+var errDead = errors.New("the process is dead")
+
+// clock is the machine's: the bubble's time, with steps of the wall clock, time spent
+// suspended, and reboots.
+type clock struct {
+	mu         sync.Mutex
+	began      time.Time
+	wall, mono time.Duration // added to the bubble's
+	boots      int
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.wall)
+}
+
+func (c *clock) elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.began) + c.mono
+}
+
+func (c *clock) boot() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(rune('a' + c.boots))
+}
+
+// step sets the wall clock.
+func (c *clock) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wall += d
+}
+
+// suspend closes the lid: both clocks go on, timers do not.
+func (c *clock) suspend(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wall += d
+	c.mono += d
+}
+
+// reboot starts the second clock anew under another boot id.
+func (c *clock) reboot() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.boots++
+	c.mono = -time.Since(c.began)
+}
+
+// count is an incarnation outside the ledger.
+type count struct{ n atomic.Int64 }
+
+func (c *count) Load() (int64, error) { return c.n.Load(), nil }
+
+func (c *count) Store(n int64) error {
+	c.n.Store(n)
+	return nil
+}
+
+// process is a kernel with its store. Killing it leaves everything as it is on the
+// disk: nothing is closed, and nothing that it does from then on has an effect.
+type process struct {
+	world  *world
+	kernel *kernel.Kernel
+	store  *sqlite.Store
+	path   string
+	ctx    context.Context //nolint:containedctx // The life of the process.
+	cancel context.CancelFunc
+	done   chan struct{}
+	dead   atomic.Bool
+	full   atomic.Bool // the disk
+
+	restored bool
+
+	mu        sync.Mutex
+	dieAt     map[string]int // points, and how often they are to be passed before
+	committed func()         // runs once after the next commit, before the answer
+}
+
+// die is a kill -9: from this instant on nothing leaves it and nothing is written.
+func (p *process) die() {
+	p.dead.Store(true)
+	p.cancel()
+}
+
+func (p *process) reached(point string) {
+	p.mu.Lock()
+	n, armed := p.dieAt[point]
+	if armed {
+		p.dieAt[point] = n - 1
+	}
+	p.mu.Unlock()
+	if armed && n == 1 {
+		p.die()
+	}
+}
+
+// fuse is the process's way to its store.
+type fuse struct{ *process }
+
+func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+	if f.dead.Load() {
+		return errDead
+	}
+	err := f.store.Update(ctx, func(tx kernel.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		switch {
+		case f.dead.Load():
+			return errDead
+		case f.full.Load():
+			return kernel.ErrFull
+		}
+		return nil
+	})
+	f.mu.Lock()
+	hook := f.committed
+	f.committed = nil
+	f.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	return err
+}
+
+func (f fuse) View(ctx context.Context, fn func(kernel.Tx) error) error {
+	if f.dead.Load() {
+		return errDead
+	}
+	return f.store.View(ctx, fn)
+}
+
+func (f fuse) Close() error { return nil }
+
+// boot starts a kernel on the ledger in the folder, as the program does: it looks
+// whether the ledger went back in time, drives what is open, and serves.
+func (w *world) boot(folder string) *process {
+	w.t.Helper()
+	store, err := sqlite.Open(context.Background(), sqlite.Options{Path: folder, Now: w.clock.now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := &process{world: w, store: store, path: store.Path(), done: make(chan struct{}), dieAt: map[string]int{}}
+	w.processes = append(w.processes, p)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	narrator, err := narrate.New(narrate.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	policy, err := kernel.NewRules(w.rules)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p.kernel, err = kernel.New(kernel.Options{
+		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
+		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()},
+		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Reached: p.reached,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if p.restored, err = p.kernel.Recover(p.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, row := range p.open() {
+		if err := p.kernel.Resume(p.ctx, row.Turn); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	go func() {
+		defer close(p.done)
+		p.kernel.Run(p.ctx)
+	}()
+	w.bus.serve(p)
+	w.now = p
+	return p
+}
+
+func (p *process) open() []kernel.TurnRow {
+	var rows []kernel.TurnRow
+	err := p.store.View(context.Background(), func(tx kernel.Tx) (err error) {
+		rows, err = tx.Turns(kernel.TurnFilter{Open: true})
+		return err
+	})
+	if err != nil {
+		p.world.t.Fatal(err)
+	}
+	return rows
+}
+
+// restart boots a kernel on the files that the present one leaves behind.
+func (w *world) restart() *process {
+	w.t.Helper()
+	w.now.die()
+	<-w.now.done
+	return w.boot(filepath.Dir(w.now.path))
+}
+
+// copied is a copy of the ledger as it is on the disk now.
+func (w *world) copied() string {
+	w.t.Helper()
+	w.settle()
+	return w.copyOf(filepath.Dir(w.now.path))
+}
+
+// copyOf copies a ledger that nobody writes at the moment.
+func (w *world) copyOf(from string) string {
+	w.t.Helper()
+	to := w.t.TempDir()
+	for _, name := range []string{"ledger.db", "ledger.db-wal"} {
+		raw, err := os.ReadFile(filepath.Join(from, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), raw, 0o600)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// restore is the operator's mistake: the kernel is killed and an old copy put back.
+func (w *world) restore(folder string) *process {
+	w.t.Helper()
+	w.now.die()
+	<-w.now.done
+	return w.boot(folder)
+}
+
+// service is a process with a tool service.
+type service struct {
+	world  *world
+	conn   *conn
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// serve starts a service and waits until its tools are registered.
+func (w *world) serve(name string, tools func(*service) []tool.Tool) *service {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &service{world: w, conn: w.bus.connect(kernel.ToolCaller, name), cancel: cancel, done: make(chan struct{})}
+	sdk, err := tool.New(tool.Options{Conn: s.conn, Tools: tools(s), Now: w.clock.now, Logger: w.log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		if err := sdk.Run(ctx); err != nil && ctx.Err() == nil {
+			w.t.Errorf("service %s: %v", name, err)
+		}
+	}()
+	w.services = append(w.services, s)
+	w.settle()
+	return s
+}
+
+// kill ends the service without last words.
+func (s *service) kill() {
+	s.conn.dead.Store(true)
+	s.cancel()
+}
+
+// agent is a process with a worker.
+type agent struct {
+	conn   *conn
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// work starts a worker whose planner wants the given steps.
+func (w *world) work(steps ...[]worker.Call) *agent {
+	w.t.Helper()
+	return w.workAs(func() worker.Planner { return &planner{steps: steps} })
+}
+
+func (w *world) workAs(plan func() worker.Planner) *agent {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &agent{conn: w.bus.connect(kernel.AgentCaller, agentName), cancel: cancel, done: make(chan struct{})}
+	sdk, err := worker.New(worker.Options{Conn: a.conn, Logger: w.log, Agent: worker.Agent{
+		Name: agentName,
+		Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return plan(), nil },
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(a.done)
+		if err := sdk.Run(ctx); err != nil {
+			w.t.Errorf("worker: %v", err)
+		}
+	}()
+	w.agents = append(w.agents, a)
+	return a
+}
+
+func (a *agent) kill() {
+	a.conn.dead.Store(true)
+	a.cancel()
+}
+
+// planner wants its steps one after the other and then answers.
+type planner struct {
+	steps [][]worker.Call
+	seen  []worker.Result
+}
+
+func (p *planner) Observe(r worker.Result) error {
+	p.seen = append(p.seen, r)
+	return nil
+}
+
+func (p *planner) Next() (worker.Move, error) {
+	done := 0
+	for _, step := range p.steps {
+		if done == len(p.seen) {
+			return worker.Move{Calls: step}, nil
+		}
+		done += len(step)
+	}
+	return worker.Move{Answer: &worker.Answer{Summary: "That was all.", Output: "I have done what I could."}}, nil
+}

@@ -1,0 +1,79 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+
+	code "modernc.org/sqlite/lib"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/sqlite"
+)
+
+func TestResultCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rc   int
+		want error
+	}{
+		{code.SQLITE_FULL, kernel.ErrFull},
+		{code.SQLITE_IOERR_SHMSIZE, kernel.ErrFull},
+		{code.SQLITE_CONSTRAINT_UNIQUE, kernel.ErrConflict},
+		{code.SQLITE_CONSTRAINT_PRIMARYKEY, kernel.ErrConflict},
+		{code.SQLITE_CONSTRAINT_FOREIGNKEY, kernel.ErrConflict},
+		{code.SQLITE_CONSTRAINT_CHECK, sqlite.ErrInvalid},
+		{code.SQLITE_CONSTRAINT_NOTNULL, sqlite.ErrInvalid},
+		{code.SQLITE_CORRUPT, sqlite.ErrCorrupt},
+		{code.SQLITE_CORRUPT_INDEX, sqlite.ErrCorrupt},
+		{code.SQLITE_NOTADB, sqlite.ErrCorrupt},
+		{code.SQLITE_READONLY, sqlite.ErrAccess},
+		{code.SQLITE_READONLY_DIRECTORY, sqlite.ErrAccess},
+		{code.SQLITE_CANTOPEN, sqlite.ErrAccess},
+		{code.SQLITE_PERM, sqlite.ErrAccess},
+		{code.SQLITE_IOERR_ACCESS, sqlite.ErrAccess},
+		{code.SQLITE_BUSY, sqlite.ErrBusy},
+		{code.SQLITE_BUSY_SNAPSHOT, sqlite.ErrBusy},
+		{code.SQLITE_IOERR_FSYNC, sqlite.ErrIO},
+		{code.SQLITE_IOERR_WRITE, sqlite.ErrIO},
+		{code.SQLITE_TOOBIG, sqlite.ErrInvalid},
+		{code.SQLITE_ERROR, sqlite.ErrIO},
+	} {
+		if got := sqlite.Kind(c.rc); !errors.Is(got, c.want) {
+			t.Errorf("result code %d is %v, want %v", c.rc, got, c.want)
+		}
+	}
+	if err := sqlite.Border("reading a row", sql.ErrNoRows); !errors.Is(err, kernel.ErrNotFound) {
+		t.Errorf("no rows: got %v", err)
+	}
+	if err := sqlite.Border("reading", nil); err != nil {
+		t.Errorf("nothing: got %v", err)
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	err := &sqlite.Error{
+		Kind: sqlite.ErrCorrupt, Op: "opening", Path: "/data/ledger.db", Found: "a poem", Expected: "a ledger", Advice: "use another file", Err: errStop,
+	}
+	if got, want := err.Error(), "sqlite: opening /data/ledger.db: found a poem; expected a ledger; use another file (stop)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if !errors.Is(err, sqlite.ErrCorrupt) || !errors.Is(err, errStop) || err.SafeToRetry() {
+		t.Error("the error is its kind and its cause, and not safe to retry")
+	}
+}
+
+// TestConflictsKeepTheirCause: a constraint is a conflict that says what it was about.
+func TestConflictsKeepTheirCause(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	if err := save(t.Context(), s, twoEvents(1)); err != nil {
+		t.Fatal(err)
+	}
+	err := save(t.Context(), s, twoEvents(1))
+	if !errors.Is(err, kernel.ErrConflict) || !strings.Contains(err.Error(), "turn_1") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"sync"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func toolCases() []exercise {
+	return []exercise{
+		{"come back and are replaced", toolsComeBack},
+		{"sealed values belong to their call", sealedValues},
+	}
+}
+
+func counterCases() []exercise {
+	return []exercise{
+		{"count", countersCount},
+		{"give each number once", countersRace},
+	}
+}
+
+func toolsComeBack(l *ledger) {
+	bare := kernel.Tool{Definition: utp.Definition{Tool: "bare", Class: utp.Read, Risk: utp.RiskLow, AfterExecution: utp.Suspend}}
+	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1), tool(2), bare}})
+	read := func(name string) (t kernel.Tool) {
+		l.t.Helper()
+		l.view(func(tx kernel.Tx) (err error) {
+			t, err = tx.Tool(name)
+			return err
+		})
+		return t
+	}
+	same(l, "tool", read("files.tool_1"), tool(1))
+	same(l, "tool without schema and options", read("bare"), bare)
+	changed := tool(3)
+	changed.Definition.Tool, changed.Reviewed, changed.Definition.Options = "files.tool_1", false, nil
+	l.save(kernel.Batch{Tools: []kernel.Tool{changed}})
+	same(l, "the changed tool", read("files.tool_1"), changed)
+	same(l, "the other tool", read("files.tool_2"), tool(2))
+	for _, name := range []string{"", "files", "files.tool_9"} {
+		l.missing("the tool "+name, func(tx kernel.Tx) error { _, err := tx.Tool(name); return err })
+	}
+	if err := l.try(kernel.Batch{Tools: []kernel.Tool{{}}}); err == nil {
+		l.t.Error("a tool without a name was kept")
+	}
+}
+
+func sealedValues(l *ledger) {
+	boxes := []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{1, 0}}, {Call: "tc_1", Ref: "env:B", Box: []byte{2}}}
+	l.save(kernel.Batch{Sealed: boxes})
+	l.save(kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
+	l.view(func(tx kernel.Tx) error {
+		rows, err := tx.Sealed("tc_1")
+		same(l, "sealed", rows, boxes)
+		if err != nil {
+			return err
+		}
+		rows, err = tx.Sealed("tc_9")
+		same(l, "sealed for nobody", len(rows), 0)
+		return err
+	})
+	l.refuse("another value under the same reference", kernel.ErrConflict, kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})
+}
+
+func countersCount(l *ledger) {
+	add := func(name string, n int64) (got int64) {
+		l.t.Helper()
+		if err := l.update(func(tx kernel.Tx) (err error) {
+			got, err = tx.Count(name, n)
+			return err
+		}); err != nil {
+			l.t.Error(err)
+		}
+		return got
+	}
+	same(l, "a new counter", add("a", 0), 0)
+	same(l, "after 1", add("a", 1), 1)
+	same(l, "after 41 more", add("a", 41), 42)
+	same(l, "read in an update", add("a", 0), 42)
+	same(l, "downward", add("a", -2), 40)
+	same(l, "a large one", add("b", 1<<60), 1<<60)
+	same(l, "read in a view", l.count("a"), 40)
+	same(l, "another in a view", l.count("none"), 0)
+}
+
+func countersRace(l *ledger) {
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	race(func(int) {
+		for range rounds {
+			var mine int64
+			err := l.retry(func(tx kernel.Tx) (err error) {
+				mine, err = tx.Count("question", 1)
+				return err
+			})
+			mu.Lock()
+			if err != nil || seen[mine] {
+				l.t.Errorf("number %d, already given: %t, %v", mine, seen[mine], err)
+			}
+			seen[mine] = true
+			mu.Unlock()
+		}
+	})
+	same(l, "the last number", l.count("question"), racers*rounds)
+}

@@ -1,0 +1,122 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The tools of the standard service, named by what they do to the world.
+const (
+	burn    = "burn"         // irreversible; nobody can tell afterwards
+	shred   = "shred"        // irreversible; its service can tell afterwards
+	paint   = "paint"        // reversible
+	put     = "put"          // idempotent
+	look    = "look"         // read
+	unknown = "no.such.tool" // nowhere
+)
+
+func standardClasses() map[string]utp.Class {
+	return map[string]utp.Class{
+		burn: utp.Irreversible, shred: utp.Irreversible, paint: utp.Reversible, put: utp.Idempotent, look: utp.Read,
+	}
+}
+
+func standardTools(s *service) []tool.Tool {
+	return []tool.Tool{
+		s.tool(definition(burn, utp.Irreversible, `{}`)),
+		s.tool(definition(shred, utp.Irreversible, `{"reconciles":true}`)),
+		s.tool(definition(paint, utp.Reversible, `{}`)),
+		s.tool(definition(put, utp.Idempotent, `{}`)),
+		s.tool(definition(look, utp.Read, `{}`)),
+	}
+}
+
+// parameters take a name, which is required, a number and a text of any length.
+const parameters = `{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"integer"},"text":{"type":"string"},` +
+	`"more":{"type":"object"}},"required":["name"]}`
+
+func definition(name string, class utp.Class, options string) utp.Definition {
+	risk := utp.RiskMedium
+	if class == utp.Read {
+		risk = utp.RiskLow
+	}
+	return utp.Definition{
+		Tool: name, Description: "Does " + name + ".", Parameters: jsontext.Value(parameters),
+		Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + "." + "run", AfterExecution: utp.Suspend,
+		Class: class, Risk: risk, Options: jsontext.Value(options),
+	}
+}
+
+// tool binds a definition to the counted effect.
+func (s *service) tool(d utp.Definition) tool.Tool {
+	return tool.Tool{
+		Definition: d,
+		Run: func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			if err := s.world.effects.reach(ctx, "begun", s, c); err != nil {
+				return tool.Result{}, err
+			}
+			if s.conn.dead.Load() {
+				return tool.Result{}, errDead
+			}
+			if d.Class.Effectful() {
+				if err := c.Ready(); err != nil {
+					return tool.Result{}, err
+				}
+				if err := s.world.effects.happen(c.ID); err != nil {
+					return tool.Result{}, err
+				}
+			}
+			if err := s.world.effects.reach(ctx, "done", s, c); err != nil {
+				return tool.Result{}, err
+			}
+			return tool.Result{Value: map[string]any{"did": d.Tool}}, nil
+		},
+		Reconcile: func(ctx context.Context, c *tool.Call) (tool.Fate, tool.Result, error) {
+			if err := s.world.effects.reach(ctx, "reconciled", s, c); err != nil {
+				return tool.Unknown, tool.Result{}, nil
+			}
+			if slices.Contains(s.world.effects.all(), c.ID) {
+				return tool.Done, tool.Result{Value: map[string]any{"did": d.Tool, "found": true}}, nil
+			}
+			return tool.NotBegun, tool.Result{}, nil
+		},
+	}
+}
+
+// dies kills the service at that point.
+func dies(_ context.Context, s *service, _ *tool.Call) error {
+	s.kill()
+	return errDead
+}
+
+// gate holds whoever passes it until it is opened, or until its context ends.
+type gate chan struct{}
+
+func newGate() gate { return make(gate) }
+
+func (g gate) open() { close(g) }
+
+func (g gate) pass(ctx context.Context, _ *service, _ *tool.Call) error {
+	select {
+	case <-g:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// wantFault checks that the kernel refused with the code.
+func wantFault(t *testing.T, err error, code utp.Code) {
+	t.Helper()
+	var f *utp.Fault
+	if !errors.As(err, &f) || f.Code != code {
+		t.Errorf("the answer is %v; want the refusal %s", err, code)
+	}
+}
