@@ -154,10 +154,11 @@ func (h *Hub) Enqueue(ctx context.Context, q utp.EnqueueRequest) (utp.EnqueueAns
 	return a, err
 }
 
-// Sessions lists the sessions of the ledger, oldest first.
-func (h *Hub) Sessions(ctx context.Context) ([]utp.SessionRow, error) {
+// Sessions lists the sessions of the ledger, oldest first; open leaves those out that
+// have ended.
+func (h *Hub) Sessions(ctx context.Context, open bool) ([]utp.SessionRow, error) {
 	var a []utp.SessionRow
-	err := rpc.AskUntil(ctx, h.conn, utp.OpSessions, struct{}{}, &a)
+	err := rpc.AskUntil(ctx, h.conn, utp.OpSessions, utp.SessionsRequest{Open: open}, &a)
 	return a, err
 }
 

@@ -19,12 +19,12 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q utp.StartRequ
 		return refused
 	}
 	command, header, err := utp.DecodeCommand(q.Command, header)
-	if err != nil {
+	if err != nil || header.ToolCallID != q.Call {
 		return refused
 	}
 	adopted := ""
 	err = k.step(ctx, TurnRef{Turn: header.TurnID}, func(s *step) error {
-		c, err := s.foreign(from, command)
+		c, err := s.foreign(from, q.Call, command)
 		if err != nil {
 			return err
 		}
@@ -39,8 +39,10 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q utp.StartRequ
 	return fault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
 }
 
-// foreign makes a call of a foreign command's card, once for each card.
-func (s *step) foreign(from Caller, command utp.Command) (turn.Call, error) {
+// foreign makes a call of a foreign command's card, once for each card. The card is the
+// command's own: it names the same call, which the ledger does not know. A card that the
+// kernel wrote never fits.
+func (s *step) foreign(from Caller, call string, command utp.Command) (turn.Call, error) {
 	card, err := s.tx.Card(command.ToolCallCardID)
 	if err != nil {
 		return turn.Call{}, err
@@ -56,6 +58,8 @@ func (s *step) foreign(from Caller, command utp.Command) (turn.Call, error) {
 		}
 	}
 	switch {
+	case card.ToolCallID != call || content.ToolName != command.ToolName:
+		return turn.Call{}, fault(utp.CodeToolCallIDMismatch, "the card is about another call")
 	case content.Lineage.TurnID != s.rec.State.Turn || card.Project != s.rec.State.Project:
 		return turn.Call{}, fault(utp.CodeAuthFailed, "the card belongs to another turn")
 	case card.AuthorID != s.rec.State.Agent:

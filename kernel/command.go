@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -12,6 +13,9 @@ import (
 func (s *step) command(e turn.Command) error {
 	c, _ := s.rec.State.Find(e.Call)
 	tool, err := s.tx.Tool(c.Tool)
+	if errors.Is(err, ErrNotFound) {
+		return nil // the tool is gone since; the call ends as stale
+	}
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func TestCrashClockWhileRunning(t *testing.T) {
 		for _, which := range []string{burn, shred, look} {
 			t.Run(name+" "+which, func(t *testing.T) {
 				inWorld(t, nil, func(t *testing.T, w *world) {
-					working := newGate()
+					working := w.gate()
 					w.effects.at("done", working.pass)
 					w.work(one(which))
 					a := w.begin()

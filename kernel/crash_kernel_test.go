@@ -296,7 +296,7 @@ func TestCrashAfterFinish(t *testing.T) {
 // service lives on, holds its lease, and finishes.
 func TestCrashKernelWhileRunning(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		work := newGate()
+		work := w.gate()
 		w.effects.at("begun", work.pass)
 		w.work(one(burn))
 		a := w.begin()
@@ -391,7 +391,7 @@ func TestCrashDiskFull(t *testing.T) {
 // TestCrashDiskFullWhileRunning: the result waits with the service until there is room.
 func TestCrashDiskFullWhileRunning(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		work := newGate()
+		work := w.gate()
 		w.effects.at("done", work.pass)
 		w.work(one(burn))
 		a := w.begin()
@@ -403,6 +403,23 @@ func TestCrashDiskFullWhileRunning(t *testing.T) {
 		w.now.full.Store(false)
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
+	})
+}
+
+// TestCrashRacingSteps: two steps of a turn are committed in one order and come back
+// in the other. The turn is ticked when the later one wants it.
+func TestCrashRacingSteps(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.asked()
+		w.now.mu.Lock()
+		w.now.committed = func() { w.say(q, "accept") } // the worker's next renewal is overtaken
+		w.now.mu.Unlock()
+		w.reaches(a.Turn, turn.Accepted)
+		w.pass(4 * time.Second)
+		w.effectsAre(1)
+		w.succeeded(a.Turn)
 	})
 }
 

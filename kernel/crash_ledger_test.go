@@ -137,7 +137,7 @@ func TestCrashRestoredFromWhileStarted(t *testing.T) {
 	for _, name := range []string{burn, shred} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				running := newGate()
+				running := w.gate()
 				w.effects.at("begun", running.pass)
 				w.work(one(name))
 				a := w.begin()
@@ -165,7 +165,6 @@ func TestCrashRestoredFromAfterTheFinish(t *testing.T) {
 		first := w.work(steps)
 		a := w.begin()
 		w.accepts()
-		w.reaches(a.Turn, turn.Started)
 		first.kill()
 		w.reaches(a.Turn, turn.Finished)
 		old := w.copied()
@@ -225,7 +224,7 @@ func TestCrashRestoredTwice(t *testing.T) {
 // it did.
 func TestCrashRestoredServiceFinishes(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		running := newGate()
+		running := w.gate()
 		w.effects.at("begun", func(ctx context.Context, s *service, c *tool.Call) error {
 			if c.Tool != shred {
 				return nil

@@ -256,7 +256,7 @@ func TestCrashReconciled(t *testing.T) {
 // away takes the service off the bus once it has had its effect, and waits for the
 // test to bring it back.
 func away(w *world, name string) (back func()) {
-	held := newGate()
+	held := w.gate()
 	w.effects.at("done", once(func(ctx context.Context, s *service, c *tool.Call) error {
 		s.conn.cut.Store(true)
 		return held.pass(ctx, s, c)
@@ -299,7 +299,7 @@ func TestCrashLateFinish(t *testing.T) {
 // kept, whole, and announced as critical, once; the answer to its finish may be lost.
 func TestCrashLateResult(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		held := newGate()
+		held := w.gate()
 		w.effects.at("done", once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
 			return held.pass(ctx, s, c)
@@ -373,7 +373,7 @@ func TestCrashUnknownInAnEarlierStep(t *testing.T) {
 // when the consent is too old. It sees that itself.
 func TestCrashPausedService(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		asleep := newGate()
+		asleep := w.gate()
 		w.effects.at("begun", once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
 			defer s.conn.cut.Store(false)
@@ -399,7 +399,7 @@ func TestCrashPausedService(t *testing.T) {
 // TestCrashPausedServiceInTime: it wakes while its call is still its own.
 func TestCrashPausedServiceInTime(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		asleep := newGate()
+		asleep := w.gate()
 		w.effects.at("begun", asleep.pass)
 		w.work(one(burn))
 		a := w.begin()
@@ -418,7 +418,7 @@ func TestCrashPausedServiceInTime(t *testing.T) {
 // verdict. A beat makes the call its own again.
 func TestCrashLapsedAndBack(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		back, busy := newGate(), newGate()
+		back, busy := w.gate(), w.gate()
 		w.effects.at("done", func(ctx context.Context, s *service, c *tool.Call) error {
 			if err := back.pass(ctx, s, c); err != nil {
 				return err
@@ -452,7 +452,7 @@ func TestCrashWorker(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.rules = []kernel.Rule{{Tool: put, Decide: turn.Allow}, {Tool: paint, Decide: turn.Allow}}
 			}, func(t *testing.T, w *world) {
-				working := newGate()
+				working := w.gate()
 				w.effects.at("done", func(ctx context.Context, s *service, c *tool.Call) error {
 					if c.Tool != burn {
 						return nil

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,7 +85,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 	}
 	t.Call, t.StartsAt = call, call.DispatchAt
 	tool, err := s.tx.Tool(call.Tool)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
 		return unexpected("looking up the tool "+call.Tool, err)
 	}
 	t.Tool = tool

@@ -90,9 +90,9 @@ type Kernel struct {
 	schemas schemas
 
 	mu     sync.Mutex
-	active map[string]time.Time // turns that are driven here, with their next due time (zero: none)
-	wake   chan struct{}        // the ticker's: written by anyone, read by the ticker
-	bell   chan struct{}        // the relay's: written by anyone, read by the relay
+	active map[string]alarm // turns that are driven here
+	wake   chan struct{}    // the ticker's: written by anyone, read by the ticker
+	bell   chan struct{}    // the relay's: written by anyone, read by the relay
 }
 
 // New checks the options and fills in defaults.
@@ -106,7 +106,7 @@ func New(o Options) (*Kernel, error) {
 	o.fill()
 	return &Kernel{
 		o:      o,
-		active: map[string]time.Time{},
+		active: map[string]alarm{},
 		wake:   make(chan struct{}, 1),
 		bell:   make(chan struct{}, 1),
 	}, nil

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -11,10 +12,15 @@ import (
 	"github.com/earshot-dev/earshot/aaep/session"
 )
 
+func address(path string) string {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_pragma=busy_timeout(5000)"}
+	return u.String()
+}
+
 // query reads a ledger's file beside its kernel.
 func (w *world) query(path, text string, args ...any) [][]string {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", address(path))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -55,7 +61,7 @@ func (w *world) query(path, text string, args ...any) [][]string {
 func (w *world) tamper(text string, args ...any) {
 	w.t.Helper()
 	w.settle()
-	db, err := sql.Open("sqlite", "file:"+w.now.path+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", address(w.now.path))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -67,4 +67,6 @@ type QuestionFacts struct {
 const (
 	// NoteExtended: a question got more time; it is asked again with a new token.
 	NoteExtended turn.NoteKind = "question.extended"
+	// NoteUndelivered: a message about the call could not be published and is put aside.
+	NoteUndelivered turn.NoteKind = "call.undelivered"
 )

@@ -21,6 +21,9 @@ const (
 
 // enqueue starts a turn and drives it here.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
+	if !utp.ValidToken(q.Agent) {
+		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+	}
 	now := k.o.Clock.moment()
 	id, err := k.id(now.Wall)
 	if err != nil {
@@ -37,15 +40,15 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest)
 	if err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Turn: &rec}) }); err != nil {
 		return utp.EnqueueAnswer{}, err
 	}
-	k.drive(rec)
+	k.drive(a.Turn, k.alarmFor(rec))
 	k.ringWorker(ctx, rec.State)
 	return a, nil
 }
 
-func (k *Kernel) sessions(ctx context.Context, _ Caller, _ struct{}) ([]utp.SessionRow, error) {
+func (k *Kernel) sessions(ctx context.Context, _ Caller, q utp.SessionsRequest) ([]utp.SessionRow, error) {
 	var out []utp.SessionRow
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rows, err := tx.Turns(TurnFilter{Limit: listLimit})
+		rows, err := tx.Turns(TurnFilter{Open: q.Open, Limit: listLimit})
 		for _, r := range rows {
 			out = append(out, utp.SessionRow{
 				Session: r.Session, Turn: r.Turn, Agent: r.Agent, Status: string(r.Status), Created: r.Created,
@@ -139,6 +142,11 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		if q == nil {
 			return fault(utp.CodeNotFound, "no open question has that number")
 		}
+		if takesBack(*q, r) {
+			a = utp.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
+			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+			return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
+		}
 		judged, outcome := q.Reply(s.now.Wall, reply(*q, from, r, s.now))
 		if !outcome.Changed {
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
@@ -154,6 +162,11 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		})
 	})
 	return a, err
+}
+
+// takesBack: a no after the yes is an undo (call protocol, step U).
+func takesBack(q consent.Question, r utp.ReplyRequest) bool {
+	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
 }
 
 func refOf(r utp.ReplyRequest) TurnRef {

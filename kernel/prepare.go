@@ -18,6 +18,7 @@ import (
 type wanted struct {
 	key, step, tool, says string
 	args                  jsontext.Value
+	missing               bool // the arguments are not in the ledger
 	from, to              float64
 	replaces              string
 }
@@ -26,10 +27,13 @@ type wanted struct {
 // call's own outcome; an error is the kernel's.
 func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
 	args, err := body(s.tx, w.Args)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	missing := errors.Is(err, ErrNotFound)
+	if err != nil && !missing {
 		return turn.Call{}, err
 	}
-	return s.make(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, from: w.From, to: w.To})
+	return s.make(wanted{
+		key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, missing: missing, from: w.From, to: w.To,
+	})
 }
 
 // make mints the id, resolves and validates the arguments, asks the policy, and keeps
@@ -63,6 +67,9 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 		return s.invalid(c, w.args, utp.CodeBadRequest, err.Error())
 	}
 	c.Target = target.Target
+	if w.missing {
+		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
+	}
 	resolved, err := s.resolve(&c, d, w.args)
 	if wrong, is := errors.AsType[*invalidError](err); is {
 		return s.invalid(c, nil, wrong.code, wrong.message)
@@ -91,8 +98,16 @@ func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message 
 	if args.Kind() != '{' || !args.IsValid() || len(args) > utp.InlineLimit {
 		args = jsontext.Value("{}")
 	}
-	return c, s.keepCallCard(c, "", resolved{args: args})
+	err := s.keepCallCard(c, "", resolved{args: args})
+	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can bear such a name
+		c.Tool = noTool
+		err = s.keepCallCard(c, "", resolved{args: args})
+	}
+	return c, err
 }
+
+// noTool stands for a name that no tool can have; it is one itself.
+const noTool = "(no tool's name)"
 
 // target is where the tool's commands go.
 func (s *step) target(d utp.Definition) (utp.Subject, error) {

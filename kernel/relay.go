@@ -2,10 +2,12 @@ package kernel
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -64,7 +66,28 @@ func (k *Kernel) relayOnce(ctx context.Context) int {
 		k.o.Logger.Error("outbox", "error", err)
 		return 0
 	}
+	k.tellDead(ctx, rows, done.Dead)
 	return len(rows)
+}
+
+// tellDead tells of messages that were put aside. The turn goes on: a command is rung
+// again until its call is started or too old.
+func (k *Kernel) tellDead(ctx context.Context, rows []Outgoing, dead []DeadLetter) {
+	for _, letter := range dead {
+		i := slices.IndexFunc(rows, func(row Outgoing) bool { return row.ID == letter.ID })
+		if i < 0 || rows[i].Call == "" {
+			continue
+		}
+		err := k.step(ctx, TurnRef{Call: rows[i].Call}, func(s *step) error {
+			if s.rec.State.Status == turn.Ended {
+				return nil
+			}
+			return s.note(turn.Note{Kind: NoteUndelivered, Call: rows[i].Call})
+		})
+		if err != nil && ctx.Err() == nil {
+			k.o.Logger.Error("telling of a dead letter", "call", rows[i].Call, "error", err)
+		}
+	}
 }
 
 func (k *Kernel) publish(ctx context.Context, row Outgoing) error {

@@ -105,27 +105,27 @@ func setMember(args jsontext.Value, name string, value any) (jsontext.Value, err
 	return out, nil
 }
 
-// literalSecrets refuses a secret that was written into the arguments: a property that
-// the schema marks `"x-secret": true` comes from the environment or not at all.
+// literalSecrets refuses a secret that was written into the arguments: what the schema
+// marks `"x-secret": true`, at any depth, comes from the environment or not at all. So
+// does what looks like a reference to one, which only the kernel writes.
 func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
-	var schema struct {
-		Properties map[string]struct {
-			Secret bool `json:"x-secret"`
-		} `json:"properties"`
+	marks := bytes.Contains(d.Parameters, []byte("x-secret")) || bytes.Contains(d.Parameters, []byte(`\u`))
+	refers := bytes.Contains(r.Args, []byte(secretMember)) || bytes.Contains(r.Args, []byte(`\u`))
+	var schema, args any
+	if (!marks && !refers) || json.Unmarshal(r.Args, &args) != nil || json.Unmarshal(d.Parameters, &schema) != nil {
+		return nil // what is no JSON, its compiler and the canonical form refuse
 	}
-	if json.Unmarshal(d.Parameters, &schema) != nil {
-		return nil //nolint:nilerr // The schema's own compiler says what is wrong with it.
+	where, found := "", refers && sealed(args)
+	if !found && marks {
+		where, found = newSecretSearch(schema, len(r.Args)).find(schema, args, "", 0)
 	}
-	var args map[string]jsontext.Value
-	if json.Unmarshal(r.Args, &args) != nil {
-		return nil //nolint:nilerr // The canonical form says what is wrong with it.
+	if !found {
+		return nil
 	}
-	for name, p := range schema.Properties {
-		if _, given := args[name]; given && p.Secret {
-			return &invalidError{code: utp.CodeBadRequest, message: "the argument " + name + " is a secret; name it in the tool's envs instead of writing it"}
-		}
+	return &invalidError{
+		code:    utp.CodeBadRequest,
+		message: strings.TrimSpace("the arguments hold a secret "+where) + "; name it in the tool's envs instead of writing it",
 	}
-	return nil
 }
 
 // withoutMembers removes members that the environment had filled.

@@ -18,6 +18,9 @@ import (
 
 const keySize = 32
 
+// secretMember marks a reference to a sealed value.
+const secretMember = "$secret"
+
 // secretArgument is what stands in the arguments instead of a secret: a reference and
 // a MAC, so that another value is noticed and the value itself is nowhere to be read.
 type secretArgument struct {

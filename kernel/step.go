@@ -105,24 +105,25 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 	}
 }
 
-// schedule notes when the turn next wants a tick.
+// schedule notes when the turn next wants a tick. Of two steps that race, the later
+// one's word counts.
 func (k *Kernel) schedule(rec Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, driven := k.active[rec.State.Turn]; !driven {
+	if before, driven := k.active[rec.State.Turn]; !driven || before.version > rec.Version {
 		return
 	}
 	if rec.State.Status == turn.Ended {
 		delete(k.active, rec.State.Turn)
 		return
 	}
-	k.active[rec.State.Turn] = due(rec)
+	k.active[rec.State.Turn] = k.alarmFor(rec)
 	signal(k.wake)
 }
 
 // due is the earliest instant at which a question expires or the machine is due.
-func due(rec Record) time.Time {
-	at, _ := rec.State.Due()
+func due(rec Record, now turn.Moment) time.Time {
+	at, _ := rec.State.Due(now)
 	for _, q := range rec.Questions {
 		if q.State == consent.Open && (at.IsZero() || q.Deadline().Before(at)) {
 			at = q.Deadline()
@@ -138,10 +139,13 @@ func signal(c chan struct{}) {
 	}
 }
 
-// protocolError gives every error that leaves the kernel a code.
+// protocolError gives every error that leaves the kernel a code. Of the store's own
+// errors only the store can say whether trying again is safe: a commit that failed may
+// have been written.
 func protocolError(err error) error {
 	var refused *turn.Error
 	var known *utp.Fault
+	var stored interface{ SafeToRetry() bool }
 	switch {
 	case err == nil:
 		return nil
@@ -155,8 +159,12 @@ func protocolError(err error) error {
 		return &utp.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
 	case errors.Is(err, ErrConflict):
 		return &utp.Fault{Code: utp.CodeConflict, Message: "the ledger has changed meanwhile", Retry: true}
+	case errors.Is(err, ErrHash):
+		return &utp.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
+	case errors.As(err, &stored):
+		return &utp.Fault{Code: utp.CodeStorageError, Message: err.Error(), Retry: stored.SafeToRetry()}
 	}
-	return &utp.Fault{Code: utp.CodeInternalError, Message: err.Error(), Retry: true}
+	return &utp.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }
 
 func unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

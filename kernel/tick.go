@@ -12,10 +12,36 @@ import (
 // retryTick is how soon a tick that failed is tried again.
 const retryTick = time.Second
 
+// alarm is when a turn next wants a tick, on both clocks: the wall clock may be set
+// while it is waited for.
+type alarm struct {
+	wall time.Time // zero: not at all
+	mono time.Duration
+	// version is that of the turn which it was computed from.
+	version int64
+}
+
+func alarmAt(wall time.Time, now turn.Moment, version int64) alarm {
+	a := alarm{wall: wall, version: version}
+	if !wall.IsZero() {
+		a.mono = now.Mono + wall.Sub(now.Wall)
+	}
+	return a
+}
+
+func (a alarm) left(now turn.Moment) time.Duration {
+	return min(a.wall.Sub(now.Wall), a.mono-now.Mono)
+}
+
+func (k *Kernel) alarmFor(rec Record) alarm {
+	now := k.o.Clock.moment()
+	return alarmAt(due(rec, now), now, rec.Version)
+}
+
 // drive makes a turn one of those that are claimed and ticked here.
-func (k *Kernel) drive(rec Record) {
+func (k *Kernel) drive(id string, a alarm) {
 	k.mu.Lock()
-	k.active[rec.State.Turn] = due(rec)
+	k.active[id] = a
 	k.mu.Unlock()
 	signal(k.wake)
 }
@@ -47,18 +73,18 @@ func (k *Kernel) ticker(ctx context.Context) {
 
 // dueNow lists the turns whose time has come, and else how long to wait.
 func (k *Kernel) dueNow() ([]string, time.Duration) {
-	now := k.o.Clock.Now()
+	now := k.o.Clock.moment()
 	wait := time.Minute
 	var turns []string
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for id, at := range k.active {
-		switch {
-		case at.IsZero():
-		case !at.After(now):
+	for id, a := range k.active {
+		switch left := a.left(now); {
+		case a.wall.IsZero():
+		case left <= 0:
 			turns = append(turns, id)
 		default:
-			wait = min(wait, at.Sub(now))
+			wait = min(wait, left)
 		}
 	}
 	return turns, wait
@@ -67,8 +93,9 @@ func (k *Kernel) dueNow() ([]string, time.Duration) {
 func (k *Kernel) postpone(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, driven := k.active[id]; driven {
-		k.active[id] = k.o.Clock.Now().Add(retryTick)
+	if a, driven := k.active[id]; driven {
+		now := k.o.Clock.moment()
+		k.active[id] = alarmAt(now.Wall.Add(retryTick), now, a.version)
 	}
 }
 
@@ -136,12 +163,8 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: id})
-		if err == nil {
-			k.drive(rec)
-			signal(k.bell)
-		}
-		return err
-	})
+	now := k.o.Clock.moment()
+	k.drive(id, alarmAt(now.Wall, now, 0)) // the first tick finds out when the next is due
+	signal(k.bell)
+	return nil
 }

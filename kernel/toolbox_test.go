@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,16 +97,24 @@ func dies(_ context.Context, s *service, _ *tool.Call) error {
 	return errDead
 }
 
-// gate holds whoever passes it until it is opened, or until its context ends.
-type gate chan struct{}
+// gate holds whoever passes it until it is opened, which the end of the test does, or
+// until its context ends.
+type gate struct {
+	way  chan struct{}
+	once *sync.Once
+}
 
-func newGate() gate { return make(gate) }
+func (w *world) gate() gate {
+	g := gate{way: make(chan struct{}), once: &sync.Once{}}
+	w.gates = append(w.gates, g)
+	return g
+}
 
-func (g gate) open() { close(g) }
+func (g gate) open() { g.once.Do(func() { close(g.way) }) }
 
 func (g gate) pass(ctx context.Context, _ *service, _ *tool.Call) error {
 	select {
-	case <-g:
+	case <-g.way:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -62,11 +62,13 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q utp.WorkerRequest) (u
 	return a, err
 }
 
+func notYours() error { return fault(utp.CodeAuthFailed, "the turn belongs to another agent") }
+
 // held steps a turn of the asking agent, never another's.
 func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step) error) error {
 	return k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
 		if s.rec.State.Agent != from.Name {
-			return fault(utp.CodeAuthFailed, "the turn belongs to another agent")
+			return notYours()
 		}
 		return fn(s)
 	})
@@ -105,8 +107,14 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q utp.WorkerRequest) (
 	waiting, ended := 0, false
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+		if err != nil {
+			return err
+		}
+		if rec.State.Agent != from.Name {
+			return notYours()
+		}
 		waiting, ended = rec.State.Waiting(), rec.State.Status == turn.Ended
-		return err
+		return nil
 	})
 	a := utp.ResumeAnswer{Waiting: waiting, Ended: ended, LeaseMS: milliseconds(k.o.WorkerLease)}
 	if err != nil || ended || waiting > 0 {
@@ -147,7 +155,7 @@ func (k *Kernel) transcript(ctx context.Context, from Caller, q utp.TranscriptRe
 			return err
 		}
 		if rec.State.Agent != from.Name {
-			return fault(utp.CodeAuthFailed, "the turn belongs to another agent")
+			return notYours()
 		}
 		rows, err := tx.Results(q.Turn, q.After, resultPage)
 		if err != nil {
@@ -178,6 +186,9 @@ func transcriptPage(tx Tx, rows []ResultRow) (utp.TranscriptAnswer, error) {
 }
 
 func (k *Kernel) deliver(ctx context.Context, from Caller, q utp.DeliverRequest) (struct{}, error) {
+	if !q.Status.Valid() {
+		return struct{}{}, fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+	}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
 		s.tell.Summary, s.tell.Output = q.Summary, q.Output
 		return s.feed(turn.Deliver{Worker: q.Worker, Epoch: q.Epoch, End: turn.End{

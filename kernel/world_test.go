@@ -56,6 +56,7 @@ type world struct {
 	hub       *hub.Hub
 	person    *conn
 	effects   *effects
+	gates     []gate
 
 	mu        sync.Mutex
 	followers map[string]*follower
@@ -308,6 +309,10 @@ func one(name string) []worker.Call {
 
 // end stops everybody and judges all that is left behind.
 func (w *world) end() {
+	defer w.close()
+	for _, g := range w.gates {
+		g.open()
+	}
 	for _, a := range w.agents {
 		a.cancel()
 		<-a.done
@@ -336,6 +341,9 @@ func (w *world) end() {
 	if w.t.Failed() {
 		w.t.Log(w.tale())
 	}
+}
+
+func (w *world) close() {
 	for _, p := range w.processes {
 		if err := p.store.Close(); err != nil {
 			w.t.Error(err)

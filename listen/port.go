@@ -9,6 +9,8 @@ import (
 
 // Delivered is one event as it came.
 type Delivered struct {
+	// Event is what is told. Without a payload nothing is, and only the JSON text goes
+	// on: so a resumed session does not ask again what has been answered.
 	Event aaep.Event
 	// Raw is the event's JSON text. When it is nil the event is encoded anew where
 	// the text is wanted.

@@ -174,6 +174,10 @@ func (s *shell) hear(h heard) error {
 		return err
 	}
 
+	if h.delivered.Event.Payload == nil {
+		return nil
+	}
+
 	return s.feed(func(now time.Time) []Effect { return s.machine.Event(now, h.delivered.Event) })
 }
 

@@ -128,6 +128,10 @@ func English() Catalogue {
 			Normal: "The tool {tool} was still at work when the turn ended. It has been told to stop. What it did is not known.",
 			Fields: map[string]string{"error_message": "Still at work when the turn ended; told to stop."},
 		},
+		"call.undelivered": {
+			Terse:  "{tool} was not reached.",
+			Normal: "A message to the tool {tool} could not be sent and has been put aside. It is tried again until the tool starts or its time to start is over.",
+		},
 		"call.late": {
 			Terse:  "A late result from {tool}.",
 			Normal: "A result of {tool} came late, after you had been told that its outcome was not known. {outcome}",

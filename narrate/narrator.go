@@ -134,6 +134,8 @@ func (s *scene) tell() error {
 		return s.fateClosed()
 	case turn.NoteLate:
 		return s.late()
+	case kernel.NoteUndelivered:
+		return s.undelivered()
 	case turn.NoteStopping:
 		return s.stopping()
 	case turn.NoteFrozen:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -221,6 +222,17 @@ func scenarios() map[string]func(*stage) {
 		"unknown then had not begun": func(s *stage) {
 			id := loses(s)
 			s.feed(turn.Settle{Call: id, Fate: turn.NotBegun})
+			s.resume()
+			s.done()
+		},
+		"a command cannot be sent": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.narrate(turn.Note{Kind: kernel.NoteUndelivered, Call: id})
+			s.start(id)
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
 			s.resume()
 			s.done()
 		},

@@ -169,6 +169,11 @@ func (s *scene) remember(o turn.Outcome) {
 	s.memory.note(d)
 }
 
+// undelivered tells that a message to the call's service could not be sent.
+func (s *scene) undelivered() error {
+	return s.announce(line{key: "call.undelivered", params: s.about(), earshot: s.aboutCall()})
+}
+
 // late announces a result that came after the person had taken note that its call's
 // outcome was not known.
 func (s *scene) late() error {

@@ -26,6 +26,7 @@ type Requester interface {
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
+	maxDefects = 10
 )
 
 // Ask makes one request and reads its answer into the value, which may be nil. A
@@ -42,13 +43,15 @@ func Ask(ctx context.Context, to Requester, op string, request, into any) error 
 	return utp.DecodeAnswer(answer, into)
 }
 
-// AskUntil repeats a request, which must be safe to repeat, until it is answered,
-// refused for good, or the context ends; then it returns the last error. Pauses grow
-// from 50 ms to 2 s.
+// AskUntil repeats a request, which must be one of those that change nothing when they
+// come twice, until it is answered, refused for good, or the context ends; then it
+// returns the last error. Pauses grow from 50 ms to 2 s. A defect of the kernel
+// (internal_error) is given ten tries.
 func AskUntil(ctx context.Context, to Requester, op string, request, into any) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+	wait := firstPause
+	for try := 1; ; try++ {
 		err := Ask(ctx, to, op, request, into)
-		if err == nil || !passing(err) {
+		if err == nil || !passing(err, try) {
 			return err
 		}
 		timer := time.NewTimer(wait)
@@ -58,19 +61,22 @@ func AskUntil(ctx context.Context, to Requester, op string, request, into any) e
 			return err
 		case <-timer.C:
 		}
+		wait = min(2*wait, lastPause)
 	}
 }
 
 // passing tells whether asking again may help: no answer came, or the kernel itself
 // was in trouble. What it refused on the merits stays refused.
-func passing(err error) bool {
-	var refused *utp.Fault
-	if !errors.As(err, &refused) {
+func passing(err error, tries int) bool {
+	refused, answered := errors.AsType[*utp.Fault](err)
+	if !answered {
 		return true
 	}
 	switch refused.Code {
-	case utp.CodeUpstreamUnavailable, utp.CodeStorageError, utp.CodeInternalError:
-		return refused.Retry
+	case utp.CodeUpstreamUnavailable, utp.CodeStorageError:
+		return true
+	case utp.CodeInternalError:
+		return tries < maxDefects
 	default:
 		return false
 	}
@@ -104,13 +110,21 @@ func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error
 	return all, nil
 }
 
+// ErrValue: what was to be stored cannot be written as JSON. Trying again is in vain.
+var ErrValue = errors.New("rpc: the value is no JSON")
+
 // Store makes a body of a value, uploading it first if it is large.
 func Store(ctx context.Context, to Requester, value any) (utp.Body, error) {
+	return StoreWithin(ctx, to, value, utp.InlineLimit)
+}
+
+// StoreWithin is [Store] for a message that has room for so many bytes only.
+func StoreWithin(ctx context.Context, to Requester, value any, room int) (utp.Body, error) {
 	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return utp.Body{}, fmt.Errorf("rpc: the value is no JSON: %w", err)
+		return utp.Body{}, fmt.Errorf("%w: %w", ErrValue, err)
 	}
-	if len(raw) <= utp.InlineLimit {
+	if len(raw) <= min(room, utp.InlineLimit) {
 		return utp.Body{Inline: raw}, nil
 	}
 	sum := sha256.Sum256(raw)

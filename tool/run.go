@@ -1,9 +1,11 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,12 +17,17 @@ import (
 func (s *Service) run(ctx context.Context, id string, m Message) {
 	var a utp.StartAnswer
 	request := utp.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
-	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpStart, request, &a); err != nil {
+	// A stop may overtake the answer, and the call may have been granted all the same. So
+	// the answer is waited for, and the tool itself says what a stop has left to be done:
+	// a grant that is given up would lapse only much later, with an effect unknown.
+	asking, done := s.lastWords(ctx)
+	defer done()
+	if err := rpc.AskUntil(asking, s.o.Conn, utp.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
 		return
 	}
 	lease := time.Duration(a.LeaseMS) * time.Millisecond
-	c, err := s.callOf(ctx, a)
+	c, err := s.callOf(asking, a)
 	held := utp.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	if err != nil {
 		s.finish(ctx, held, Result{}, err)
@@ -129,9 +136,9 @@ func (s *Service) finish(ctx context.Context, held utp.OwnerRequest, r Result, f
 			request.Status = utp.StatusFailed
 		}
 	}
-	var err error
-	if r.Value != nil {
-		request.Result, err = rpc.Store(ctx, s.o.Conn, r.Value)
+	untold, err := s.store(ctx, r, &request.Result)
+	if untold != nil {
+		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, untold)
 	}
 	if err == nil {
 		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpFinish, request, nil)
@@ -139,6 +146,23 @@ func (s *Service) finish(ctx context.Context, held utp.OwnerRequest, r Result, f
 	if err != nil {
 		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
 	}
+}
+
+// store puts a result's value into a body. What cannot be put, for its form or its
+// size, comes back as an error for the caller to tell: what was done must not go untold
+// for want of a value. Any other error says that the kernel was not reached.
+func (s *Service) store(ctx context.Context, r Result, into *utp.Body) (untold *utp.ToolError, err error) {
+	if r.Value == nil {
+		return nil, nil
+	}
+	*into, err = rpc.Store(ctx, s.o.Conn, r.Value)
+	switch {
+	case errors.Is(err, rpc.ErrValue):
+		return toolError(&utp.ToolError{Code: utp.CodeResultNotSerializable, Message: err.Error()}), nil
+	case rpc.Code(err, utp.CodeTooLarge):
+		return toolError(&utp.ToolError{Code: utp.CodeTooLarge, Message: "the result is over the limit: " + err.Error()}), nil
+	}
+	return nil, err
 }
 
 // lastWords is a context that ends only grace after the service's own.
@@ -154,11 +178,26 @@ func (s *Service) lastWords(ctx context.Context) (context.Context, context.Cance
 	}
 }
 
+// The most that an error may say; it travels inside the message.
+const (
+	messageLimit = 8 << 10
+	detailLimit  = 64 << 10
+)
+
 func toolError(err error) *utp.ToolError {
-	if known, is := errors.AsType[*utp.ToolError](err); is {
-		return known
+	known, is := errors.AsType[*utp.ToolError](err)
+	if !is {
+		known = &utp.ToolError{Code: utp.CodeInternalError, Message: err.Error()}
 	}
-	return &utp.ToolError{Code: utp.CodeInternalError, Message: err.Error()}
+	out := *known
+	if len(out.Message) > messageLimit {
+		out.Message = out.Message[:messageLimit] + "…"
+	}
+	out.Message = strings.ToValidUTF8(out.Message, "\uFFFD") // also where a rune was cut
+	if len(out.Detail) > detailLimit || (len(out.Detail) > 0 && !out.Detail.IsValid()) {
+		out.Detail = nil
+	}
+	return &out
 }
 
 // reconcile finds out what became of a lapsed call and tells the kernel.
@@ -195,9 +234,9 @@ func (s *Service) settlement(ctx context.Context, id string, fate Fate, r Result
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
-	var err error
-	if r.Value != nil {
-		request.Result, err = rpc.Store(ctx, s.o.Conn, r.Value)
+	untold, err := s.store(ctx, r, &request.Result)
+	if untold != nil {
+		request.Status, request.Error = utp.StatusFailed, untold
 	}
 	return request, err
 }

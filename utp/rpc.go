@@ -87,7 +87,7 @@ type answer struct {
 }
 
 // EncodeAnswer writes `{"ok":value}`, or `{"error":…}` when err is not nil. An error
-// that is no [*Fault] becomes internal_error, safe to retry.
+// that is no [*Fault] becomes internal_error.
 func EncodeAnswer(value any, err error) []byte {
 	if err == nil {
 		raw, merr := json.Marshal(value, verbatim)
@@ -99,7 +99,7 @@ func EncodeAnswer(value any, err error) []byte {
 	}
 	var fault *Fault
 	if !errors.As(err, &fault) {
-		fault = &Fault{Code: CodeInternalError, Message: err.Error(), Retry: true}
+		fault = &Fault{Code: CodeInternalError, Message: err.Error()}
 	}
 	out, _ := json.Marshal(answer{Error: fault})
 	return out
@@ -362,6 +362,11 @@ type EventsAnswer struct {
 type EventRow struct {
 	Seq  int64          `json:"seq"`
 	Body jsontext.Value `json:"body"`
+}
+
+// SessionsRequest lists sessions, oldest first; Open leaves those out that have ended.
+type SessionsRequest struct {
+	Open bool `json:"open,omitzero"`
 }
 
 // SessionRow is one session in a list.

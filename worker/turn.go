@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/earshot-dev/earshot/rpc"
@@ -50,7 +52,7 @@ func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer) error {
 			return h.deliver(ctx, *move.Answer)
 		}
 		if err := h.call(ctx, move.Calls); err != nil {
-			return over(err)
+			return h.refused(ctx, err)
 		}
 		if err := h.await(ctx); err != nil {
 			return over(err)
@@ -87,7 +89,7 @@ func (h *held) observe(ctx context.Context) error {
 				Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Value: value,
 			})
 			if err != nil {
-				return h.deliver(ctx, failed(utp.CodeInternalError, err))
+				return cmp.Or(h.deliver(ctx, failed(utp.CodeInternalError, err)), errEnded)
 			}
 			h.seen++
 		}
@@ -99,11 +101,13 @@ func (h *held) observe(ctx context.Context) error {
 
 func (h *held) call(ctx context.Context, calls []Call) error {
 	request := utp.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
+	room := utp.InlineLimit // of the one message that carries them all
 	for _, c := range calls {
-		args, err := rpc.Store(ctx, h.w.o.Conn, c.Args)
+		args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, room)
 		if err != nil {
 			return err
 		}
+		room -= len(args.Inline)
 		request.Calls = append(request.Calls, utp.ToolCall{
 			Key: c.Key, Tool: c.Tool, Args: args, Says: c.Says, From: c.From, To: c.To,
 		})
@@ -113,6 +117,15 @@ func (h *held) call(ctx context.Context, calls []Call) error {
 	}
 	h.step++
 	return nil
+}
+
+// refused fails the turn when what the planner wants will never be taken. Anything else
+// is left to whoever claims the turn next.
+func (h *held) refused(ctx context.Context, err error) error {
+	if errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
+		return h.deliver(ctx, failed(utp.CodeBadRequest, err))
+	}
+	return over(err)
 }
 
 // await waits until the step's calls have ended and the turn runs again, and keeps
@@ -146,12 +159,22 @@ func (h *held) renew(ctx context.Context) error {
 	return rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRenew, h.at, nil)
 }
 
+// deliver ends the turn with an answer, or, where that is not one that can be taken,
+// says so in its place: a turn ends in any case.
 func (h *held) deliver(ctx context.Context, a Answer) error {
+	err := h.send(ctx, a)
+	if rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
+		err = h.send(ctx, failed(utp.CodeInternalError, fmt.Errorf("the agent's answer was refused: %w", err)))
+	}
+	return over(err)
+}
+
+func (h *held) send(ctx context.Context, a Answer) error {
 	request := utp.DeliverRequest{
 		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output,
 	}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
-	return over(rpc.AskUntil(ctx, h.w.o.Conn, utp.OpDeliver, request, nil))
+	return rpc.AskUntil(ctx, h.w.o.Conn, utp.OpDeliver, request, nil)
 }

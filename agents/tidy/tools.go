@@ -94,7 +94,7 @@ func (b binding) remove(remove removal) func(context.Context, *tool.Call) (tool.
 			Call: c.ID, Before: c.Ready, Reached: b.reached, Progress: progress(c),
 		})
 		if err != nil {
-			return tool.Result{Value: done, Status: cutShort(done)}, toolError(err)
+			return tool.Result{Value: done, Status: cutShort(done, err)}, toolError(err)
 		}
 		return tool.Result{Value: done, Status: whole(done)}, nil
 	}
@@ -109,9 +109,10 @@ func whole(r files.DeleteResult) utp.Status {
 }
 
 // cutShort is the status of a removal that ended with an error: what was done before
-// it is part of the result.
-func cutShort(r files.DeleteResult) utp.Status {
-	if r.Deleted+len(r.Unclear) > 0 {
+// it is part of the result. One that was stopped tells exactly that, be it nothing.
+func cutShort(r files.DeleteResult, err error) utp.Status {
+	failure, is := errors.AsType[*files.Error](err)
+	if r.Deleted+len(r.Unclear) > 0 || is && failure.Code == files.ErrStopped {
 		return utp.StatusPartial
 	}
 	return utp.StatusFailed

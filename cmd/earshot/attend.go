@@ -11,19 +11,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-const statusEnded = string(turn.Ended)
 
 // signalGrace is how long a signalled run waits for its last event.
 const signalGrace = 10 * time.Second
 
 // attend narrates the session and carries the person's words until its last event. It
 // returns the signal that ended it, or nil.
-func (m *Main) attend(ctx context.Context, h *house, f runFlags, session string) os.Signal {
+func (m *Main) attend(ctx context.Context, h *house, f runFlags, turnID, session string) os.Signal {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 2)
@@ -37,6 +36,9 @@ func (m *Main) attend(ctx context.Context, h *house, f runFlags, session string)
 	owned.Go(func() { stopped <- h.onSignal(ctx, cancel, signals, session) })
 
 	port := newTerminal(h.hub, session)
+	if f.resume {
+		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
+	}
 	o := m.console(f)
 	o.InputEnded = func() { owned.Go(func() { m.absent(ctx, h, session) }) }
 	err := listen.Run(ctx, o, port)
@@ -45,6 +47,23 @@ func (m *Main) attend(ctx context.Context, h *house, f runFlags, session string)
 		m.tellf("error: %s", oneLine(err.Error()))
 	}
 	return <-stopped
+}
+
+// live reports whether a question of the turn is open, or its yes can still be taken
+// back. What cannot be read is shown: a question too many can do no harm.
+func (h *house) live(ctx context.Context, turnID, token string) bool {
+	rec, err := h.kernel.Turn(ctx, turnID)
+	if err != nil {
+		return true
+	}
+	for _, q := range rec.Questions {
+		if q.Token != token {
+			continue
+		}
+		call, found := rec.State.FindQuestion(q.Number)
+		return q.State == consent.Open || (found && call.State == turn.Accepted)
+	}
+	return false
 }
 
 // onSignal stops the turn at the first signal and gives up waiting at the second, or

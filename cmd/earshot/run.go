@@ -215,7 +215,7 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 	if err := h.serveTidy(ctx, j.root, o); err != nil {
 		return err
 	}
-	signalled := m.attend(ctx, h, f, session)
+	signalled := m.attend(ctx, h, f, turnID, session)
 	return m.verdict(ctx, h, turnID, signalled)
 }
 
@@ -270,15 +270,9 @@ func pick(open []utp.SessionRow, session string) (utp.SessionRow, error) {
 }
 
 func (h *house) unfinished(ctx context.Context) ([]utp.SessionRow, error) {
-	rows, err := h.hub.Sessions(ctx)
+	open, err := h.hub.Sessions(ctx, true)
 	if err != nil {
 		return nil, failed(err, "the ledger could not be read", "")
-	}
-	var open []utp.SessionRow
-	for _, row := range rows {
-		if row.Status != statusEnded {
-			open = append(open, row)
-		}
 	}
 	return open, nil
 }

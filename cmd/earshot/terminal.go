@@ -24,6 +24,9 @@ type terminal struct {
 	hub     *hub.Hub
 	session string
 	person  string
+	// live says whether a question still waits for a word; nil: every one does. What an
+	// earlier run has asked and got answered is not asked again.
+	live func(ctx context.Context, token string) bool
 
 	mu        sync.Mutex
 	arguments map[int]*listing // by question, read once; under mu
@@ -53,10 +56,29 @@ func (t *terminal) Events(ctx context.Context) iter.Seq2[listen.Delivered, error
 				yield(listen.Delivered{}, fmt.Errorf("event %d: %w", row.Seq, err))
 				return
 			}
-			if !yield(listen.Delivered{Event: event, Raw: row.Body}, nil) {
+			d := listen.Delivered{Event: event, Raw: row.Body}
+			if t.over(ctx, event) {
+				d.Event = aaep.Event{}
+			}
+			if !yield(d, nil) {
 				return
 			}
 		}
+	}
+}
+
+// over reports whether the event is a question that needs no word any more.
+func (t *terminal) over(ctx context.Context, e aaep.Event) bool {
+	if t.live == nil {
+		return false
+	}
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		return !t.live(ctx, p.ReplyToken)
+	case aaep.AwaitingClarification:
+		return !t.live(ctx, p.ReplyToken)
+	default:
+		return false
 	}
 }
 

@@ -132,3 +132,10 @@ func BenchmarkOpen(b *testing.B) {
 		shut(b, open(b, dir))
 	}
 }
+
+// BenchmarkCreate makes a new ledger, with all migrations, and closes it.
+func BenchmarkCreate(b *testing.B) {
+	for b.Loop() {
+		shut(b, open(b, b.TempDir()))
+	}
+}

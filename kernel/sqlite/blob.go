@@ -66,10 +66,11 @@ func (t *tx) bytes(sha string, offset, n int64) ([]byte, error) {
 	return out, err
 }
 
-// SaveBlob implements [kernel.Tx]. A first piece that differs from what lies there
-// begins an incomplete blob anew, so that nobody can block a name by putting rubbish
-// under it. When the last piece is in and the hash is not the name, that is
-// [kernel.ErrHash] and all pieces are dropped, even though the update is undone.
+// SaveBlob implements [kernel.Tx]. A piece that disagrees with what lies there, in a blob
+// that is not complete, replaces it and what comes after it, so that nobody can block a
+// name by putting rubbish under it: who puts all pieces in order ends with the blob. When
+// the last piece is in and the hash is not the name, that is [kernel.ErrHash] and all
+// pieces are dropped, even though the update is undone.
 func (t *tx) SaveBlob(p utp.PutRequest) error {
 	if err := t.writable("saving a blob"); err != nil {
 		return err
@@ -92,15 +93,15 @@ func (t *tx) saveBlob(p utp.PutRequest) error {
 		}
 		return nil
 	}
-	data, anew, err := t.unseen(b, p)
-	if err != nil {
-		return err
-	}
-	if anew || !there {
+	if !there || (p.Offset == 0 && b.size != p.Size) {
 		b = blob{sha256: p.SHA256, size: p.Size}
 		if err := t.beginBlob(b); err != nil {
 			return err
 		}
+	}
+	data, err := t.unseen(&b, p)
+	if err != nil {
+		return err
 	}
 	return t.extend(b, data)
 }
@@ -115,29 +116,34 @@ func checkPiece(p utp.PutRequest) error {
 	return nil
 }
 
-// unseen is the part of a piece that is not there yet. The part that is there has to be
-// the same, except in a first piece: that one then begins the blob anew.
-func (t *tx) unseen(b blob, p utp.PutRequest) (data []byte, anew bool, err error) {
+// unseen is the part of a piece that is not there yet. Where what is there differs, it
+// is cut off.
+func (t *tx) unseen(b *blob, p utp.PutRequest) ([]byte, error) {
 	overlap := min(b.have-p.Offset, int64(len(p.Data)))
 	switch {
-	case p.Offset == 0 && b.size != p.Size:
-		return p.Data, true, nil
-	case b.have > 0 && b.size != p.Size:
-		return nil, false, conflict("the blob %s was begun with %d bytes, not %d", p.SHA256, b.size, p.Size)
+	case b.size != p.Size:
+		return nil, conflict("the blob %s was begun with %d bytes, not %d", p.SHA256, b.size, p.Size)
 	case overlap < 0:
-		return nil, false, conflict("the blob %s has %d bytes; a piece at %d is out of order", p.SHA256, b.have, p.Offset)
+		return nil, conflict("the blob %s has %d bytes; a piece at %d is out of order", p.SHA256, b.have, p.Offset)
 	}
 	is, err := t.bytes(p.SHA256, p.Offset, overlap)
-	switch {
-	case err != nil:
-		return nil, false, border("the blob "+p.SHA256, err)
-	case bytes.Equal(is, p.Data[:overlap]):
-		return p.Data[overlap:], false, nil
-	case p.Offset == 0:
-		return p.Data, true, nil
-	default:
-		return nil, false, conflict("the blob %s has other bytes at %d", p.SHA256, p.Offset)
+	if err != nil {
+		return nil, border("the blob "+p.SHA256, err)
 	}
+	if bytes.Equal(is, p.Data[:overlap]) {
+		return p.Data[overlap:], nil
+	}
+	return p.Data, t.cut(b, p.Offset)
+}
+
+// cut drops what a blob has from a byte on. The hash has to be computed again.
+func (t *tx) cut(b *blob, at int64) error {
+	b.have, b.running = at, nil
+	if err := t.put("the blob "+b.sha256, `DELETE FROM blob_chunks WHERE sha256 = ?1 AND start >= ?2`, b.sha256, at); err != nil {
+		return err
+	}
+	return t.put("the blob "+b.sha256, `UPDATE blob_chunks SET data = substr(data, 1, ?2 - start)
+		WHERE sha256 = ?1 AND start + length(data) > ?2`, b.sha256, at)
 }
 
 func (t *tx) beginBlob(b blob) error {

@@ -13,3 +13,13 @@ func Pragma(t kernel.Tx, text string) (value string, err error) {
 	err = t.(*tx).c.one("PRAGMA "+text, nil, &value)
 	return value, err
 }
+
+// Lose does what SQLite does when it cannot go on: it ends the whole transaction, and
+// the statement fails.
+func Lose(t kernel.Tx, why error) error {
+	mine := t.(*tx)
+	if _, err := mine.c.exec("ROLLBACK"); err != nil {
+		return err
+	}
+	return mine.fail(&Error{Kind: why, Op: "losing a transaction"})
+}

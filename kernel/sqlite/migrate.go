@@ -78,7 +78,8 @@ func (s *Store) advance(ctx context.Context) (err error) {
 		err = errors.Join(err, stmt.Close())
 	}
 	clear(s.writer.stmts)
-	if err = errors.Join(err, s.writer.sql.Close()); err != nil {
+	err = errors.Join(err, s.writer.sql.Close())
+	if s.writer.sql = nil; err != nil {
 		return fmt.Errorf("sqlite: handing the connection over: %w", err)
 	}
 	files, err := fs.Sub(migrations, "migrations")
@@ -90,8 +91,7 @@ func (s *Store) advance(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("sqlite: reading the migrations: %w", err)
 	}
-	_, err = provider.Up(ctx)
-	if err != nil {
+	if _, err = provider.Up(ctx); err != nil {
 		return err //nolint:wrapcheck // opening maps it
 	}
 	s.writer.sql, err = s.writer.db.Conn(ctx)

@@ -14,7 +14,8 @@ import (
 const readers = 4
 
 // Store is a ledger in an SQLite file. Make it with [Open]. It is safe for concurrent
-// use. A function that is given to Update or View must not call the store itself.
+// use. A function that is given to Update or View must call neither Update nor Close:
+// both would wait for it.
 type Store struct {
 	path string
 	id   string
@@ -47,7 +48,7 @@ func (s *Store) Path() string { return s.path }
 
 // View runs fn on a consistent snapshot. It waits while all connections for views are
 // in use, as long as ctx allows; once fn runs it is not interrupted.
-func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) (err error) {
+func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
@@ -57,16 +58,25 @@ func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) (err error) 
 		return err
 	}
 	defer func() { s.pool <- c }()
-	if _, err := c.exec("BEGIN"); err != nil {
-		return border("beginning a view", err)
+	if _, err = c.exec("BEGIN"); err == nil {
+		defer func() {
+			if _, err := c.exec("ROLLBACK"); err != nil {
+				s.discard(c, err)
+				c = nil
+			}
+		}()
+		t := &tx{c: c, now: s.now}
+		return t.run(fn)
 	}
-	defer func() {
-		if _, rerr := c.exec("ROLLBACK"); rerr != nil {
-			s.log.Error("a view did not end", "error", rerr)
-		}
-	}()
-	t := &tx{c: c, now: s.now}
-	return t.run(fn)
+	err = border("beginning a view", err)
+	s.discard(c, err)
+	c = nil // it is opened again when the next view comes to its place
+	return err
+}
+
+// discard closes a connection for views that is in an unknown state.
+func (s *Store) discard(c *conn, why error) {
+	s.log.Error("a view has lost its connection", "path", s.path, "error", errors.Join(why, c.close()))
 }
 
 // enter counts a view in, unless the store is closed.

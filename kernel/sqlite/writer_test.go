@@ -356,3 +356,67 @@ func TestFailedCommit(t *testing.T) {
 		}
 	})
 }
+
+// TestLostTransaction ends the transaction of a group from within one update. That one
+// fails, also when it hides it; the others are run again, before and after it.
+func TestLostTransaction(t *testing.T) {
+	t.Parallel()
+	for name, why := range map[string]error{"no room": kernel.ErrFull, "disk": sqlite.ErrIO} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, dir)
+				culprit := func(n int) bool { return n == 3 || n == 6 }
+				held(t, s, func(start func(func())) {
+					for n := range 10 {
+						start(func() {
+							err := s.Update(t.Context(), func(tx kernel.Tx) error {
+								err := tx.Save(twoEvents(n))
+								if n == 3 {
+									_ = sqlite.Lose(tx, why)
+									_ = tx.Save(twoEvents(100))
+									return errStop // not what it was answered
+								}
+								if n == 6 {
+									_ = sqlite.Lose(tx, why)
+								}
+								return err
+							})
+							if culprit(n) != errors.Is(err, why) || (!culprit(n) && err != nil) {
+								t.Errorf("update %d: %v", n, err)
+							}
+						})
+						synctest.Wait() // one after the other, so that there are some before and after
+					}
+				})
+				for n := range 10 {
+					if there := holds(t, s, n); there == culprit(n) {
+						t.Errorf("update %d is there: %t", n, there)
+					}
+				}
+				if holds(t, s, 100) {
+					t.Error("what came after the loss was written by itself")
+				}
+			})
+		})
+	}
+}
+
+// TestLostViews: a view whose connection is in an unknown state costs the next views
+// nothing.
+func TestLostViews(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	for range 10 {
+		if err := s.View(t.Context(), func(tx kernel.Tx) error { return sqlite.Lose(tx, sqlite.ErrIO) }); !errors.Is(err, sqlite.ErrIO) {
+			t.Errorf("got %v, want %v", err, sqlite.ErrIO)
+		}
+	}
+	if err := save(t.Context(), s, twoEvents(1)); err != nil {
+		t.Fatal(err)
+	}
+	if !holds(t, s, 1) {
+		t.Error("the turn is not there")
+	}
+}

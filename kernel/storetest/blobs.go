@@ -19,7 +19,8 @@ func blobCases() []exercise {
 		{"an empty one", blobsEmpty},
 		{"pieces come in order", blobsInOrder},
 		{"a wrong hash drops all pieces", blobsWrongHash},
-		{"a wrong beginning can be replaced", blobsWrongBeginning},
+		{"a wrong beginning is replaced", blobsWrongBeginning},
+		{"a wrong middle is replaced", blobsWrongMiddle},
 		{"malformed pieces are refused", blobsMalformed},
 		{"many put the same", blobsRace},
 		{"any cut, any order, any page", blobsProperty},
@@ -180,15 +181,35 @@ func blobsWrongBeginning(l *ledger) {
 	wrong, short := piece(data, 0, 300), piece(data, 0, 300)
 	wrong.Data = content(300, 5)
 	short.Size = 500
-	for what, first := range map[string]utp.PutRequest{"bytes": wrong, "size": short} {
-		if err := l.put(first); err != nil {
+	for what, c := range map[string]struct {
+		first utp.PutRequest
+		next  error
+	}{"bytes": {wrong, nil}, "size": {short, kernel.ErrConflict}} {
+		if err := l.put(c.first); err != nil {
 			l.t.Fatal(err)
 		}
-		if err := l.put(piece(data, 100, 400)); !errors.Is(err, kernel.ErrConflict) {
-			l.t.Errorf("a piece onto other %s: got %v, want %v", what, err, kernel.ErrConflict)
+		if err := l.put(piece(data, 100, 400)); !errors.Is(err, c.next) {
+			l.t.Errorf("a piece onto other %s: got %v, want %v", what, err, c.next)
 		}
+		l.noBlob(data)
+	}
+	if err := l.put(piece(data, 0, 100)); err != nil { // the right size, and what the piece above has left wrong
+		l.t.Error(err)
 	}
 	l.putAll(data, 400)
+	l.blob(data)
+}
+
+func blobsWrongMiddle(l *ledger) {
+	data := content(1000, 8)
+	wrong := piece(data, 300, 600)
+	wrong.Data = content(300, 9)
+	for _, p := range []utp.PutRequest{piece(data, 0, 300), wrong, piece(data, 350, 700), piece(data, 200, 400), piece(data, 400, 1000)} {
+		l.noBlob(data)
+		if err := l.put(p); err != nil {
+			l.t.Fatalf("the piece at %d: %v", p.Offset, err)
+		}
+	}
 	l.blob(data)
 }
 
@@ -201,11 +222,11 @@ func blobsMalformed(l *ledger) {
 		"a name of no hex":   func(p *utp.PutRequest) { p.SHA256 = "zz" + p.SHA256[2:] },
 		"a negative offset":  func(p *utp.PutRequest) { p.Offset = -1 },
 		"a negative size":    func(p *utp.PutRequest) { p.Size = -1 },
-		"too many bytes":     func(p *utp.PutRequest) { p.Size = 50 },
+		"too many bytes":     func(p *utp.PutRequest) { p.Size = 49 },
 		"beyond the end":     func(p *utp.PutRequest) { p.Offset = 101 },
 		"a huge offset":      func(p *utp.PutRequest) { p.Offset = 1<<63 - 1 },
 	} {
-		p := piece(data, 0, 100)
+		p := piece(data, 0, 50)
 		change(&p)
 		if err := l.put(p); err == nil {
 			l.t.Errorf("%s was accepted", what)

@@ -28,7 +28,15 @@ func (m *machine) lapse(c *Call) {
 		return
 	}
 	c.State = Lapsed
-	c.SettleBy = m.now.Wall.Add(c.Limits.settle())
+	m.askService(c)
+}
+
+// askService gives the service its time to tell; the lease, which nobody holds, ends it.
+// It is asked again meanwhile: it may not have been listening, as right after a start.
+func (m *machine) askService(c *Call) {
+	c.Lease = m.now.Add(c.Limits.settle())
+	c.SettleBy = c.Lease.Wall
+	c.Rung, c.RingAt = 0, m.now.Wall.Add(ringAfter(0))
 	m.emit(AskService{Call: c.ID})
 }
 
@@ -150,8 +158,7 @@ func (m *machine) orphan() {
 			m.lapse(c)
 		case Lapsed:
 			c.OwnerGone = true
-			c.SettleBy = m.now.Wall.Add(c.Limits.settle())
-			m.emit(AskService{Call: c.ID})
+			m.askService(c)
 		case Unknown:
 			c.OwnerGone = true
 		case Dispatched:

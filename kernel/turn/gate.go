@@ -113,7 +113,9 @@ func (m *machine) stale(c *Call, reason string) {
 		kind = NoteCompleted
 	}
 	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason}, RecordOutcome{Call: c.ID})
-	if m.Stop == nil {
+	// Nobody is asked about what policy allows: if it does not fit a second time, then it
+	// never will, and going round would have no end.
+	if m.Stop == nil && (c.Decision == Ask || c.Replaces == "") {
 		m.emit(Replace{Call: c.ID})
 	}
 }

@@ -31,9 +31,7 @@ func (m *machine) tickCall(c *Call, checks map[string]Check) {
 			m.lapse(c)
 		}
 	case Lapsed:
-		if !m.now.Wall.Before(c.SettleBy) {
-			m.unknown(c)
-		}
+		m.tickLapsed(c)
 	case Requested, Asked, Unknown, Finished, Resolved, Over:
 	}
 }
@@ -65,6 +63,17 @@ func (m *machine) tickDispatched(c *Call) {
 	c.Rung++
 	c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
 	m.emit(Command{Call: c.ID, Again: true})
+}
+
+func (m *machine) tickLapsed(c *Call) {
+	switch {
+	case c.Lease.Passed(m.now):
+		m.unknown(c)
+	case !m.now.Wall.Before(c.RingAt):
+		c.Rung++
+		c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
+		m.emit(AskService{Call: c.ID})
+	}
 }
 
 // notStarted ends a call that no service took in time: a consented one is asked for
@@ -168,7 +177,7 @@ func (m *machine) progress(c *Call, fraction float64) {
 	if fraction < 0 || to <= from {
 		return
 	}
-	percent := from + (to-from)*min(fraction, 1)
+	percent := float64(int(from + (to-from)*min(fraction, 1)))
 	if percent-max(c.Percent, from) < progressStep && (percent < 100 || c.Percent >= 100) {
 		return
 	}
@@ -240,8 +249,9 @@ func (m *machine) count(c *Call, o Outcome) {
 	}
 }
 
-// Due returns the next instant at which the turn wants a [Tick], if any.
-func (s State) Due() (time.Time, bool) {
+// Due returns the next instant, on the wall clock as it stands now, at which the turn
+// wants a [Tick], if any.
+func (s State) Due(now Moment) (time.Time, bool) {
 	var due time.Time
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
@@ -252,13 +262,15 @@ func (s State) Due() (time.Time, bool) {
 		switch c.State {
 		case Accepted:
 			sooner(c.DispatchAt)
+			sooner(c.StartBy.due(now))
 		case Dispatched:
 			sooner(c.RingAt)
-			sooner(c.StartBy.Wall)
+			sooner(c.StartBy.due(now))
 		case Started:
-			sooner(c.Lease.Wall)
+			sooner(c.Lease.due(now))
 		case Lapsed:
-			sooner(c.SettleBy)
+			sooner(c.RingAt)
+			sooner(c.Lease.due(now))
 		case Requested, Asked, Unknown, Finished, Resolved, Over:
 		}
 	}

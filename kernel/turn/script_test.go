@@ -331,7 +331,7 @@ func (s *script) stand() {
 		}
 		s.out.WriteString(" · " + strings.Join(strings.Fields(line), " "))
 	}
-	if due, any := st.Due(); any && st.Status != turn.Ended {
+	if due, any := st.Due(s.now); any && st.Status != turn.Ended {
 		fmt.Fprintf(&s.out, " · due in %s", due.Sub(s.now.Wall))
 	}
 	if st.End != nil {

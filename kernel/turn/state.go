@@ -135,11 +135,13 @@ type Call struct {
 
 	Fence int    `json:"fence,omitempty"`
 	Owner string `json:"owner,omitempty"`
+	// Lease ends the owner's hold; of a lapsed call, the time in which its service may
+	// still tell what happened.
 	Lease Moment `json:"lease,omitzero"`
 	// OwnerGone: the owner is known to be dead, not only silent.
 	OwnerGone bool      `json:"owner_gone,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// SettleBy ends the time in which the service may still tell what happened.
+	// SettleBy is the end of a lapsed call's lease on the wall clock.
 	SettleBy time.Time `json:"settle_by,omitzero"`
 	Percent  float64   `json:"percent,omitempty"`
 	// Insisted: the person has asked again although the old owner may be alive.

@@ -38,7 +38,7 @@ func (o Outcome) String() string {
 // Reconcile finds out, after a crash, what became of a call to [Service.Delete] or [Service.Trash] with these arguments, and puts back
 // the file that was in hand. It never removes a listed file. Asked again, it gives the same answer.
 // With Unknown comes an *[Error] that says why: busy while the call's process still lives, journal_failed for a journal
-// that is damaged or belongs to other arguments, or the root's codes.
+// that is damaged, lost with its folder, or belongs to other arguments, or the root's codes.
 func (s *Service) Reconcile(ctx context.Context, call string, args DeleteArgs) (Outcome, DeleteResult, error) {
 	none := emptyResult(args)
 	if err := checkCall(call); err != nil {
@@ -46,6 +46,9 @@ func (s *Service) Reconcile(ctx context.Context, call string, args DeleteArgs) (
 	}
 	j, lines, err := s.openJournal(call)
 	if errors.Is(err, fs.ErrNotExist) {
+		if s.lost(call) {
+			return Unknown, none, &Error{Code: ErrJournal, Path: s.journals, Found: "was made after this call: its journal is gone"}
+		}
 		return NotBegun, none, nil
 	}
 	if err != nil {

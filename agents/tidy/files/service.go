@@ -28,6 +28,7 @@ type Options struct {
 type Service struct {
 	allowed   *Allowed
 	journals  string
+	since     time.Time // when journals was made, if this service had to
 	private   []string
 	homeTrash string
 	now       func() time.Time
@@ -51,7 +52,11 @@ func New(options Options) (*Service, error) {
 	if options.Allowed == nil || !filepath.IsAbs(options.Journal) {
 		return nil, &Error{Code: ErrBadArgs, Found: "a service needs its allowed folders and an absolute journal folder"}
 	}
-	if err := os.MkdirAll(options.Journal, 0o700); err != nil {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	fresh, err := makeJournals(options.Journal)
+	if err != nil {
 		return nil, &Error{Code: ErrJournal, Path: options.Journal, Found: "the journal folder cannot be made", Err: err}
 	}
 	s := &Service{
@@ -60,8 +65,8 @@ func New(options Options) (*Service, error) {
 		homeTrash: options.HomeTrash, now: options.Now, scans: newScans(options.Scans), uid: os.Getuid(),
 		opened: func(*tree) {}, step: func(string, string) {}, link: (*os.Root).Link, append: appendLine, sync: (*os.File).Sync, topOf: topOf,
 	}
-	if s.now == nil {
-		s.now = time.Now
+	if fresh {
+		s.since = s.now().Truncate(time.Millisecond)
 	}
 	if s.homeTrash == "" {
 		s.homeTrash = defaultHomeTrash()

@@ -1,0 +1,326 @@
+//go:build faults
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// buildFlags build the program with its fault points.
+var buildFlags = []string{"-tags", "faults"}
+
+const killed = -int(syscall.SIGKILL)
+
+// ordeal is a turn that is killed, perhaps several times, and taken up again.
+type ordeal struct {
+	*scene
+	faults []string // where each run dies, if it comes there
+	answer string   // to a question about an unknown fate
+	// between happens after each death.
+	between func(*ordeal)
+
+	open   [][]string // the questions that were open when it died
+	number int        // of the run, from 0
+}
+
+// spring is a run up to its end: every question is answered, once.
+func (o *ordeal) spring(fault string) (code int, p *process) {
+	o.t.Helper()
+	args := []string{"--json", "tidy", o.folder}
+	if o.number > 0 {
+		args = []string{"--json", "--resume"}
+	}
+	o.number++
+	p = start(o.t, options{data: o.data, args: args, fault: fault})
+	for said := 0; ; {
+		word, asked := o.asked(p, &said)
+		if !asked {
+			return p.wait(), p
+		}
+		if word == "accept" && !o.everAccepted() {
+			o.untouched("before the first yes")
+		}
+		p.say(word)
+	}
+}
+
+// asked waits for the next question of a run and says what to answer.
+func (o *ordeal) asked(p *process, said *int) (string, bool) {
+	o.t.Helper()
+	if !p.says("then press Enter.") {
+		return "", false
+	}
+	*said++
+	all := squeeze(p.prompt.String())
+	shown := all[:p.from]
+	shown = shown[strings.LastIndex(shown, "Question "):]
+	o.stillOpen(shown)
+	if strings.Contains(shown, "Type leave, ask again") {
+		return o.answer, true
+	}
+	return "accept", true
+}
+
+// stillOpen demands that what was open when the program was killed is asked again under
+// its old number and with its old deadline.
+func (o *ordeal) stillOpen(shown string) {
+	o.t.Helper()
+	for _, q := range o.open {
+		var micros int64
+		_, err := fmt.Sscan(q[2], &micros)
+		must(o.t, err)
+		until := time.UnixMicro(micros).UTC().Format("until 15:04:05")
+		if !strings.HasPrefix(shown, "Question "+q[0]+":") || !strings.Contains(shown, until) {
+			o.t.Errorf("question %s was open %s; what is asked after the restart is %q", q[0], until, shown)
+		}
+	}
+	o.open = nil
+}
+
+func (o *ordeal) everAccepted() bool {
+	return o.number > 1 && readLedger(o.t, o.data).one(`SELECT count(*) FROM consents`) != "0"
+}
+
+// endure runs to the end through every fault and proves what has to hold after it.
+func (o *ordeal) endure() *ledger {
+	o.t.Helper()
+	var p *process
+	var code int
+	for _, fault := range append(slices.Clone(o.faults), "") {
+		if code, p = o.spring(fault); code != killed {
+			break
+		}
+		after := readLedger(o.t, o.data)
+		o.open = after.openQuestions()
+		for _, id := range after.sessions() {
+			judge(o.t, after.bodies(id), false)
+		}
+		if after.one(`SELECT count(*) FROM consents`) == "0" {
+			o.untouched("killed before any yes, ")
+		}
+		if o.between != nil {
+			o.between(o)
+		}
+	}
+	if len(o.open) > 0 {
+		o.t.Errorf("these were open when it was killed and were not asked again: %v", o.open)
+	}
+	l := readLedger(o.t, o.data)
+	l.ended()
+	l.consented(1 + o.startsTwice())
+	o.told(l, p)
+	o.exit(l, code)
+	return l
+}
+
+// startsTwice counts the deaths after which a call may be granted once more: its start
+// was recorded, or may have been, and its service can show that nothing had begun.
+func (o *ordeal) startsTwice() int {
+	n := 0
+	for _, f := range o.faults {
+		switch name, _, _ := strings.Cut(f, ":"); name {
+		case "invoked.logged", "command.published", "start.committed":
+			n++
+		}
+	}
+	return n
+}
+
+// told compares standard output of the last run with the ledger: all of the session.
+func (o *ordeal) told(l *ledger, p *process) {
+	o.t.Helper()
+	ids := l.sessions()
+	if len(ids) != 1 {
+		o.t.Fatalf("there are %d sessions, want 1", len(ids))
+	}
+	if !slices.Equal(jsonLines(p.out.String()), l.bodies(ids[0])) {
+		o.t.Errorf("standard output is not the session's events:\n%s", p.out)
+	}
+}
+
+// exit judges the exit code by what has happened to the files.
+func (o *ordeal) exit(l *ledger, code int) {
+	o.t.Helper()
+	gone := o.gone()
+	want := 1
+	if slices.Equal(gone, o.duplicates()) && l.one(`SELECT count(*) FROM questions WHERE kind = 'clarification'`) == "0" {
+		want = 0
+	}
+	if code != want {
+		o.t.Errorf("the exit code is %d, want %d: %d of %d files are gone", code, want, len(gone), len(o.duplicates()))
+	}
+	for _, path := range gone {
+		if !slices.Contains(o.duplicates(), path) {
+			o.t.Errorf("%q is gone and was no duplicate", path)
+		}
+	}
+	var all []string
+	for call, paths := range o.removed() {
+		if n := l.one(`SELECT count(*) FROM consents WHERE call_id = ? AND consumed_at IS NOT NULL`, call); n != "1" {
+			o.t.Errorf("call %s has removed %v with %s consents consumed", call, paths, n)
+		}
+		all = append(all, paths...)
+	}
+	slices.Sort(all)
+	if doubles := len(all) - len(slices.Compact(slices.Clone(all))); doubles > 0 {
+		o.t.Errorf("%d files were removed twice: %v", doubles, all)
+	}
+	if o.between == nil && !slices.Equal(all, gone) {
+		o.t.Errorf("the journals say that these are gone: %v\ngone are: %v", all, gone)
+	}
+}
+
+// points are all fault points but unknown.asked, which needs an unknown fate.
+func points() []string {
+	return []string{
+		"question.saving", "question.saved", "answer.saved", "dispatch.committing", "invoked.logged", "command.published",
+		"start.committed", "delete.middle", "delete.done", "finish.committed", "report.applying", "undo.waiting",
+	}
+}
+
+func name(faults []string) string { return strings.Join(faults, ",") }
+
+func endures(t *testing.T, faults ...string) {
+	t.Helper()
+	t.Run(name(faults), func(t *testing.T) {
+		t.Parallel()
+		o := &ordeal{scene: newScene(t), faults: faults, answer: "leave"}
+		o.endure()
+		if o.number < 2 {
+			t.Errorf("the program was never killed: it does not come to %s", faults[0])
+		}
+		o.tidied()
+	})
+}
+
+// TestKilledOnce kills the program at every point, and at those that it passes for each
+// of its three calls, at each.
+func TestKilledOnce(t *testing.T) {
+	t.Parallel()
+	for _, point := range points() {
+		endures(t, point)
+		switch point {
+		case "dispatch.committing", "invoked.logged", "command.published", "finish.committed", "report.applying":
+			endures(t, point+":2")
+			endures(t, point+":3")
+		}
+	}
+}
+
+// TestKilledTwice kills the program, and once more where it comes to the same point
+// again.
+func TestKilledTwice(t *testing.T) {
+	t.Parallel()
+	for _, point := range points() {
+		endures(t, point, point)
+	}
+}
+
+// TestKilledOnTheWay kills the program, and once more further on.
+func TestKilledOnTheWay(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][]string{
+		{"invoked.logged", "finish.committed"},
+		{"report.applying:2", "question.saved"},
+		{"question.saving", "answer.saved"},
+		{"question.saved", "question.saved", "undo.waiting"},
+		{"question.saved", "dispatch.committing"},
+		{"answer.saved", "invoked.logged"},
+		{"undo.waiting", "command.published"},
+		{"dispatch.committing:3", "start.committed"},
+		{"command.published:3", "delete.middle"},
+		{"start.committed", "start.committed", "delete.middle"},
+		{"start.committed", "delete.done"},
+		{"delete.middle", "report.applying"},
+		{"delete.done", "finish.committed"},
+		{"finish.committed:3", "report.applying"},
+	} {
+		endures(t, pair...)
+	}
+}
+
+// withoutJournals removes what would tell how far a removal came.
+func withoutJournals(o *ordeal) { must(o.t, os.RemoveAll(filepath.Join(o.data, "journal"))) }
+
+// withBrokenJournals writes rubbish over it.
+func withBrokenJournals(o *ordeal) {
+	journals, err := filepath.Glob(filepath.Join(o.data, "journal", "*.jsonl"))
+	must(o.t, err)
+	for _, path := range journals {
+		must(o.t, os.WriteFile(path, []byte("no journal\n"), 0o600))
+	}
+}
+
+// TestUnknownFate kills the program in the middle of a removal and takes away what would
+// tell how far it came: a person is asked, and what they say is done.
+func TestUnknownFate(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name      string
+		faults    []string
+		between   func(*ordeal)
+		answer    string
+		questions string
+	}{
+		{"lost, leave", []string{"delete.middle"}, withoutJournals, "leave", "confirmation accepted, clarification answered"},
+		{"broken, leave", []string{"delete.middle"}, withBrokenJournals, "leave", "confirmation accepted, clarification answered"},
+		{"lost, ask again", []string{"delete.middle"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
+		{"lost after the whole, ask again", []string{"delete.done"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
+		{"killed when asked, leave", []string{"delete.middle", "unknown.asked"}, withoutJournals, "leave", "confirmation accepted, clarification answered"},
+		{"killed when asked, ask again", []string{"delete.middle", "unknown.asked"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
+		{"killed when asked anew", []string{"delete.middle", "question.saved"}, withBrokenJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			o := &ordeal{scene: newScene(t), faults: row.faults, answer: row.answer, between: row.between}
+			l := o.endure()
+			if o.number != len(row.faults)+1 {
+				t.Errorf("it took %d runs, want %d", o.number, len(row.faults)+1)
+			}
+			var questions []string
+			for _, q := range l.rows(`SELECT kind || ' ' || state FROM questions ORDER BY number`) {
+				questions = append(questions, q[0])
+			}
+			if got := strings.Join(questions, ", "); got != row.questions {
+				t.Errorf("the questions are %q, want %q", got, row.questions)
+			}
+		})
+	}
+}
+
+// TestUnansweredFate leaves the question about an unknown fate to itself: nobody is
+// there to answer, so nothing more is done.
+func TestUnansweredFate(t *testing.T) {
+	t.Parallel()
+	o := &ordeal{scene: newScene(t)}
+	if code, _ := o.spring("delete.middle"); code != killed {
+		t.Fatalf("the exit code is %d; the program was not killed", code)
+	}
+	gone := o.gone()
+	withoutJournals(o)
+	p := start(t, options{data: o.data, args: []string{"--resume", "--no-input"}})
+	p.ends(1)
+	if after := o.gone(); !slices.Equal(gone, after) {
+		t.Errorf("gone were %v, now %v", gone, after)
+	}
+	l := readLedger(t, o.data)
+	l.ended()
+	l.consented(1)
+}
+
+// TestFaultWithoutAPoint is the control: a point that does not exist kills nothing.
+func TestFaultWithoutAPoint(t *testing.T) {
+	t.Parallel()
+	o := &ordeal{scene: newScene(t), faults: []string{"no.such.point"}}
+	o.endure()
+	if o.number != 1 {
+		t.Error("the program was killed")
+	}
+}

@@ -1,0 +1,242 @@
+// Package main_test starts the real program: it types, reads, kills and starts again.
+package main_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait. It is long because a loaded machine is no failure.
+const patience = 90 * time.Second
+
+// parallel is how many runs are under way at once unless -parallel says otherwise: they
+// mostly wait for the time in which a yes can be taken back.
+const parallel = "8"
+
+// program is the built binary.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", parallel); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	dir, err := os.MkdirTemp("", "earshot-program-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "earshot")
+	build := exec.Command("go", append(append([]string{"build"}, buildFlags...), "-o", program, ".")...)
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := errors.Join(build.Run(), os.Chmod(dir, 0o755)); err != nil { // another user runs it too
+		fmt.Fprintln(os.Stderr, "building the program:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// heard is what a program has written so far. It is safe for concurrent use.
+type heard struct {
+	mu   sync.Mutex
+	text []byte
+	news chan struct{} // closed at the next write
+}
+
+func newHeard() *heard { return &heard{news: make(chan struct{})} }
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, p...)
+	close(h.news)
+	h.news = make(chan struct{})
+	return len(p), nil
+}
+
+func (h *heard) now() (string, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text), h.news
+}
+
+func (h *heard) String() string {
+	text, _ := h.now()
+	return text
+}
+
+// process is one run of the program.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	out    *heard // standard output
+	prompt *heard // where questions are put
+	from   int    // how much of prompt, in its squeezed form, has been waited for
+	ended  chan struct{}
+}
+
+// options of a run.
+type options struct {
+	data  string   // the data directory
+	args  []string // after `run`
+	env   []string // more of the environment
+	fault string   // where to die
+	// nobody gives the program an empty input from the start.
+	nobody bool
+	// as runs it as another user.
+	as *syscall.Credential
+	// limit is the size of files in blocks of `ulimit -f`, when not empty.
+	limit string
+}
+
+// command prepares a run with an environment of its own.
+func command(t *testing.T, o options) *exec.Cmd {
+	t.Helper()
+	args := append([]string{"run"}, o.args...)
+	if o.data != "" {
+		args = append(args, "--data", o.data)
+	}
+	cmd := exec.Command(program, args...)
+	if o.limit != "" {
+		cmd = exec.Command("sh", append([]string{"-c", "ulimit -f " + o.limit + ` && exec "$@"`, "sh", program}, args...)...)
+	}
+	home := t.TempDir()
+	cmd.Dir = home
+	cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LANG=C.UTF-8", "EARSHOT_FAULT=" + o.fault,
+	}, o.env...)
+	if o.as != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: o.as}
+	}
+	return cmd
+}
+
+// start starts a run with pipes. It is ended with the test.
+func start(t *testing.T, o options) *process {
+	t.Helper()
+	p := &process{t: t, cmd: command(t, o), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.prompt
+	if !o.nobody {
+		input, err := p.cmd.StdinPipe()
+		must(t, err)
+		p.input = input
+	}
+	must(t, p.cmd.Start())
+	p.own()
+	return p
+}
+
+// own waits for the program's end, and brings it about when the test ends first.
+func (p *process) own() {
+	go func() {
+		_ = p.cmd.Wait() // the state says how it ended
+		close(p.ended)
+	}()
+	p.t.Cleanup(func() {
+		_ = p.cmd.Process.Kill() // it may have ended
+		<-p.ended
+	})
+}
+
+// squeeze makes text independent of how it was wrapped.
+func squeeze(text string) string {
+	text = strings.NewReplacer("\u2068", "", "\u2069", "").Replace(text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// await waits until the program has asked or said text, after what was awaited before.
+func (p *process) await(text string) {
+	p.t.Helper()
+	if !p.says(text) {
+		p.t.Fatalf("waited for %q in vain; standard output:\n%s\nprompts:\n%s", text, p.out, p.prompt)
+	}
+}
+
+// says is await that reports whether the text came before the program ended.
+func (p *process) says(text string) bool {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	for over := false; ; {
+		all, news := p.prompt.now()
+		all = squeeze(all)
+		if i := strings.Index(all[min(p.from, len(all)):], text); i >= 0 {
+			p.from += i + len(text)
+			return true
+		}
+		if over {
+			return false
+		}
+		select {
+		case <-news:
+		case <-p.ended:
+			over = true // once more: it may have been the last word
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// say types a line.
+func (p *process) say(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.input, line+"\n"); err != nil {
+		p.t.Fatalf("typing %q: %v\nprompts:\n%s", line, err, p.prompt)
+	}
+}
+
+func (p *process) closeInput() { must(p.t, p.input.Close()) }
+
+func (p *process) signal(s os.Signal) { must(p.t, p.cmd.Process.Signal(s)) }
+
+// wait waits for the end and returns the exit code, or minus the signal that killed it.
+func (p *process) wait() int {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		p.t.Fatalf("the program does not end; standard output:\n%s\nprompts:\n%s", p.out, p.prompt)
+	}
+	state, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && state.Signaled() {
+		return -int(state.Signal())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// ends waits for the end and demands the exit code.
+func (p *process) ends(code int) {
+	p.t.Helper()
+	if got := p.wait(); got != code {
+		p.t.Errorf("the exit code is %d, want %d; standard output:\n%s\nprompts:\n%s", got, code, p.out, p.prompt)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,190 @@
+package main_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/agents/tidy"
+)
+
+// scene is a folder with duplicates, and a data directory.
+type scene struct {
+	t      *testing.T
+	folder string
+	data   string
+	before map[string]string // what the folder held: the content's hash by path
+}
+
+// newScene makes the sample folder of the product.
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := emptyScene(t)
+	_, err := tidy.MakeSample(s.folder)
+	must(t, err)
+	s.before = content(t, s.folder)
+	return s
+}
+
+func emptyScene(t *testing.T) *scene {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	s := &scene{t: t, folder: filepath.Join(dir, "photos"), data: filepath.Join(dir, "data")}
+	must(t, os.Mkdir(s.folder, 0o755))
+	must(t, os.Mkdir(s.data, 0o700))
+	return s
+}
+
+// sceneOf makes a folder of these files.
+func sceneOf(t *testing.T, files map[string]string) *scene {
+	t.Helper()
+	s := emptyScene(t)
+	for path, text := range files {
+		s.write(path, text)
+	}
+	s.before = content(t, s.folder)
+	return s
+}
+
+func (s *scene) write(path, text string) {
+	s.t.Helper()
+	full := filepath.Join(s.folder, path)
+	must(s.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	must(s.t, os.WriteFile(full, []byte(text), 0o600))
+}
+
+// content reads every regular file below a folder.
+func content(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		all[rel] = fmt.Sprintf("%x", sha256.Sum256(raw))
+		return err
+	}))
+	return all
+}
+
+// gone lists what the folder held and holds no more, and demands that nothing else has
+// happened: no file changed, none appeared, and each content is still there.
+func (s *scene) gone() []string {
+	s.t.Helper()
+	now := content(s.t, s.folder)
+	left := map[string]bool{}
+	for path, sum := range now {
+		left[sum] = true
+		if s.before[path] != sum {
+			s.t.Errorf("%q has appeared or changed", path)
+		}
+	}
+	var gone []string
+	for path, sum := range s.before {
+		if now[path] == "" {
+			gone = append(gone, path)
+		}
+		if !left[sum] {
+			s.t.Errorf("the content of %q is lost: no survivor is left", path)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// duplicates are what a whole removal deletes: all of a content but the bytewise
+// smallest path, without what a scan leaves out.
+func (s *scene) duplicates() []string {
+	sets := map[string][]string{}
+	for path, sum := range s.before {
+		if strings.HasPrefix(path, ".git/") || path == "notes/empty.txt" || strings.Contains(path, "hard link") {
+			continue
+		}
+		sets[sum] = append(sets[sum], path)
+	}
+	var all []string
+	for sum := range maps.Keys(sets) {
+		slices.Sort(sets[sum])
+		all = append(all, sets[sum][1:]...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// untouched demands that every file is where it was, and that nothing else is there.
+func (s *scene) untouched(when string) {
+	s.t.Helper()
+	if now := content(s.t, s.folder); !maps.Equal(now, s.before) {
+		s.t.Errorf("%s the folder is not as it was: %v are gone", when, s.gone())
+	}
+	s.tidied()
+}
+
+// tidied demands that no private folder of the program is left behind.
+func (s *scene) tidied() {
+	s.t.Helper()
+	left, err := filepath.Glob(filepath.Join(s.folder, ".earshot-*"))
+	must(s.t, err)
+	if len(left) > 0 {
+		s.t.Errorf("left behind: %v", left)
+	}
+}
+
+// run starts the agent on the folder.
+func (s *scene) run(args ...string) *process {
+	s.t.Helper()
+	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, args...)})
+}
+
+// removed reads the journals: the paths that each call says it has removed.
+func (s *scene) removed() map[string][]string {
+	s.t.Helper()
+	journals, err := filepath.Glob(filepath.Join(s.data, "journal", "*.jsonl"))
+	must(s.t, err)
+	all := map[string][]string{}
+	for _, name := range journals {
+		raw, err := os.ReadFile(name)
+		must(s.t, err)
+		call := strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		all[call] = removals(s.t, raw)
+	}
+	return all
+}
+
+// removals reads one journal. A line that was cut off by a crash says nothing.
+func removals(t *testing.T, raw []byte) []string {
+	t.Helper()
+	paths, gone := map[int]string{}, []string(nil)
+	for line := range strings.Lines(string(raw)) {
+		var e struct {
+			Kind string `json:"k"`
+			Item int    `json:"n"`
+			Path string `json:"path"`
+			Code string `json:"code"`
+			Kept string `json:"kept"`
+		}
+		if json.Unmarshal([]byte(line), &e) != nil {
+			continue
+		}
+		switch {
+		case e.Kind == "before":
+			paths[e.Item] = e.Path
+		case e.Kind == "after" && e.Code == "" && e.Kept == "":
+			gone = append(gone, paths[e.Item])
+		}
+	}
+	return gone
+}
