@@ -93,6 +93,7 @@ type process struct {
 	dead   atomic.Bool
 	full   atomic.Bool // the disk
 
+	narrator kernel.Narrator
 	restored bool
 
 	mu        sync.Mutex
@@ -171,6 +172,7 @@ func (w *world) boot(folder string) *process {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	p.narrator = narrator
 	policy, err := kernel.NewRules(w.rules)
 	if err != nil {
 		w.t.Fatal(err)

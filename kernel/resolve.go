@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,9 +59,6 @@ func (s *step) resolve(c *turn.Call, d utp.Definition, given jsontext.Value) (re
 	canonical, err := utp.Canonical(sealed)
 	if err != nil {
 		return resolved{}, invalid(err)
-	}
-	if bytes.Count(canonical, []byte(`"$secret"`)) != len(r.Envs) {
-		return resolved{}, &invalidError{code: utp.CodeBadRequest, message: "a secret can only be named by the tool's envs, never by an agent"}
 	}
 	return resolved{args: sealed, canonical: canonical, defaults: r.Defaults, fixed: r.Fixed, envs: r.Envs}, nil
 }

@@ -34,7 +34,7 @@ const (
 func Ask(ctx context.Context, to Requester, op string, request, into any) error {
 	raw, err := json.Marshal(request, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return fmt.Errorf("rpc: %s: %w", op, err)
+		return fmt.Errorf("%w: the request %s: %w", ErrValue, op, err)
 	}
 	answer, err := to.Request(ctx, op, raw)
 	if err != nil {
@@ -70,7 +70,7 @@ func AskUntil(ctx context.Context, to Requester, op string, request, into any) e
 func passing(err error, tries int) bool {
 	refused, answered := errors.AsType[*utp.Fault](err)
 	if !answered {
-		return true
+		return !errors.Is(err, ErrValue)
 	}
 	switch refused.Code {
 	case utp.CodeUpstreamUnavailable, utp.CodeStorageError:
@@ -110,7 +110,7 @@ func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error
 	return all, nil
 }
 
-// ErrValue: what was to be stored cannot be written as JSON. Trying again is in vain.
+// ErrValue: what was to be sent cannot be written as JSON. Trying again is in vain.
 var ErrValue = errors.New("rpc: the value is no JSON")
 
 // Store makes a body of a value, uploading it first if it is large.

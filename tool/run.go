@@ -17,6 +17,9 @@ import (
 func (s *Service) run(ctx context.Context, id string, m Message) {
 	var a utp.StartAnswer
 	request := utp.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
+	if !request.Command.IsValid() {
+		request.Command = nil // a bell rings, whatever is in it
+	}
 	// A stop may overtake the answer, and the call may have been granted all the same. So
 	// the answer is waited for, and the tool itself says what a stop has left to be done:
 	// a grant that is given up would lapse only much later, with an effect unknown.
@@ -194,6 +197,8 @@ func toolError(err error) *utp.ToolError {
 		out.Message = out.Message[:messageLimit] + "…"
 	}
 	out.Message = strings.ToValidUTF8(out.Message, "\uFFFD") // also where a rune was cut
+	out.Code = utp.Code(strings.ToValidUTF8(string(out.Code), "\uFFFD"))
+	out.Source = strings.ToValidUTF8(out.Source, "\uFFFD")
 	if len(out.Detail) > detailLimit || (len(out.Detail) > 0 && !out.Detail.IsValid()) {
 		out.Detail = nil
 	}

@@ -163,7 +163,7 @@ func (h *held) renew(ctx context.Context) error {
 // says so in its place: a turn ends in any case.
 func (h *held) deliver(ctx context.Context, a Answer) error {
 	err := h.send(ctx, a)
-	if rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
+	if errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
 		err = h.send(ctx, failed(utp.CodeInternalError, fmt.Errorf("the agent's answer was refused: %w", err)))
 	}
 	return over(err)
