@@ -19,8 +19,9 @@ var (
 	errSilence = errors.New("bus: no answer came")
 )
 
-// silence is how long a request waits for an answer that will not come.
-const silence = 5 * time.Second
+// silence is how long a request waits for an answer that will not come, if its sender
+// waits as long.
+const silence = 30 * time.Second
 
 // The kinds of messages that a fault can be about.
 const (
@@ -78,7 +79,7 @@ func (b *bus) heal() {
 // lose drops the next n messages that fit.
 func (b *bus) lose(n int, fits func(message) bool) {
 	var left atomic.Int32
-	left.Store(int32(n)) //nolint:gosec // A few.
+	left.Store(int32(n))
 	b.fault(func(m message) fate { return fate{drop: fits(m) && left.Add(-1) >= 0} })
 }
 

@@ -121,7 +121,7 @@ func TestChaos(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				x := &weather{w: w, rand: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // A seed makes it repeatable.
+				x := &weather{w: w, rand: rand.New(rand.NewPCG(seed, 1))}
 				w.effects.at("begun", func(ctx context.Context, _ *service, _ *tool.Call) error {
 					select {
 					case <-time.After(time.Duration(x.n(4000)) * time.Millisecond):

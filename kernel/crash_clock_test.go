@@ -84,7 +84,7 @@ func TestCrashClockBeforeStart(t *testing.T) {
 func TestCrashClockServiceAsksFirst(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.bus.fault(func(m message) fate {
-			if requestOf(utp.OpStart)(m) && w.clock.now().Sub(time.Now()) == 0 {
+			if requestOf(utp.OpStart)(m) && time.Until(w.clock.now()) == 0 {
 				w.clock.suspend(48 * time.Hour) // the lid is closed as the request is under way
 			}
 			return fate{}

@@ -396,6 +396,37 @@ func TestCrashPausedService(t *testing.T) {
 	})
 }
 
+// TestCrashBeatsLost: neither a lost beat nor a lost answer costs the lease.
+func TestCrashBeatsLost(t *testing.T) {
+	for _, kind := range []string{isRequest, isAnswer} {
+		t.Run(kind, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				n := 0
+				w.bus.fault(func(m message) fate {
+					if m.kind != kind || m.op != utp.OpBeat {
+						return fate{}
+					}
+					n++
+					return fate{drop: n%2 != 0}
+				})
+				busy := w.gate()
+				w.effects.at("done", busy.pass)
+				w.work(one(burn))
+				a := w.begin()
+				q := w.accepts()
+				w.reaches(a.Turn, turn.Started)
+				w.pass(5 * time.Minute)
+				if rows := w.questions(); len(rows) != 0 {
+					t.Errorf("the call's fate was asked about: %v after %v", rows, q)
+				}
+				busy.open()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
 // TestCrashPausedServiceInTime: it wakes while its call is still its own.
 func TestCrashPausedServiceInTime(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -432,7 +463,7 @@ func TestCrashLapsedAndBack(t *testing.T) {
 		w.reaches(a.Turn, turn.Started)
 		w.services[0].conn.cut.Store(true)
 		w.reaches(a.Turn, turn.Lapsed)
-		w.pass(silence)
+		w.pass(6 * time.Second) // the beat that is under way comes to nothing
 		w.services[0].conn.cut.Store(false)
 		back.open()
 		w.reaches(a.Turn, turn.Started)

@@ -29,7 +29,7 @@ func (w *world) query(path, text string, args ...any) [][]string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // Err is looked at.
+	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
 		w.t.Fatal(err)

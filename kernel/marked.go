@@ -137,8 +137,9 @@ func (s *secretSearch) target(ref string) any {
 // memberSchemas are the schemas that may describe a member.
 func memberSchemas(node map[string]any, name string) []any {
 	properties, _ := node["properties"].(map[string]any)
-	all := []any{properties[name], node["additionalProperties"], node["unevaluatedProperties"]}
 	patterns, _ := node["patternProperties"].(map[string]any)
+	all := make([]any, 0, 3+len(patterns))
+	all = append(all, properties[name], node["additionalProperties"], node["unevaluatedProperties"])
 	for _, part := range patterns {
 		all = append(all, part)
 	}

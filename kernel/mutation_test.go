@@ -121,12 +121,12 @@ func TestMutationBeforeStart(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, withSecret, func(t *testing.T, w *world) {
-				a, q, call := w.mutant(m, func() {
+				a, q, _ := w.mutant(m, func() {
 					for _, s := range w.services {
 						s.conn.cut.Store(true)
 					}
 				})
-				call = w.reaches(a.Turn, turn.Dispatched)
+				call := w.reaches(a.Turn, turn.Dispatched)
 				w.pass(time.Second)
 				if m.down {
 					w.now.die()

@@ -114,7 +114,7 @@ func TestPolicyVersion(t *testing.T) {
 		}
 		seen[v] = name
 	}
-	if version(a, b) != version(a, b) {
+	if again := version(a, b); version(a, b) != again {
 		t.Error("the same rules have two versions")
 	}
 }

@@ -81,7 +81,7 @@ func (s *service) tool(d utp.Definition) tool.Tool {
 		},
 		Reconcile: func(ctx context.Context, c *tool.Call) (tool.Fate, tool.Result, error) {
 			if err := s.world.effects.reach(ctx, "reconciled", s, c); err != nil {
-				return tool.Unknown, tool.Result{}, nil
+				return tool.Unknown, tool.Result{}, nil //nolint:nilerr // The world has killed it.
 			}
 			if slices.Contains(s.world.effects.all(), c.ID) {
 				return tool.Done, tool.Result{Value: map[string]any{"did": d.Tool, "found": true}}, nil

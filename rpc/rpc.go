@@ -27,6 +27,9 @@ const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
 	maxDefects = 10
+	// patience is how long one try of AskUntil waits: well below the leases of calls and
+	// turns, so that an answer that was lost does not cost one.
+	patience = 10 * time.Second
 )
 
 // Ask makes one request and reads its answer into the value, which may be nil. A
@@ -45,12 +48,13 @@ func Ask(ctx context.Context, to Requester, op string, request, into any) error 
 
 // AskUntil repeats a request, which must be one of those that change nothing when they
 // come twice, until it is answered, refused for good, or the context ends; then it
-// returns the last error. Pauses grow from 50 ms to 2 s. A defect of the kernel
+// returns the last error. Each try waits 10 s for its answer at most; the pauses between
+// them grow from 50 ms to 2 s. A defect of the kernel
 // (internal_error) is given ten tries.
 func AskUntil(ctx context.Context, to Requester, op string, request, into any) error {
 	wait := firstPause
 	for try := 1; ; try++ {
-		err := Ask(ctx, to, op, request, into)
+		err := askFor(ctx, to, op, request, into)
 		if err == nil || !passing(err, try) {
 			return err
 		}
@@ -63,6 +67,12 @@ func AskUntil(ctx context.Context, to Requester, op string, request, into any) e
 		}
 		wait = min(2*wait, lastPause)
 	}
+}
+
+func askFor(ctx context.Context, to Requester, op string, request, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return Ask(ctx, to, op, request, into)
 }
 
 // passing tells whether asking again may help: no answer came, or the kernel itself
@@ -110,7 +120,7 @@ func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error
 	return all, nil
 }
 
-// ErrValue: what was to be sent cannot be written as JSON. Trying again is in vain.
+// ErrValue says that a value cannot be written as JSON. Trying again is in vain.
 var ErrValue = errors.New("rpc: the value is no JSON")
 
 // Store makes a body of a value, uploading it first if it is large.

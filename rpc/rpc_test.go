@@ -147,6 +147,30 @@ func TestAskUntil(t *testing.T) {
 	}
 }
 
+// TestAskUntilIsImpatient: an answer that was lost is not waited for longer than 10 s.
+func TestAskUntilIsImpatient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		lost := 2
+		err := rpc.AskUntil(t.Context(), slow(func(ctx context.Context) ([]byte, error) {
+			if lost--; lost < 0 {
+				return utp.EncodeAnswer(nil, nil), nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}), utp.OpStart, struct{}{}, nil)
+		if took := time.Since(began); err != nil || took != 20*time.Second+150*time.Millisecond {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// slow is a kernel that takes its time.
+type slow func(context.Context) ([]byte, error)
+
+func (s slow) Request(ctx context.Context, _ string, _ []byte) ([]byte, error) { return s(ctx) }
+
 // TestAskUntilEnds: with its context, and at once with what can never be sent.
 func TestAskUntilEnds(t *testing.T) {
 	t.Parallel()

@@ -37,4 +37,5 @@ func Example() {
 		return s.Run(ctx) // until ctx ends; running calls finish first
 	}
 	_ = serve
+	// Output:
 }

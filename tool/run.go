@@ -13,8 +13,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// run starts the call at the kernel and, if that is granted, does it.
-func (s *Service) run(ctx context.Context, id string, m Message) {
+// run starts the call at the kernel and, if that is granted, does it. The context alive
+// is the service's, ctx the call's own: a stop ends the work and not the telling of it.
+func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	var a utp.StartAnswer
 	request := utp.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
 	if !request.Command.IsValid() {
@@ -23,7 +24,7 @@ func (s *Service) run(ctx context.Context, id string, m Message) {
 	// A stop may overtake the answer, and the call may have been granted all the same. So
 	// the answer is waited for, and the tool itself says what a stop has left to be done:
 	// a grant that is given up would lapse only much later, with an effect unknown.
-	asking, done := s.lastWords(ctx)
+	asking, done := s.lastWords(alive)
 	defer done()
 	if err := rpc.AskUntil(asking, s.o.Conn, utp.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
@@ -33,13 +34,13 @@ func (s *Service) run(ctx context.Context, id string, m Message) {
 	c, err := s.callOf(asking, a)
 	held := utp.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	if err != nil {
-		s.finish(ctx, held, Result{}, err)
+		s.finish(alive, held, Result{}, err)
 		return
 	}
 	beating := s.beat(ctx, held, c, lease)
 	result, err := s.guarded(ctx, c)
 	beating.end()
-	s.finish(ctx, held, result, err)
+	s.finish(alive, held, result, err)
 }
 
 func (s *Service) callOf(ctx context.Context, a utp.StartAnswer) (*Call, error) {
@@ -105,15 +106,23 @@ func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lea
 		}
 		moved = nil
 		calm.Reset(progressPause)
-		var a utp.BeatAnswer
-		err := rpc.Ask(ctx, s.o.Conn, utp.OpBeat, utp.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}, &a)
-		if err != nil && ctx.Err() == nil {
-			s.o.Logger.Warn("beat", "call", held.Call, "error", err)
-		}
-		if a.Stop {
+		if s.beatOnce(ctx, held, c, lease/6) {
 			s.cancel(held.Call)
 		}
 	}
+}
+
+// beatOnce renews the lease and reports whether the tool is to stop. It waits a part of
+// the lease only: a beat that is lost must not cost the next ones.
+func (s *Service) beatOnce(ctx context.Context, held utp.OwnerRequest, c *Call, most time.Duration) (stop bool) {
+	asking, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	var a utp.BeatAnswer
+	err := rpc.Ask(asking, s.o.Conn, utp.OpBeat, utp.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}, &a)
+	if err != nil && ctx.Err() == nil {
+		s.o.Logger.Warn("beat", "call", held.Call, "error", err)
+	}
+	return a.Stop
 }
 
 func (s *Service) cancel(call string) {
@@ -126,8 +135,8 @@ func (s *Service) cancel(call string) {
 
 // finish records the result. It outlives the service's context by grace: an effect
 // that happened must not go untold for want of a moment.
-func (s *Service) finish(ctx context.Context, held utp.OwnerRequest, r Result, failure error) {
-	ctx, cancel := s.lastWords(ctx)
+func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result, failure error) {
+	ctx, cancel := s.lastWords(alive)
 	defer cancel()
 	request := utp.FinishRequest{OwnerRequest: held, Status: r.Status}
 	if request.Status == "" {
@@ -156,7 +165,7 @@ func (s *Service) finish(ctx context.Context, held utp.OwnerRequest, r Result, f
 // for want of a value. Any other error says that the kernel was not reached.
 func (s *Service) store(ctx context.Context, r Result, into *utp.Body) (untold *utp.ToolError, err error) {
 	if r.Value == nil {
-		return nil, nil
+		return nil, nil //nolint:nilnil // Nothing to put, and nothing wrong.
 	}
 	*into, err = rpc.Store(ctx, s.o.Conn, r.Value)
 	switch {
@@ -169,11 +178,11 @@ func (s *Service) store(ctx context.Context, r Result, into *utp.Body) (untold *
 }
 
 // lastWords is a context that ends only grace after the service's own.
-func (s *Service) lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+func (s *Service) lastWords(alive context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(alive))
 	timer := time.AfterFunc(time.Hour, cancel)
 	timer.Stop()
-	stop := context.AfterFunc(ctx, func() { timer.Reset(grace) })
+	stop := context.AfterFunc(alive, func() { timer.Reset(grace) })
 	return own, func() {
 		stop()
 		timer.Stop()
@@ -206,7 +215,7 @@ func toolError(err error) *utp.ToolError {
 }
 
 // reconcile finds out what became of a lapsed call and tells the kernel.
-func (s *Service) reconcile(ctx context.Context, id string, _ Message) {
+func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 	var a utp.ReconcileAnswer
 	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
 		s.o.Logger.Info("not reconciled", "call", id, "error", err)
@@ -214,9 +223,8 @@ func (s *Service) reconcile(ctx context.Context, id string, _ Message) {
 	}
 	request := utp.SettleRequest{Call: id, Fate: string(Unknown)}
 	c, err := s.callOf(ctx, utp.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args})
-	t := s.tools[a.Tool]
-	if err == nil && t.Reconcile != nil {
-		fate, result, failure := t.Reconcile(ctx, c)
+	if err == nil && s.tools[a.Tool].Reconcile != nil {
+		fate, result, failure := s.guardedFate(ctx, c)
 		request, err = s.settlement(ctx, id, fate, result, failure)
 	}
 	if err == nil {
@@ -225,6 +233,17 @@ func (s *Service) reconcile(ctx context.Context, id string, _ Message) {
 	if err != nil {
 		s.o.Logger.Error("not settled", "call", id, "error", err)
 	}
+}
+
+// guardedFate asks the tool, and turns a panic into an error.
+func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p)
+			f, r, err = Unknown, Result{}, fmt.Errorf("the tool broke down: %v", p)
+		}
+	}()
+	return s.tools[c.Tool].Reconcile(ctx, c)
 }
 
 func (s *Service) settlement(ctx context.Context, id string, fate Fate, r Result, failure error) (utp.SettleRequest, error) {

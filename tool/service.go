@@ -122,15 +122,15 @@ func first(header map[string][]string, name string) string {
 
 // begin runs work for a call on a goroutine that Run waits for, unless the call is in
 // hand already or all slots are taken.
-func (s *Service) begin(ctx context.Context, call string, m Message, work func(context.Context, string, Message)) {
-	ctx, cancel := context.WithCancel(ctx)
+func (s *Service) begin(alive context.Context, call string, m Message, work func(alive, ctx context.Context, call string, m Message)) {
+	ctx, cancel := context.WithCancel(alive)
 	if !s.take(call, cancel) {
 		cancel()
 		return
 	}
 	s.owned.Go(func() {
 		defer s.release(call, cancel)
-		work(ctx, call, m)
+		work(alive, ctx, call, m)
 	})
 }
 

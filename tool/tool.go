@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -77,8 +78,13 @@ func (c *Call) Ready() error {
 	}
 }
 
-// Progress tells how far the call is, from 0 to 1. It never blocks.
+// Progress tells how far the call is, from 0 to 1; what is no number says nothing. It
+// never blocks.
 func (c *Call) Progress(fraction float64) {
+	if math.IsNaN(fraction) {
+		return
+	}
+	fraction = min(max(fraction, 0), 1)
 	c.fraction.Store(&fraction)
 	select {
 	case c.moved <- struct{}{}:

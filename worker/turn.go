@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +76,7 @@ func failed(code utp.Code, err error) Answer {
 func (h *held) observe(ctx context.Context) error {
 	for {
 		var page utp.TranscriptAnswer
-		if err := rpc.Ask(ctx, h.w.o.Conn, utp.OpTranscript, utp.TranscriptRequest{WorkerRequest: h.at, After: h.seen}, &page); err != nil {
+		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpTranscript, utp.TranscriptRequest{WorkerRequest: h.at, After: h.seen}, &page); err != nil {
 			return err
 		}
 		for _, r := range page.Results {
@@ -89,7 +88,10 @@ func (h *held) observe(ctx context.Context) error {
 				Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Value: value,
 			})
 			if err != nil {
-				return cmp.Or(h.deliver(ctx, failed(utp.CodeInternalError, err)), errEnded)
+				if err := h.deliver(ctx, failed(utp.CodeInternalError, err)); err != nil {
+					return err
+				}
+				return errEnded
 			}
 			h.seen++
 		}

@@ -241,13 +241,21 @@ func (h *house) Close() {
 	}
 }
 
+// foundInstead is what the store found where it expected a ledger.
+func foundInstead(err error) string {
+	if e, is := errors.AsType[*sqlite.Error](err); is && e.Found != "" {
+		return ": found " + e.Found + ", expected " + e.Expected
+	}
+	return ""
+}
+
 func ledgerFailure(path string, err error) error {
 	var newer *sqlite.VersionError
 	switch {
 	case errors.As(err, &newer):
 		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
 	case errors.Is(err, sqlite.ErrCorrupt):
-		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger: %v", path, err),
+		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, foundInstead(err)),
 			"restore it from a backup, or move it away and start afresh")
 	case errors.Is(err, kernel.ErrFull):
 		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")

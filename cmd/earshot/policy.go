@@ -14,12 +14,14 @@ import (
 // policyFile is the form of an operator's policy. Unknown members are refused: a
 // misspelt rule must not be a rule left out.
 type policyFile struct {
-	Rules []struct {
-		Tool        string        `yaml:"tool"`
-		Decide      turn.Decision `yaml:"decide"`
-		Timeout     time.Duration `yaml:"timeout"`
-		StartWithin time.Duration `yaml:"start_within"`
-	} `yaml:"rules"`
+	Rules []policyRule `yaml:"rules"`
+}
+
+type policyRule struct {
+	Tool        string        `yaml:"tool"`
+	Decide      turn.Decision `yaml:"decide"`
+	Timeout     time.Duration `yaml:"timeout"`
+	StartWithin time.Duration `yaml:"start_within"`
 }
 
 const maxPolicy = 1 << 20

@@ -44,7 +44,7 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "earshot")
 	build := exec.Command("go", append(append([]string{"build"}, buildFlags...), "-o", program, ".")...)
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr

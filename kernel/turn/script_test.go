@@ -156,7 +156,6 @@ func (s *script) tick(words []string, changed map[string]string) error {
 	return nil
 }
 
-//nolint:cyclop // One arm for each command.
 func (s *script) input(verb string, words []string, named map[string]string) (turn.Input, error) {
 	word := func(i int) string {
 		if i < len(words) {
@@ -307,7 +306,7 @@ func fields(v reflect.Value) string {
 			continue
 		}
 		value := fmt.Sprint(f.Interface())
-		if calls, are := f.Interface().([]turn.Call); are {
+		if calls, are := reflect.TypeAssert[[]turn.Call](f); are {
 			value = ""
 			for _, c := range calls {
 				value += "{" + fields(reflect.ValueOf(c)) + "}"
@@ -331,7 +330,7 @@ func (s *script) stand() {
 		}
 		s.out.WriteString(" · " + strings.Join(strings.Fields(line), " "))
 	}
-	if due, any := st.Due(s.now); any && st.Status != turn.Ended {
+	if due, is := st.Due(s.now); is && st.Status != turn.Ended {
 		fmt.Fprintf(&s.out, " · due in %s", due.Sub(s.now.Wall))
 	}
 	if st.End != nil {

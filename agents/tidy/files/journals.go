@@ -22,7 +22,7 @@ func makeJournals(path string) (bool, error) {
 	if err == nil && !info.IsDir() {
 		err = &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist}
 	}
-	return false, err //nolint:wrapcheck // the same.
+	return false, err
 }
 
 // lost reports whether the call is older than the folder, which this service had to make: then its journal may

@@ -1,0 +1,506 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// kernel plays the kernel with one turn. Each step's calls end after a while, with
+// their own number as the result.
+type kernel struct {
+	t *testing.T
+
+	mu     sync.Mutex
+	turn   utp.ClaimAnswer // what there is to claim; nothing when its Turn is empty
+	epoch  int
+	step   int
+	ready  time.Time // when the calls of the step have ended
+	needs  time.Duration
+	done   []utp.CallResult
+	asked  map[string][]jsontext.Value
+	at     map[string][]time.Time
+	answer map[string]func(n int, request jsontext.Value) error // an error instead of the usual answer
+	ring   func()
+	ended  []utp.DeliverRequest
+}
+
+var errCable = errors.New("the cable is out")
+
+func newKernel(t *testing.T) *kernel {
+	t.Helper()
+	return &kernel{
+		t: t, turn: utp.ClaimAnswer{Turn: "turn_1", Session: "sess_1", Args: jsontext.Value(`{"go":1}`), LeaseMS: 30_000},
+		needs: 500 * time.Millisecond, asked: map[string][]jsontext.Value{}, at: map[string][]time.Time{},
+		answer: map[string]func(int, jsontext.Value) error{},
+	}
+}
+
+func (k *kernel) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(request) > utp.MessageLimit {
+		return nil, &utp.Fault{Code: utp.CodeTooLarge, Message: fmt.Sprintf("%d bytes", len(request))}
+	}
+	n := len(k.asked[op])
+	k.asked[op], k.at[op] = append(k.asked[op], request), append(k.at[op], time.Now())
+	if answer := k.answer[op]; answer != nil {
+		if err := answer(n, request); err != nil {
+			if refused, is := errors.AsType[*utp.Fault](err); is {
+				return utp.EncodeAnswer(nil, refused), nil
+			}
+			return nil, err
+		}
+	}
+	value, err := k.handle(op, request)
+	return utp.EncodeAnswer(value, err), ctx.Err()
+}
+
+func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
+	switch op {
+	case utp.OpClaim:
+		if k.turn.Turn == "" || len(k.ended) > 0 {
+			return utp.ClaimAnswer{}, nil
+		}
+		k.epoch++
+		a := k.turn
+		a.Epoch, a.Step, a.Suspended = k.epoch, k.step, time.Now().Before(k.ready)
+		return a, nil
+	case utp.OpCall:
+		var q utp.CallRequest
+		k.read(request, &q)
+		if len(q.Calls) == 0 {
+			return nil, &utp.Fault{Code: utp.CodeBadRequest, Message: "a step needs at least one call"}
+		}
+		if q.Step == k.step {
+			return struct{}{}, nil
+		}
+		k.step, k.ready = q.Step, time.Now().Add(k.needs)
+		for _, c := range q.Calls {
+			k.done = append(k.done, utp.CallResult{
+				Key: c.Key, Call: fmt.Sprintf("tc_%d", len(k.done)+1), Tool: c.Tool, Status: utp.StatusSuccess,
+				Result: utp.Body{Inline: jsontext.Value(fmt.Sprint(len(k.done) + 1))},
+			})
+		}
+		return struct{}{}, nil
+	case utp.OpResume:
+		if time.Now().Before(k.ready) {
+			return utp.ResumeAnswer{Waiting: 1}, nil
+		}
+		k.epoch++
+		return utp.ResumeAnswer{Epoch: k.epoch}, nil
+	case utp.OpTranscript:
+		var q utp.TranscriptRequest
+		k.read(request, &q)
+		page := utp.TranscriptAnswer{Results: k.done[min(q.After, len(k.done)):]}
+		if len(page.Results) > 2 { // small pages
+			page.Results, page.More = page.Results[:2], true
+		}
+		return page, nil
+	case utp.OpDeliver:
+		var q utp.DeliverRequest
+		k.read(request, &q)
+		k.ended = append(k.ended, q)
+	}
+	return struct{}{}, nil
+}
+
+func (k *kernel) read(raw jsontext.Value, into any) {
+	if err := json.Unmarshal(raw, into); err != nil {
+		k.t.Error(err)
+	}
+}
+
+func (k *kernel) Doorbell(_ context.Context, ring func()) (func(), error) {
+	k.ring = ring
+	return func() {}, nil
+}
+
+func (k *kernel) count(op string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.asked[op])
+}
+
+// delivered is the one word that ended the turn.
+func (k *kernel) delivered() utp.DeliverRequest {
+	k.t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.ended) != 1 {
+		k.t.Fatalf("the turn was ended %d times", len(k.ended))
+	}
+	return k.ended[0]
+}
+
+// steps plans a fixed number of steps with two calls each.
+type steps struct {
+	n    int
+	seen []worker.Result
+	fail error
+}
+
+func (s *steps) Observe(r worker.Result) error {
+	s.seen = append(s.seen, r)
+	return s.fail
+}
+
+func (s *steps) Next() (worker.Move, error) {
+	if i := len(s.seen) / 2; i < s.n {
+		return worker.Move{Calls: []worker.Call{
+			{Key: fmt.Sprintf("a%d", i), Tool: "look", Args: map[string]int{"i": i}, Says: "because", From: 1, To: 2},
+			{Key: fmt.Sprintf("b%d", i), Tool: "look", Args: []int{i}},
+		}}, nil
+	}
+	return worker.Move{Answer: &worker.Answer{Summary: "All seen.", Output: "I have seen it all."}}, nil
+}
+
+// next is a planner of one kind of move.
+type next func() (worker.Move, error)
+
+func (next) Observe(worker.Result) error  { return nil }
+func (f next) Next() (worker.Move, error) { return f() }
+
+func working(t *testing.T, k func(*kernel), plan func(args jsontext.Value) (worker.Planner, error), play func(t *testing.T, k *kernel)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kernel := newKernel(t)
+		if k != nil {
+			k(kernel)
+		}
+		w, err := worker.New(worker.Options{Conn: kernel, Agent: worker.Agent{
+			Name: "tidy", Plan: func(_ context.Context, args jsontext.Value) (worker.Planner, error) { return plan(args) },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		synctest.Wait()
+		play(t, kernel)
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	plan := func(context.Context, jsontext.Value) (worker.Planner, error) { return &steps{}, nil }
+	for name, o := range map[string]worker.Options{
+		"no conn":       {Agent: worker.Agent{Name: "a", Plan: plan}},
+		"no name":       {Conn: newKernel(t), Agent: worker.Agent{Plan: plan}},
+		"no plan":       {Conn: newKernel(t), Agent: worker.Agent{Name: "a"}},
+		"no randomness": {Conn: newKernel(t), Agent: worker.Agent{Name: "a", Plan: plan}, Rand: strings.NewReader("short")},
+	} {
+		if _, err := worker.New(o); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+// TestWholeTurn: steps one after the other, each result seen once and in order, one
+// answer.
+func TestWholeTurn(t *testing.T) {
+	p := &steps{n: 3}
+	var given jsontext.Value
+	plan := func(args jsontext.Value) (worker.Planner, error) { given = args; return p, nil }
+	working(t, nil, plan, func(t *testing.T, k *kernel) {
+		pass(10 * time.Second)
+		d := k.delivered()
+		if d.Status != utp.StatusSuccess || d.Summary != "All seen." || d.Output != "I have seen it all." || d.Turn != "turn_1" {
+			t.Errorf("delivered %+v", d)
+		}
+		if string(given) != `{"go":1}` {
+			t.Errorf("planned from %s", given)
+		}
+		if len(p.seen) != 6 {
+			t.Fatalf("%d results seen; want six", len(p.seen))
+		}
+		for i, r := range p.seen {
+			if string(r.Value) != fmt.Sprint(i+1) || r.Call != fmt.Sprintf("tc_%d", i+1) || r.Status != utp.StatusSuccess || r.Tool != "look" {
+				t.Errorf("result %d is %+v", i, r)
+			}
+		}
+		var first utp.CallRequest
+		k.read(k.asked[utp.OpCall][0], &first)
+		c := first.Calls[0]
+		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Says != "because" || c.From != 1 || c.To != 2 {
+			t.Errorf("asked for %+v", first)
+		}
+		if d.Epoch != 4 || d.Worker != first.Worker || !strings.HasPrefix(d.Worker, "wrk_") {
+			t.Errorf("delivered as %+v; want under the last epoch", d.WorkerRequest)
+		}
+	})
+}
+
+// TestBellAndPoll: a ring is heard at once; without one it looks every second.
+func TestBellAndPoll(t *testing.T) {
+	k := func(k *kernel) { k.turn.Turn = "" }
+	working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }, func(t *testing.T, k *kernel) {
+		pass(10*time.Second + time.Millisecond)
+		if n := k.count(utp.OpClaim); n != 11 {
+			t.Errorf("looked %d times in 10 s; want every second", n)
+		}
+		k.mu.Lock()
+		k.turn.Turn = "turn_2"
+		k.mu.Unlock()
+		k.ring()
+		k.ring()
+		synctest.Wait()
+		if k.delivered().Turn != "turn_2" {
+			t.Error("the ring was not heard")
+		}
+	})
+}
+
+// TestLostAnswers: every operation is asked again until it is heard.
+func TestLostAnswers(t *testing.T) {
+	for _, op := range []string{utp.OpClaim, utp.OpCall, utp.OpResume, utp.OpTranscript, utp.OpDeliver} {
+		t.Run(op, func(t *testing.T) {
+			p := &steps{n: 2}
+			k := func(k *kernel) {
+				k.answer[op] = func(n int, _ jsontext.Value) error {
+					if n%3 != 2 {
+						return errCable
+					}
+					return nil
+				}
+			}
+			plan := func(jsontext.Value) (worker.Planner, error) { p = &steps{n: 2}; return p, nil }
+			working(t, k, plan, func(t *testing.T, k *kernel) {
+				pass(time.Minute)
+				if k.delivered().Status != utp.StatusSuccess || len(p.seen) != 4 || k.step != 2 {
+					t.Errorf("%d results after %d steps", len(p.seen), k.step)
+				}
+			})
+		})
+	}
+}
+
+// TestGoesOn: a worker that claims a turn in the middle is fed what is recorded, waits
+// for what is open, and does not ask for it again.
+func TestGoesOn(t *testing.T) {
+	p := &steps{n: 2}
+	k := func(k *kernel) {
+		k.step, k.ready = 1, time.Now().Add(20*time.Second)
+		for i := range 2 {
+			k.done = append(k.done, utp.CallResult{Key: fmt.Sprint(i), Call: "tc", Status: utp.StatusSuccess, Result: utp.Body{Inline: jsontext.Value("0")}})
+		}
+	}
+	working(t, k, func(jsontext.Value) (worker.Planner, error) { return p, nil }, func(t *testing.T, k *kernel) {
+		pass(10 * time.Second)
+		if k.count(utp.OpCall)+k.count(utp.OpTranscript) != 0 {
+			t.Error("it did not wait")
+		}
+		pass(20 * time.Second)
+		k.delivered()
+		if k.count(utp.OpCall) != 1 || len(p.seen) != 4 || k.step != 2 {
+			t.Errorf("%d steps were asked for, %d results seen", k.count(utp.OpCall), len(p.seen))
+		}
+	})
+}
+
+// TestKeepsItsTurn: while it waits for a person the lease is renewed at a third of it.
+func TestKeepsItsTurn(t *testing.T) {
+	k := func(k *kernel) { k.needs = 10 * time.Minute }
+	working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
+		pass(11 * time.Minute)
+		k.delivered()
+		at := k.at[utp.OpRenew]
+		if len(at) < 55 || len(at) > 62 {
+			t.Errorf("renewed %d times in 10 min; want every 10 s", len(at))
+		}
+		for i := range at {
+			if i > 0 && at[i].Sub(at[i-1]) > 15*time.Second {
+				t.Errorf("renewal %d came %v after the one before", i, at[i].Sub(at[i-1]))
+			}
+		}
+	})
+}
+
+// TestLosesItsTurn: who no longer holds it leaves it, and claims what there is.
+func TestLosesItsTurn(t *testing.T) {
+	for _, op := range []string{utp.OpCall, utp.OpResume, utp.OpTranscript, utp.OpDeliver, utp.OpRenew} {
+		t.Run(op, func(t *testing.T) {
+			k := func(k *kernel) {
+				k.needs = 30 * time.Second
+				k.answer[op] = func(n int, _ jsontext.Value) error {
+					if n == 0 {
+						return &utp.Fault{Code: utp.CodeStale}
+					}
+					return nil
+				}
+			}
+			plans := 0
+			plan := func(jsontext.Value) (worker.Planner, error) { plans++; return &steps{n: 1}, nil }
+			working(t, k, plan, func(t *testing.T, k *kernel) {
+				pass(2 * time.Minute)
+				k.delivered()
+				if plans != 2 || k.count(utp.OpClaim) < 2 {
+					t.Errorf("planned %d times; want anew after the loss", plans)
+				}
+			})
+		})
+	}
+}
+
+// TestTurnEnded: a stop is no failure; the worker goes on to the next turn.
+func TestTurnEnded(t *testing.T) {
+	for _, code := range []utp.Code{utp.CodeTurnEnded, utp.CodeStopped} {
+		for _, op := range []string{utp.OpCall, utp.OpResume, utp.OpDeliver} {
+			t.Run(string(code)+" "+op, func(t *testing.T) {
+				k := func(k *kernel) {
+					k.answer[op] = func(int, jsontext.Value) error { k.turn.Turn = ""; return &utp.Fault{Code: code} }
+				}
+				working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
+					pass(time.Minute)
+					if k.count(op) != 1 || len(k.ended) != 0 {
+						t.Errorf("asked %d times for %s, ended %d times", k.count(op), op, len(k.ended))
+					}
+					if n := k.count(utp.OpClaim); n < 30 {
+						t.Errorf("looked %d times for another turn", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFailures: whatever is wrong with a planner, its turn ends, once, and says why.
+func TestFailures(t *testing.T) {
+	broken := errors.New("out of ideas")
+	tests := []struct {
+		name string
+		plan func(jsontext.Value) (worker.Planner, error)
+		code utp.Code
+		says string
+	}{
+		{"no plan", func(jsontext.Value) (worker.Planner, error) { return nil, broken }, utp.CodeBadRequest, "out of ideas"},
+		{"no move", plannerOf(worker.Move{}, broken), utp.CodeInternalError, "out of ideas"},
+		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "at least one call"},
+		{"no sense of its results", func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1, fail: broken}, nil }, utp.CodeInternalError, "out of ideas"},
+		{"arguments that are no JSON", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"words that are no text", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Says: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
+		{"an answer without end", plannerOf(answer(strings.Repeat("x", 1<<20)), nil), utp.CodeInternalError, "refused"},
+		{"an answer that is no text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			working(t, nil, tt.plan, func(t *testing.T, k *kernel) {
+				pass(time.Minute)
+				d := k.delivered()
+				if d.Status != utp.StatusFailed || d.Code != tt.code || !strings.Contains(d.Summary, tt.says) {
+					t.Errorf("delivered %s %s %.200q; want failed %s, with %q", d.Status, d.Code, d.Summary, tt.code, tt.says)
+				}
+			})
+		})
+	}
+}
+
+func plannerOf(m worker.Move, err error) func(jsontext.Value) (worker.Planner, error) {
+	return func(jsontext.Value) (worker.Planner, error) {
+		return next(func() (worker.Move, error) { return m, err }), nil
+	}
+}
+
+func answer(text string) worker.Move {
+	return worker.Move{Answer: &worker.Answer{Summary: "So.", Output: text}}
+}
+
+// TestAnswers: the status is the planner's, success if it says none; one that is none
+// is refused by the kernel and told as a failure.
+func TestAnswers(t *testing.T) {
+	for status, want := range map[utp.Status]utp.Status{
+		"": utp.StatusSuccess, utp.StatusPartial: utp.StatusPartial, utp.StatusCanceled: utp.StatusCanceled, "odd": utp.StatusFailed,
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			k := func(k *kernel) {
+				k.answer[utp.OpDeliver] = func(_ int, request jsontext.Value) error {
+					var q utp.DeliverRequest
+					k.read(request, &q)
+					if !q.Status.Valid() {
+						return &utp.Fault{Code: utp.CodeBadRequest}
+					}
+					return nil
+				}
+			}
+			m := worker.Move{Answer: &worker.Answer{Status: status, Code: "c", Summary: "So."}}
+			working(t, k, plannerOf(m, nil), func(t *testing.T, k *kernel) {
+				pass(time.Second)
+				if d := k.delivered(); d.Status != want {
+					t.Errorf("delivered %+v; want %s", d, want)
+				}
+			})
+		})
+	}
+}
+
+// TestManyLargeCalls: a step's arguments travel in one message or beside it.
+func TestManyLargeCalls(t *testing.T) {
+	var calls []worker.Call
+	for i := range 10 {
+		calls = append(calls, worker.Call{Key: fmt.Sprint(i), Tool: "t", Args: strings.Repeat("x", 100<<10)})
+	}
+	asked := false
+	plan := func(jsontext.Value) (worker.Planner, error) {
+		return next(func() (worker.Move, error) {
+			if asked {
+				return answer("Done."), nil
+			}
+			asked = true
+			return worker.Move{Calls: calls}, nil
+		}), nil
+	}
+	working(t, nil, plan, func(t *testing.T, k *kernel) {
+		pass(10 * time.Second)
+		if k.delivered().Status != utp.StatusSuccess || k.count(utp.OpPut) != 8 {
+			t.Errorf("%d blobs; want eight, and two inline", k.count(utp.OpPut))
+		}
+	})
+}
+
+// TestStopsAtOnce: a worker that is told to end leaves its turn as it is.
+func TestStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := newKernel(t)
+		k.needs = time.Hour
+		w, err := worker.New(worker.Options{Conn: k, Agent: worker.Agent{Name: "a", Plan: func(context.Context, jsontext.Value) (worker.Planner, error) {
+			return &steps{n: 1}, nil
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		pass(time.Minute)
+		began := time.Now()
+		stop()
+		if err := <-done; err != nil || time.Since(began) > time.Second || len(k.ended) != 0 {
+			t.Errorf("%v after %v, ended %d times", err, time.Since(began), len(k.ended))
+		}
+	})
+}
