@@ -145,6 +145,28 @@ func TestCrashClockWhileAsked(t *testing.T) {
 	})
 }
 
+// TestCrashClockWhileLapsed: a service that is gone is given up in time, also when the
+// wall clock is set back meanwhile.
+func TestCrashClockWhileLapsed(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.effects.at("done", dies)
+		w.work(one(shred))
+		a := w.begin()
+		q := w.accepts()
+		w.reaches(a.Turn, turn.Lapsed)
+		w.clock.step(-time.Hour)
+		began := time.Now()
+		q = w.askedAfter(q)
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("it took %v until the person was asked", took)
+		}
+		w.saysUnknown(a.Turn)
+		w.say(q, "leave")
+		w.over(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
 // TestCrashClockWhileRunning: a service at work is taken for silent at worst; its
 // result counts, and the effect happens once.
 func TestCrashClockWhileRunning(t *testing.T) {

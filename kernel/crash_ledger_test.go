@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,46 @@ func TestCrashRestoredTwice(t *testing.T) {
 			t.Error("a restart counts as a restore")
 		}
 		w.effectsAre(1)
+	})
+}
+
+// TestCrashCountOutside: nothing with an effect begins before the count outside knows
+// of its start, also when writing it fails at first or the kernel dies before it.
+func TestCrashCountOutside(t *testing.T) {
+	t.Run("it cannot be written", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			w.accepts()
+			w.count.broken.Store(true)
+			w.reaches(a.Turn, turn.Started)
+			w.pass(2 * time.Second)
+			w.effectsAre(0)
+			w.count.broken.Store(false)
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+			if inside := w.cell(`SELECT value FROM counters WHERE name = 'incarnation'`); inside != fmt.Sprint(w.count.n.Load()) {
+				t.Errorf("the count is %s inside and %d outside", inside, w.count.n.Load())
+			}
+		})
+	})
+	t.Run("the kernel dies before it", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			w.accepts()
+			w.now.dieWhenReaching("start.committed")
+			w.dies()
+			w.effectsAre(0)
+			if p := w.restart(); p.restored {
+				t.Error("the ledger is ahead, not behind")
+			}
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+			if inside := w.cell(`SELECT value FROM counters WHERE name = 'incarnation'`); inside != fmt.Sprint(w.count.n.Load()) {
+				t.Errorf("the count is %s inside and %d outside", inside, w.count.n.Load())
+			}
+		})
 	})
 }
 

@@ -507,7 +507,11 @@ func TestAbsent(t *testing.T) {
 		if _, err := w.hub.Absent(w.ctx, utp.ReplyRequest{Session: a.Session}); err != nil {
 			t.Fatal(err)
 		}
+		began := time.Now()
 		w.over(a.Turn)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("the next question stayed open for %v", took)
+		}
 		w.effectsAre(0)
 		var page utp.EventsAnswer
 		if err := rpc.Ask(w.ctx, w.person, utp.OpEvents, utp.EventsRequest{Session: a.Session}, &page); err != nil || !page.Ended {

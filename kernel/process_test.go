@@ -71,11 +71,17 @@ func (c *clock) reboot() {
 }
 
 // count is an incarnation outside the ledger.
-type count struct{ n atomic.Int64 }
+type count struct {
+	n      atomic.Int64
+	broken atomic.Bool
+}
 
 func (c *count) Load() (int64, error) { return c.n.Load(), nil }
 
 func (c *count) Store(n int64) error {
+	if c.broken.Load() {
+		return errDead
+	}
 	c.n.Store(n)
 	return nil
 }

@@ -70,9 +70,9 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
 	var a utp.StartAnswer
 	var refusal error
-	fresh := false
+	effectful := false
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
-		a, refusal, fresh = utp.StartAnswer{}, nil, false
+		a, refusal, effectful = utp.StartAnswer{}, nil, false
 		c, found := s.rec.State.Find(q.Call)
 		if !found {
 			return fault(utp.CodeDone, "the call has ended")
@@ -81,7 +81,6 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 		if err != nil {
 			return err
 		}
-		was := c.State
 		in := turn.Start{Call: q.Call, Owner: q.Owner, Target: from.Name, Lease: k.o.ToolLease, Check: check}
 		if err := s.feed(in); err != nil {
 			return err
@@ -90,7 +89,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 			refusal = fault(c.Outcome.Code, "the call may not start: "+c.Outcome.Message)
 			return nil // the refusal itself is recorded
 		}
-		fresh = was != turn.Started
+		effectful = c.Class.Effectful()
 		a, err = s.startAnswer(c)
 		return err
 	})
@@ -103,7 +102,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 	if refusal != nil {
 		return utp.StartAnswer{}, refusal
 	}
-	if fresh {
+	if effectful { // also when it is asked again: the first time, the count may not have been written
 		if err := k.advance(ctx); err != nil {
 			return utp.StartAnswer{}, unexpected("writing the incarnation", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -64,7 +65,19 @@ func (m *Main) explain(f *failure) {
 // tellf writes one line for people. Where standard error is gone, nobody can be told.
 func (m *Main) tellf(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine keeps what others have written, such as a path, from acting on the terminal
+// or passing for a line of its own.
+func oneLine(s string) string {
+	var out strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, "\\u{%x}", r)
+		}
+	}
+	return out.String()
+}
 
 // failure is an error for people: what was found and what was expected, then what to
 // do.

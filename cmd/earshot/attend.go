@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,8 +22,8 @@ import (
 const signalGrace = 10 * time.Second
 
 // attend narrates the session and carries the person's words until its last event. It
-// returns the signal that ended it, or nil.
-func (m *Main) attend(ctx context.Context, h *house, f runFlags, turnID, session string) os.Signal {
+// returns the signal that ended it, or nil, and what it could not go on after.
+func (m *Main) attend(ctx context.Context, h *house, f runFlags, turnID, session string) (os.Signal, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 2)
@@ -32,22 +33,40 @@ func (m *Main) attend(ctx context.Context, h *house, f runFlags, turnID, session
 	var owned sync.WaitGroup
 	defer owned.Wait()
 	defer cancel()
-	stopped := make(chan os.Signal, 1)
+	stopped, broken := make(chan os.Signal, 1), make(chan error, 1)
 	owned.Go(func() { stopped <- h.onSignal(ctx, cancel, signals, session) })
+	owned.Go(func() { broken <- h.onFailure(ctx, cancel, session) })
 
 	port := newTerminal(h.hub, session)
 	if f.resume {
 		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
 	}
 	o := m.console(f)
-	o.InputEnded = func() { owned.Go(func() { m.absent(ctx, h, session) }) }
+	o.InputEnded = func() { owned.Go(func() { h.absent(ctx, session) }) }
 	err := listen.Run(ctx, o, port)
 	cancel()
-	if err != nil && !errors.Is(err, context.Canceled) {
-		m.tellf("error: %s", oneLine(err.Error()))
+	signalled, failure := <-stopped, <-broken
+	if failure == nil && err != nil && !errors.Is(err, context.Canceled) {
+		failure = failed(err, "the session could not be told to its end", resumeHint(session))
 	}
-	return <-stopped
+	return signalled, failure
 }
+
+// onFailure ends the attendance when the house is broken.
+func (h *house) onFailure(ctx context.Context, giveUp context.CancelFunc, session string) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-h.broken:
+		giveUp()
+		if told, is := errors.AsType[*failure](err); is && told.code == exitFailed {
+			return &failure{code: told.code, message: told.message, hint: strings.TrimPrefix(told.hint+"; "+resumeHint(session), "; "), err: err}
+		}
+		return err
+	}
+}
+
+func resumeHint(session string) string { return "`earshot run --resume " + session + "` goes on with it" }
 
 // live reports whether a question of the turn is open, or its yes can still be taken
 // back. What cannot be read is shown: a question too many can do no harm.
@@ -92,10 +111,10 @@ func (h *house) onSignal(ctx context.Context, giveUp context.CancelFunc, signals
 
 // absent tells the kernel that nobody is left here who could answer: a run without a
 // server does not wait for anybody else.
-func (m *Main) absent(ctx context.Context, h *house, session string) {
+func (h *house) absent(ctx context.Context, session string) {
 	_, err := h.hub.Absent(ctx, utp.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
-		m.tellf("error: %s", oneLine(err.Error()))
+		h.fail(failed(err, "it could not be recorded that nobody is left here to answer", ""))
 	}
 }
 

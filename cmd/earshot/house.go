@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -41,7 +39,7 @@ type house struct {
 	// Two floors of goroutines: the services and workers end first, while the kernel
 	// still hears their last words.
 	upper, lower floor
-	failed       chan error // failures of the parts; read by the run
+	broken       chan error // what the run cannot go on after: a part or the ledger failed
 }
 
 // floor is goroutines that are ended and waited for together.
@@ -70,13 +68,13 @@ type houseOptions struct {
 
 // openHouse opens the ledger, starts the bus and serves the kernel. Nothing runs yet.
 func (m *Main) openHouse(ctx context.Context, o houseOptions) (*house, error) {
-	h := &house{failed: make(chan error, 4)}
+	h := &house{broken: make(chan error, 1)}
 	h.upper.open(ctx)
 	h.lower.open(ctx)
 	for _, open := range []func(context.Context, houseOptions) error{h.openData, h.openLedger, h.openBus, m.openKernel(h)} {
 		if err := open(h.lower.ctx, o); err != nil {
 			h.Close()
-			return nil, err
+			return nil, h.cause(err)
 		}
 	}
 	return h, nil
@@ -129,7 +127,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return err
 		}
 		h.kernel, err = kernel.New(kernel.Options{
-			Store: h.store, Bus: end, Policy: o.rules, Narrator: narrator,
+			Store: watched{Store: h.store, trouble: h.ledgerBroke}, Bus: end, Policy: o.rules, Narrator: narrator,
 			Incarnation: &incarnation{path: h.data.file(incarnationFile)},
 			Project:     project, Clock: m.clock(), Logger: o.log, Key: key, Environment: m.LookupEnv,
 			SoleHost: true, Reached: o.reached,
@@ -138,7 +136,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return failed(err, "the kernel did not start", "")
 		}
 		if h.restored, err = h.kernel.Recover(ctx); err != nil {
-			return failed(err, "the ledger could not be taken up again", "")
+			return failed(err, "the ledger could not be taken up again", "restore "+h.data.path+" from a backup, or use another folder with --data DIR")
 		}
 		if err := h.review(ctx, o.rules); err != nil {
 			return err
@@ -224,12 +222,27 @@ func (h *house) serveTidy(ctx context.Context, root string, o houseOptions) erro
 func (h *house) own(part func(context.Context) error) {
 	h.upper.owned.Go(func() {
 		if err := part(h.upper.ctx); err != nil {
-			select {
-			case h.failed <- err:
-			default:
-			}
+			h.fail(failed(err, "a part of the program has failed", ""))
 		}
 	})
+}
+
+// fail ends the run. Of several failures the first is told.
+func (h *house) fail(err error) {
+	select {
+	case h.broken <- err:
+	default:
+	}
+}
+
+// cause is the failure of the ledger where there was one, else err itself.
+func (h *house) cause(err error) error {
+	select {
+	case first := <-h.broken:
+		return first
+	default:
+		return err
+	}
 }
 
 // Close ends everything in the reverse order of opening and waits for it.
@@ -239,26 +252,4 @@ func (h *house) Close() {
 	for _, c := range slices.Backward(h.closers) {
 		c()
 	}
-}
-
-// foundInstead is what the store found where it expected a ledger.
-func foundInstead(err error) string {
-	if e, is := errors.AsType[*sqlite.Error](err); is && e.Found != "" {
-		return ": found " + e.Found + ", expected " + e.Expected
-	}
-	return ""
-}
-
-func ledgerFailure(path string, err error) error {
-	var newer *sqlite.VersionError
-	switch {
-	case errors.As(err, &newer):
-		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
-	case errors.Is(err, sqlite.ErrCorrupt):
-		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, foundInstead(err)),
-			"restore it from a backup, or move it away and start afresh")
-	case errors.Is(err, kernel.ErrFull):
-		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
-	}
-	return failed(err, "the ledger "+path+" cannot be opened", "check that you may write to it, or use --data DIR")
 }

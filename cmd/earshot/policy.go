@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -45,12 +49,31 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	d := yaml.NewDecoder(f)
 	d.KnownFields(true)
 	var in policyFile
-	if err := d.Decode(&in); err != nil {
-		return nil, fmt.Errorf("the policy %s: %w", path, err)
+	if err := d.Decode(&in); err != nil && !errors.Is(err, io.EOF) { // an empty file has no rules
+		return nil, fmt.Errorf("the policy %s: %w", path, inWords(err))
+	}
+	if err := d.Decode(new(policyFile)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the policy %s has several documents; write all rules into one", path)
 	}
 	rules := make([]kernel.Rule, 0, len(in.Rules))
 	for _, r := range in.Rules {
 		rules = append(rules, kernel.Rule{Tool: r.Tool, Decide: r.Decide, Timeout: r.Timeout, StartWithin: r.StartWithin})
 	}
 	return kernel.NewRules(rules)
+}
+
+var goType = regexp.MustCompile(`field (.+) not found in type .*`)
+
+// inWords says what is wrong with a file to somebody who has not seen this program's
+// source.
+func inWords(err error) error {
+	wrong, is := errors.AsType[*yaml.TypeError](err)
+	if !is {
+		return err
+	}
+	lines := make([]string, 0, len(wrong.Errors))
+	for _, line := range wrong.Errors {
+		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has tool, decide, timeout and start_within"))
+	}
+	return errors.New(strings.Join(lines, "; "))
 }

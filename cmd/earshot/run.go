@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -99,6 +100,9 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := apart(j.root, path); err != nil {
+		return err
+	}
 	log := slog.New(slog.DiscardHandler)
 	if f.debug {
 		log = slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -160,11 +164,37 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 	case len(args) != 1:
 		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "for example `earshot run tidy ~/Pictures`, or --sample")
 	}
-	root, err := files.Resolve(args[0])
+	return resolve(args[0])
+}
+
+// resolve is the folder as it is named to the tools, once it has been seen that it can
+// be read.
+func resolve(folder string) (string, error) {
+	root, err := files.Resolve(folder)
 	if err != nil {
-		return "", folderFailure(args[0], err)
+		return "", folderFailure(folder, err)
+	}
+	dir, err := os.Open(root)
+	if err == nil {
+		_, err = dir.ReadDir(1)
+		err = errors.Join(err, dir.Close())
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", folderFailure(folder, &files.Error{Code: files.ErrRootUnreadable, Path: root, Err: err})
 	}
 	return root, nil
+}
+
+// apart refuses to work in the program's own folder, with its ledger and journals.
+func apart(root, data string) error {
+	data, err := filepath.EvalSymlinks(data)
+	if err != nil || root == "" {
+		return nil //nolint:nilerr // What is not there holds no folder; whatever else is wrong shows when it is opened.
+	}
+	if rel, err := filepath.Rel(data, root); err == nil && filepath.IsLocal(rel) {
+		return usage(fmt.Sprintf("the folder %q belongs to the data directory", root), "name a folder of your own files")
+	}
+	return nil
 }
 
 func (m *Main) makeSample() (string, error) {
@@ -176,9 +206,9 @@ func (m *Main) makeSample() (string, error) {
 	if _, err := tidy.MakeSample(dir); err != nil {
 		return "", failed(err, "the sample folder cannot be filled", "name a folder of your own instead")
 	}
-	root, err := files.Resolve(dir)
+	root, err := resolve(dir)
 	if err != nil {
-		return "", folderFailure(dir, err)
+		return "", err
 	}
 	m.tellf("Sample: %s", root)
 	return root, nil
@@ -215,7 +245,10 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 	if err := h.serveTidy(ctx, j.root, o); err != nil {
 		return err
 	}
-	signalled := m.attend(ctx, h, f, turnID, session)
+	signalled, failure := m.attend(ctx, h, f, turnID, session)
+	if failure != nil && signalled == nil {
+		return failure
+	}
 	return m.verdict(ctx, h, turnID, signalled)
 }
 
@@ -287,8 +320,8 @@ func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
 	if err := json.Unmarshal(rec.Args, &args); err != nil {
 		return "", failed(err, "the session's arguments cannot be read", "")
 	}
-	if _, err := files.Resolve(args.Root); err != nil {
-		return "", folderFailure(args.Root, err)
+	if _, err := resolve(args.Root); err != nil {
+		return "", err
 	}
 	return args.Root, nil
 }
