@@ -215,7 +215,7 @@ func TestExtendOften(t *testing.T) {
 		if again := w.asked(); again != q {
 			t.Errorf("after the restart the question is %+v; it was %+v", again, q)
 		}
-		w.pass(40 * time.Minute)
+		w.pass(7 * time.Minute) // more than it had at first
 		w.say(q, "accept")
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
@@ -524,9 +524,9 @@ func TestAbsent(t *testing.T) {
 func TestProgress(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.effects.at("begun", func(_ context.Context, _ *service, c *tool.Call) error {
-			for i := range 1001 {
-				c.Progress(float64(i) / 1000)
-				<-time.After(100 * time.Millisecond)
+			for i := range 201 {
+				c.Progress(float64(i) / 200)
+				<-time.After(250 * time.Millisecond)
 			}
 			return nil
 		})

@@ -18,9 +18,9 @@ import (
 func TestLongTurn(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var steps [][]worker.Call
-		for i := range 6 {
+		for i := range 3 {
 			var step []worker.Call
-			for j := range 40 {
+			for j := range 36 {
 				step = append(step, worker.Call{Key: fmt.Sprintf("k%d.%d", i, j), Tool: look, Args: map[string]any{"name": "x"}})
 			}
 			steps = append(steps, step)
@@ -37,11 +37,11 @@ func TestLongTurn(t *testing.T) {
 		w.say(q, "accept")
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
-		if len(p.seen) != 241 {
-			t.Errorf("the second worker saw %d results; want 241", len(p.seen))
+		if len(p.seen) != 109 {
+			t.Errorf("the second worker saw %d results; want 109", len(p.seen))
 		}
-		for i, r := range p.seen[:240] {
-			if want := fmt.Sprintf("k%d.%d", i/40, i%40); r.Key != want {
+		for i, r := range p.seen[:108] {
+			if want := fmt.Sprintf("k%d.%d", i/36, i%36); r.Key != want {
 				t.Fatalf("result %d is %s; want %s", i, r.Key, want)
 			}
 		}

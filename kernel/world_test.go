@@ -148,8 +148,12 @@ func (w *world) pass(d time.Duration) {
 // until lets time go by until the condition holds.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	const step, most = 100 * time.Millisecond, 20 * time.Minute
+	const most = 20 * time.Minute
+	step := 100 * time.Millisecond
 	for waited := time.Duration(0); ; waited += step {
+		if waited >= time.Minute {
+			step = time.Second
+		}
 		synctest.Wait()
 		if holds() {
 			return

@@ -154,6 +154,11 @@ func serving(t *testing.T, made tool.Tool, play func(t *testing.T, k *kernel, st
 	})
 }
 
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 func value(r tool.Result, err error) func(context.Context, *tool.Call) (tool.Result, error) {
 	return func(context.Context, *tool.Call) (tool.Result, error) { return r, err }
 }
@@ -236,7 +241,7 @@ func TestNotGranted(t *testing.T) {
 			serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 				k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) { return nil, &utp.Fault{Code: code} }
 				k.command("tc_1", "run")
-				<-time.After(time.Minute)
+				pass(time.Minute)
 				if ran || k.count(utp.OpFinish)+k.count(utp.OpBeat) != 0 || k.count(utp.OpStart) != 1 {
 					t.Errorf("ran: %v, asked %d times", ran, k.count(utp.OpStart))
 				}
@@ -258,7 +263,7 @@ func TestStartAnswerLost(t *testing.T) {
 		}
 		k.command("tc_1", "run")
 		k.command("tc_1", "run") // rung again meanwhile
-		<-time.After(2 * time.Minute)
+		pass(2 * time.Minute)
 		if ran != 1 || k.count(utp.OpStart) != 3 {
 			t.Errorf("ran %d times after %d starts", ran, k.count(utp.OpStart))
 		}
@@ -365,7 +370,7 @@ func TestFinishUntilHeard(t *testing.T) {
 			return struct{}{}, nil
 		}
 		k.command("tc_1", "run")
-		<-time.After(5 * time.Minute)
+		pass(5 * time.Minute)
 		if k.count(utp.OpFinish) != 7 {
 			t.Errorf("told %d times; want seven", k.count(utp.OpFinish))
 		}
@@ -395,7 +400,7 @@ func TestBeats(t *testing.T) {
 				}
 				began := time.Now()
 				k.command("tc_1", "run")
-				<-time.After(3 * time.Minute)
+				pass(3 * time.Minute)
 				if n := k.count(utp.OpBeat); n < 9 || n > 10 {
 					t.Errorf("%d beats in 95 s; want one every 10 s", n)
 				}
@@ -430,7 +435,7 @@ func TestProgress(t *testing.T) {
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if n := k.count(utp.OpBeat); n < 45 || n > 60 {
 			t.Errorf("%d beats in 12 s; want about five a second", n)
 		}
@@ -468,7 +473,7 @@ func TestStopped(t *testing.T) {
 			k.mu.Lock()
 			k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return utp.BeatAnswer{Stop: true}, nil }
 			k.mu.Unlock()
-			<-time.After(11 * time.Second)
+			pass(11 * time.Second)
 		},
 		"service": func(_ *kernel, stop func()) { stop() },
 	}
@@ -505,7 +510,7 @@ func TestStoppedWhileTheKernelIsAway(t *testing.T) {
 		}
 		k.mu.Unlock()
 		k.command("tc_1", utp.SuffixCancel)
-		<-time.After(4 * time.Minute)
+		pass(4 * time.Minute)
 		if n := len(k.at[utp.OpFinish]); k.at[utp.OpFinish][n-1].Before(back) {
 			t.Error("it gave up before the kernel was back")
 		}
@@ -557,10 +562,10 @@ func TestParallel(t *testing.T) {
 		if all != 4 || k.count(utp.OpStart) != 4 {
 			t.Errorf("%d calls were begun with %d starts; want four", all, k.count(utp.OpStart))
 		}
-		<-time.After(11 * time.Second)
+		pass(11 * time.Second)
 		k.command("e", "run")
 		k.command("f", "run")
-		<-time.After(11 * time.Second)
+		pass(11 * time.Second)
 		if all != 6 || most != 4 {
 			t.Errorf("%d ran, %d at once", all, most)
 		}
@@ -634,7 +639,7 @@ func TestReady(t *testing.T) {
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
-		<-time.After(2 * time.Minute)
+		pass(2 * time.Minute)
 		var late *utp.ToolError
 		if errs[0] != nil || errs[1] != nil || !errors.As(errs[2], &late) || late.Code != utp.CodeConsentStale {
 			t.Errorf("ready: %v", errs)

@@ -66,7 +66,9 @@ func (h *house) onFailure(ctx context.Context, giveUp context.CancelFunc, sessio
 	}
 }
 
-func resumeHint(session string) string { return "`earshot run --resume " + session + "` goes on with it" }
+func resumeHint(session string) string {
+	return "`earshot run --resume " + session + "` goes on with it"
+}
 
 // live reports whether a question of the turn is open, or its yes can still be taken
 // back. What cannot be read is shown: a question too many can do no harm.

@@ -159,8 +159,7 @@ func judge(t *testing.T, bodies []string, whole bool) {
 // than the most that is given.
 func (l *ledger) consented(most int) {
 	l.t.Helper()
-	effects := l.rows(`SELECT call_id FROM calls WHERE class IN ('irreversible', 'reversible', 'idempotent')`)
-	for _, row := range effects {
+	for _, row := range l.rows(`SELECT call_id FROM calls WHERE class <> 'read'`) {
 		grants := l.rows(`SELECT fence, at FROM grants WHERE call_id = ? ORDER BY fence`, row[0])
 		if len(grants) > most {
 			l.t.Errorf("%s was granted %d times, at most %d are allowed here", row[0], len(grants), most)
@@ -174,10 +173,6 @@ func (l *ledger) consented(most int) {
 		if n := l.one(`SELECT count(*) FROM consents c JOIN calls k USING (call_id) WHERE call_id = ? AND c.digest = k.digest AND c.digest <> ''`, row[0]); n != "1" {
 			l.t.Errorf("%s: the consent is not for what was started", row[0])
 		}
-	}
-	reads := l.rows(`SELECT call_id FROM calls WHERE class = 'read'`)
-	if len(effects)+len(reads) == 0 {
-		l.t.Error("the ledger has no call at all")
 	}
 }
 

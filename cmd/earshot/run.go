@@ -170,6 +170,9 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 // resolve is the folder as it is named to the tools, once it has been seen that it can
 // be read.
 func resolve(folder string) (string, error) {
+	if folder == "" { // a shell's variable without a value: it does not mean the current folder
+		return "", usage("the name of the folder is empty", "name a folder; the current one is called .")
+	}
 	root, err := files.Resolve(folder)
 	if err != nil {
 		return "", folderFailure(folder, err)
@@ -238,11 +241,16 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 	if h.restored {
 		m.tellf("Ledger: it is older than when it was last used here, as if restored from a backup. What was under way is not repeated; you will be asked about it.")
 	}
-	turnID, session, err := m.begin(ctx, h, &j)
+	row, err := m.find(ctx, h, &j)
 	if err != nil {
 		return err
 	}
+	// Nothing is recorded before all that it needs is there.
 	if err := h.serveTidy(ctx, j.root, o); err != nil {
+		return err
+	}
+	turnID, session, err := begin(ctx, h, j, row)
+	if err != nil {
 		return err
 	}
 	signalled, failure := m.attend(ctx, h, f, turnID, session)
@@ -252,31 +260,37 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 	return m.verdict(ctx, h, turnID, signalled)
 }
 
-// begin makes the turn, or takes up the one that was left.
-func (m *Main) begin(ctx context.Context, h *house, j *job) (turnID, session string, err error) {
+// find looks for the session to resume and its folder.
+func (m *Main) find(ctx context.Context, h *house, j *job) (utp.SessionRow, error) {
 	open, err := h.unfinished(ctx)
 	if err != nil {
-		return "", "", err
+		return utp.SessionRow{}, err
 	}
 	if !j.resume {
 		if len(open) > 0 {
 			m.tellf("Note: %s did not end; `earshot run --resume %s` goes on with it.", open[0].Session, open[0].Session)
 		}
-		a, err := h.hub.Enqueue(ctx, j.request)
-		if err != nil {
-			return "", "", failed(err, "the turn could not be recorded", "make room on the disk, then run it again")
-		}
-		return a.Turn, a.Session, nil
+		return utp.SessionRow{}, nil
 	}
 	row, err := pick(open, j.session)
 	if err != nil {
-		return "", "", err
+		return row, err
 	}
-	if j.root, err = h.rootOf(ctx, row.Turn); err != nil {
-		return "", "", err
+	j.root, err = h.rootOf(ctx, row.Turn)
+	return row, err
+}
+
+// begin makes the turn, or takes up the one that was left.
+func begin(ctx context.Context, h *house, j job, row utp.SessionRow) (turnID, session string, err error) {
+	if !j.resume {
+		a, err := h.hub.Enqueue(ctx, j.request)
+		if err != nil {
+			return "", "", h.cause(failed(err, "the turn could not be recorded", "make room on the disk, then run it again"))
+		}
+		return a.Turn, a.Session, nil
 	}
 	if err := h.kernel.Resume(ctx, row.Turn); err != nil {
-		return "", "", failed(err, "the session cannot be resumed", "")
+		return "", "", h.cause(failed(err, "the session cannot be resumed", ""))
 	}
 	return row.Turn, row.Session, nil
 }

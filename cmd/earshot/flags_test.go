@@ -1,0 +1,397 @@
+//go:build !faults
+
+package main_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/agents/tidy"
+)
+
+// piped runs the agent with these lines on standard input, and nothing after them.
+func (s *scene) piped(lines string, args ...string) *process {
+	s.t.Helper()
+	p := s.run(args...)
+	_, err := io.WriteString(p.input, lines)
+	must(s.t, err)
+	p.closeInput()
+	return p
+}
+
+// events demands that standard output is the events of the only session, all of them
+// in their order, and nothing else.
+func (s *scene) events(p *process) {
+	s.t.Helper()
+	l := s.proved()
+	if got := jsonLines(p.out.String()); !slices.Equal(got, l.bodies(l.sessions()[0])) {
+		s.t.Errorf("standard output is not what the ledger has:\n%s", p.out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	nothing := func(t *testing.T) *scene {
+		t.Helper()
+		return sceneOf(t, map[string]string{"a": "one", "b": "two", "c": "three"})
+	}
+	for _, row := range []struct {
+		name  string
+		scene func(*testing.T) *scene
+		lines string
+		args  []string
+		code  int
+		says  string
+		gone  bool
+	}{
+		{"nothing to do", nothing, "", nil, 0, "No duplicates were found among 3 files.", false},
+		{"empty folder", emptyScene, "", nil, 0, "No duplicates were found among 0 files.", false},
+		{"accepted", newScene, "accept\n", nil, 0, "Deleted 15 files.", true},
+		{"accepted in other letters", newScene, "  ACCEPT 1 \r\n", nil, 0, "Deleted 15 files.", true},
+		{"accepted without a line end", newScene, "accept", nil, 0, "Deleted 15 files.", true},
+		{"rejected", newScene, "reject\naccept\n", nil, 3, "You said no. Nothing was deleted.", false},
+		{"listed, then rejected", newScene, "list\nwhy\n\nreject\n", nil, 3, "You said no.", false},
+		{"stopped", newScene, "stop\naccept\n", nil, 3, "Stopped.", false},
+		{"undone", newScene, "accept\nundo\n", nil, 3, "Nothing has been changed.", false},
+		{"no answer in the input", newScene, "", nil, 3, "cannot be answered here, because the input has ended.", false},
+		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "Not understood: ok.", false},
+		{"an answer for another question", newScene, "accept 2\n", nil, 3, "Question 2 is not open.", false},
+		{"noise without an end", newScene, strings.Repeat("yes\n", 5000), nil, 3, "the input is no longer read", false},
+		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Nobody answered in time.", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			for _, asJSON := range []bool{false, true} {
+				s := row.scene(t)
+				args := row.args
+				if asJSON {
+					args = append(slices.Clone(args), "--json")
+				}
+				p := s.piped(row.lines, args...)
+				p.ends(row.code)
+				said := p.out
+				if asJSON {
+					said = p.prompt
+					s.events(p)
+				}
+				if !strings.Contains(squeeze(said.String()), row.says) {
+					t.Errorf("it does not say %q:\n%s", row.says, said)
+				}
+				if !row.gone {
+					s.untouched("at the end")
+				} else if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {
+					t.Errorf("gone are %v", gone)
+				}
+				s.tidied()
+				s.proved()
+			}
+		})
+	}
+}
+
+// TestAnswerWithin lets a question expire: silence is no consent.
+func TestAnswerWithin(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.run("--answer-within", "1s")
+	p.ends(3)
+	s.untouched("after silence")
+	if l := s.proved(); l.one(`SELECT state FROM questions`) != "expired" || l.one(`SELECT count(*) FROM receipts`) != "0" {
+		t.Errorf("the question is %s", l.one(`SELECT state FROM questions`))
+	}
+}
+
+// TestAnswerWithinBounds: both ends of what can be said are taken as they are.
+func TestAnswerWithinBounds(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]time.Duration{"1s": time.Second, "90s": 90 * time.Second, "24h": 24 * time.Hour} {
+		t.Run(given, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.piped("reject\n", "--answer-within", given).ends(3)
+			l := s.proved()
+			const micro = `SELECT deadline - (SELECT at FROM events WHERE type = 'aaep:agent.awaiting.confirmation') FROM questions`
+			if got, err := time.ParseDuration(l.one(micro) + "us"); err != nil || got != want {
+				t.Errorf("the question is open for %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestChangedBeforeAccept: what is no more as it was listed is left alone, and what was
+// accepted and not done shows in the exit code.
+func TestChangedBeforeAccept(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		change func(s *scene)
+		says   string
+		gone   []string
+	}{
+		{"a file", func(s *scene) { s.write("b", "SAME") }, "Left alone: 1 file, reason changed", []string{"c"}},
+		{"a file is gone", func(s *scene) { must(s.t, os.Remove(filepath.Join(s.folder, "b"))) }, "reason vanished", []string{"c"}},
+		{"a file became a link", func(s *scene) {
+			must(s.t, os.Remove(filepath.Join(s.folder, "b")))
+			must(s.t, os.Symlink("a", filepath.Join(s.folder, "b")))
+		}, "reason not_regular", []string{"c"}},
+		{"the survivor", func(s *scene) { s.write("a", "SAME") }, "reason keep_changed", nil},
+		{"the survivor is gone", func(s *scene) { must(s.t, os.Remove(filepath.Join(s.folder, "a"))) }, "reason keep_missing", nil},
+		{"the folder is gone", func(s *scene) { must(s.t, os.Rename(s.folder, s.folder+" elsewhere")) }, "Nothing was deleted.", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := sceneOf(t, map[string]string{"a": "same", "b": "same", "c": "same", "d": "alone"})
+			p := s.run()
+			await(p.out, p, asked)
+			row.change(s)
+			if _, err := os.Stat(s.folder); err == nil {
+				s.before = content(t, s.folder)
+			}
+			p.say("accept")
+			p.ends(1)
+			if !strings.Contains(squeeze(p.out.String()), row.says) {
+				t.Errorf("it does not say %q:\n%s", row.says, p.out)
+			}
+			s.proved()
+			if _, err := os.Stat(s.folder); err != nil {
+				must(t, os.Rename(s.folder+" elsewhere", s.folder))
+			}
+			if gone := s.gone(); !slices.Equal(gone, row.gone) {
+				t.Errorf("gone are %v, want %v", gone, row.gone)
+			}
+			s.tidied()
+		})
+	}
+}
+
+// await waits on a stream that is not where questions are put.
+func await(stream *heard, p *process, text string) {
+	p.t.Helper()
+	other := *p
+	other.prompt, other.from = stream, 0
+	other.await(text)
+}
+
+// TestTrash moves instead of deleting: it asks too, says that it can be undone, and what
+// it moved can be put back.
+func TestTrash(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	home := filepath.Join(filepath.Dir(s.data), "share")
+	must(t, os.Mkdir(home, 0o700))
+	p := start(t, options{data: s.data, args: []string{"tidy", "--trash", s.folder, "--json"}, env: []string{"XDG_DATA_HOME=" + home}})
+	p.await("Move 15 duplicate files under")
+	p.await("This can be undone.")
+	p.await(asked)
+	s.untouched("before the answer")
+	p.say("accept")
+	p.ends(0)
+	s.events(p)
+	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {
+		t.Errorf("gone are %v", gone)
+	}
+	s.tidied()
+	s.restore(filepath.Join(home, "Trash"))
+	s.untouched("after everything was put back")
+	if class := readLedger(t, s.data).one(`SELECT class FROM calls WHERE tool = 'files.trash'`); class != "reversible" {
+		t.Errorf("the class is %s", class)
+	}
+}
+
+// restore puts back what lies in a trash, as a desktop does: by the info files.
+func (s *scene) restore(trash string) {
+	s.t.Helper()
+	infos, err := filepath.Glob(filepath.Join(trash, "info", "*.trashinfo"))
+	must(s.t, err)
+	if len(infos) != len(s.duplicates()) {
+		s.t.Errorf("the trash has %d files, want %d", len(infos), len(s.duplicates()))
+	}
+	form := regexp.MustCompile(`^\[Trash Info\]\nPath=(\S+)\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$`)
+	for _, info := range infos {
+		raw, err := os.ReadFile(info)
+		must(s.t, err)
+		match := form.FindSubmatch(raw)
+		if match == nil {
+			s.t.Fatalf("%s is %q", info, raw)
+		}
+		to := regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(string(match[1]), func(code string) string {
+			var b byte
+			for _, c := range code[1:] {
+				b = b<<4 | byte(strings.IndexRune("0123456789ABCDEF", c))
+			}
+			return string([]byte{b})
+		})
+		name := strings.TrimSuffix(filepath.Base(info), ".trashinfo")
+		must(s.t, os.Rename(filepath.Join(trash, "files", name), to))
+	}
+}
+
+func TestSample(t *testing.T) {
+	t.Parallel()
+	s := emptyScene(t)
+	p := start(t, options{data: s.data, args: []string{"tidy", "--sample", "--json"}})
+	p.await(asked)
+	p.say("accept")
+	p.ends(0)
+	made := regexp.MustCompile(`(?m)^Sample: (\S+)$`).FindStringSubmatch(p.prompt.String())
+	if made == nil {
+		t.Fatalf("it does not say where the sample is:\n%s", p.prompt)
+	}
+	sample, err := tidy.MakeSample(t.TempDir())
+	must(t, err)
+	const passed = 3 // the empty file, the hard link and what is in .git
+	if left := content(t, made[1]); len(left) != sample.Files-sample.Duplicates+passed {
+		t.Errorf("%d files are left: %v", len(left), left)
+	}
+	s.events(p)
+}
+
+// TestDataDirectory finds the ledger where it was asked to be.
+func TestDataDirectory(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		env  func(dir string) []string
+		want string
+	}{
+		{"EARSHOT_DATA", func(dir string) []string {
+			return []string{"EARSHOT_DATA=" + dir + "/own", "XDG_DATA_HOME=" + dir + "/x"}
+		}, "own"},
+		{"XDG_DATA_HOME", func(dir string) []string { return []string{"XDG_DATA_HOME=" + dir + "/x"} }, "x/earshot"},
+		{"XDG_DATA_HOME is not absolute", func(dir string) []string { return []string{"XDG_DATA_HOME=x", "HOME=" + dir} }, ".local/share/earshot"},
+		{"HOME", func(dir string) []string { return []string{"HOME=" + dir} }, ".local/share/earshot"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := emptyScene(t)
+			dir := filepath.Dir(s.data)
+			start(t, options{args: []string{"tidy", s.folder}, env: row.env(dir)}).ends(0)
+			data := filepath.Join(dir, row.want)
+			info, err := os.Stat(data)
+			must(t, err)
+			if info.Mode().Perm() != 0o700 {
+				t.Errorf("%s has the mode %s", data, info.Mode())
+			}
+			for _, file := range []string{"ledger.db", "key", "lock"} {
+				info, err := os.Stat(filepath.Join(data, file))
+				must(t, err)
+				if info.Mode().Perm() != 0o600 {
+					t.Errorf("%s has the mode %s", file, info.Mode())
+				}
+			}
+			readLedger(t, data).ended()
+		})
+	}
+}
+
+// left starts a run and kills it at its question; it returns the session.
+func (s *scene) left() string {
+	s.t.Helper()
+	p := s.run("--json")
+	p.await(asked)
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	all := readLedger(s.t, s.data).sessions()
+	return all[len(all)-1]
+}
+
+func (s *scene) resume(args ...string) *process {
+	s.t.Helper()
+	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...)})
+}
+
+// TestResume goes on with what was left: with the only one, or with the one that is named.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.complains(s.resume(), 2, "there is nothing to resume", "start a new one")
+
+	first := s.left()
+	s.complains(s.resume("sess_0"), 2, `there is no unfinished session "sess_0" here`, "leave the name out")
+	s.complains(s.resume("tidy", s.folder), 2, "--resume takes one session at most", "earshot run --resume")
+	second := s.left()
+	s.complains(s.resume(), 2, "several sessions did not end: "+first, "name one")
+
+	p := s.resume(second)
+	p.await("Question 2:")
+	p.await(asked)
+	p.say("reject")
+	p.ends(3)
+	p = s.resume("turn" + strings.TrimPrefix(first, "sess"))
+	p.await("Question 1:")
+	p.await(asked)
+	p.say("reject")
+	p.ends(3)
+	s.untouched("after two refusals")
+	s.complains(s.resume(first), 2, "there is nothing to resume", "start a new one")
+	s.proved()
+}
+
+// TestResumeIsOffered: a new run says that an old one did not end, and leaves it alone.
+func TestResumeIsOffered(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	first := s.left()
+	p := s.run("--no-input")
+	p.ends(3)
+	if want := "Note: " + first + " did not end; `earshot run --resume " + first + "` goes on with it."; !strings.Contains(p.prompt.String(), want) {
+		t.Errorf("it does not say %q:\n%s", want, p.prompt)
+	}
+	p = s.resume()
+	p.await(asked)
+	p.say("accept")
+	p.ends(0)
+	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {
+		t.Errorf("gone are %v", gone)
+	}
+	s.proved()
+}
+
+// TestResumeWithoutTheFolder cannot go on, and changes nothing: with the folder it can.
+func TestResumeWithoutTheFolder(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.left()
+	must(t, os.Rename(s.folder, s.folder+" elsewhere"))
+	s.complains(s.resume(), 2, "there is no folder", "check the name")
+	must(t, os.Rename(s.folder+" elsewhere", s.folder))
+	p := s.resume()
+	p.await(asked)
+	p.say("reject")
+	p.ends(3)
+	s.proved()
+}
+
+// TestFaultsAreIgnored: the program as it ships has no fault points.
+func TestFaultsAreIgnored(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"question.saved", "delete.middle"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			p := start(t, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, fault: point})
+			p.await(asked)
+			p.say("accept")
+			p.ends(0)
+			s.proved()
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"help", "run"}, {"run", "--help"}, {"version"}, {"version", "--json"}, {}} {
+		p := plain(t, args...)
+		p.ends(0)
+		if p.out.String() == "" || p.prompt.String() != "" {
+			t.Errorf("%v says %q and, on standard error, %q", args, p.out, p.prompt)
+		}
+	}
+}
