@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 GO ?= go
-TIMEOUT ?= 10m
+TIMEOUT ?= 20m
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint

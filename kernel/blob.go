@@ -12,7 +12,7 @@ func (k *Kernel) put(ctx context.Context, _ Caller, q utp.PutRequest) (struct{},
 	if q.Size > utp.BlobLimit || len(q.Data) > utp.ChunkLimit || len(q.SHA256) != 64 || q.Offset < 0 {
 		return struct{}{}, fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB, under its SHA-256 in hex")
 	}
-	if q.Offset > q.Size || int64(len(q.Data)) > q.Size-q.Offset {
+	if int64(len(q.Data)) > q.Size-q.Offset {
 		return struct{}{}, fault(utp.CodeBadRequest, "the piece does not lie within the blob")
 	}
 	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.SaveBlob(q) })

@@ -147,6 +147,9 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
 			return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
 		}
+		if r.By == s.rec.State.Agent {
+			return fault(utp.CodeAuthFailed, "who asks for a call never approves it")
+		}
 		judged, outcome := q.Reply(s.now.Wall, reply(*q, from, r, s.now))
 		if !outcome.Changed {
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)

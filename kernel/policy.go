@@ -38,6 +38,9 @@ func NewRules(rules []Rule) (*Rules, error) {
 		if r.Tool == "" {
 			return nil, fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", i+1)
 		}
+		if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
+			return nil, fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is no negative time", i+1, r.Tool)
+		}
 		if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
 			return nil, fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", i+1, r.Tool)
 		}

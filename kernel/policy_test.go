@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -160,4 +161,23 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("without a count outside: restored %v, %v", restored, err)
 		}
 	})
+}
+
+// An operator's rules: the first that fits decides, and what is irreversible is asked
+// for whatever they say.
+func ExampleRules() {
+	policy, err := kernel.NewRules([]kernel.Rule{
+		{Tool: "files.delete", Decide: turn.Ask, StartWithin: 30 * time.Second},
+		{Tool: "files.*", Decide: turn.Allow},
+	})
+	fmt.Println(err)
+	for _, name := range []string{"files.scan", "files.delete", "mail.send"} {
+		t := kernel.Tool{Definition: utp.Definition{Tool: name, Class: utp.Idempotent, Risk: utp.RiskLow}, Reviewed: true, Class: utp.Idempotent, Risk: utp.RiskLow}
+		fmt.Println(name, policy.Decide(t).Decision)
+	}
+	// Output:
+	// <nil>
+	// files.scan allow
+	// files.delete ask
+	// mail.send ask
 }

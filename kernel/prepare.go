@@ -79,7 +79,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	}
 	ruling := s.k.o.Policy.Decide(tool)
 	c.Decision = ruling.Decision
-	c.Limits = limits(d, ruling)
+	c.Limits = limits(tool, ruling)
 	sum := sha256.Sum256(resolved.canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
 	if err := s.keepCallCard(c, target.String(), resolved); err != nil {
@@ -124,15 +124,20 @@ type options struct {
 	Reconciles         bool `json:"reconciles"`
 }
 
-func limits(d utp.Definition, r Ruling) turn.Limits {
+// limits are the times of a call: a reviewed tool's own, and over them the policy's. A
+// definition that nobody has looked at gets the defaults.
+func limits(t Tool, r Ruling) turn.Limits {
 	var o options
-	if len(d.Options) > 0 && json.Unmarshal(d.Options, &o) != nil {
+	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
 		o = options{} // the defaults are the cautious values
 	}
+	if !t.Reviewed {
+		o = options{Reconciles: o.Reconciles}
+	}
 	l := turn.Limits{
-		Answer:      time.Duration(o.AnswerSeconds) * time.Second,
-		StartWithin: time.Duration(o.StartWithinSeconds) * time.Second,
-		Undo:        time.Duration(o.UndoSeconds) * time.Second,
+		Answer:      seconds(o.AnswerSeconds),
+		StartWithin: seconds(o.StartWithinSeconds),
+		Undo:        seconds(o.UndoSeconds),
 		Reconciles:  o.Reconciles,
 	}
 	if r.Answer > 0 {
@@ -142,6 +147,12 @@ func limits(d utp.Definition, r Ruling) turn.Limits {
 		l.StartWithin = r.StartWithin
 	}
 	return l
+}
+
+// seconds is a duration of at most a day, so that no number can wrap round.
+func seconds(n int) time.Duration {
+	const day = 24 * 60 * 60
+	return time.Duration(max(0, min(n, day))) * time.Second
 }
 
 // replace asks for the same work again, under a new id and as things stand now.

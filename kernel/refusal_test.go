@@ -183,6 +183,7 @@ type foreign struct {
 	turn   string // of the header; the card's if empty
 	call   string // of the header; the card's if empty
 	tool   string // of the payload; the card's if empty
+	saved  func() // runs between the card and the command
 }
 
 // arrives saves the card and sends the command to every service.
@@ -210,6 +211,9 @@ func (f foreign) arrives(w *world) {
 		} else if err != nil {
 			w.t.Fatal(err)
 		}
+	}
+	if f.saved != nil {
+		f.saved()
 	}
 	header, err := utp.EncodeHeader(utp.Context{
 		ProjectID: "home", ChannelID: "public", AgentID: agentName, TurnID: orElse(f.turn, f.card.Lineage.TurnID), TurnEpoch: 1,
@@ -299,6 +303,15 @@ func TestAdoptionRefused(t *testing.T) {
 		"unknown tool":            func(_ *world, f *foreign) { f.card.ToolName = unknown },
 		"arguments that fit not":  func(_ *world, f *foreign) { f.card.Arguments = jsontext.Value(`{"what":1}`) },
 		"tool of another service": func(_ *world, f *foreign) { f.card.ToolName = mail },
+		"turn of another card": func(w *world, f *foreign) {
+			f.card.Lineage.TurnID = w.begin().Turn
+			f.turn = w.query(w.now.path, `SELECT turn_id FROM turns ORDER BY created`)[0][0]
+		},
+		"card that says another author": func(w *world, f *foreign) {
+			f.saved = func() {
+				w.tamper(`UPDATE cards SET author = 'mallory', metadata = replace(metadata, '"tidy"', '"mallory"') WHERE card_id = 'card_foreign'`)
+			}
+		},
 		"a blob that is not there": func(_ *world, f *foreign) {
 			f.card.Arguments = jsontext.Value(`{"$blob":"` + strings.Repeat("0", 64) + `","size":5}`)
 		},
@@ -325,6 +338,7 @@ func TestAdoptionRefused(t *testing.T) {
 				before := w.cell(`SELECT version || ' ' || seq FROM turns`)
 				f := foreign{card: foreignCard(w, a.Turn, burn)}
 				spoil(w, &f)
+				w.unended = true // a second turn, if there is one, waits for a worker
 				if f.author == "mallory" {
 					f.saver = "mallory"
 					f.refusedAt(w)
@@ -332,7 +346,7 @@ func TestAdoptionRefused(t *testing.T) {
 					f.arrives(w)
 				}
 				w.pass(10 * time.Second)
-				if after := w.cell(`SELECT version || ' ' || seq FROM turns`); after != before {
+				if after := w.cell(`SELECT version || ' ' || seq FROM turns WHERE turn_id = ?`, a.Turn); after != before {
 					t.Errorf("the turn was at %s and is at %s", before, after)
 				}
 				if n := w.cell(`SELECT count(*) FROM calls`); n != "1" || len(w.questions()) != 0 {

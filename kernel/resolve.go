@@ -53,6 +53,9 @@ func (s *step) resolve(c *turn.Call, d utp.Definition, given jsontext.Value) (re
 	if err != nil {
 		return resolved{}, err
 	}
+	if wrong != "" && len(r.Envs) > 0 {
+		wrong = "the arguments do not fit the tool; its schema's own words are kept back, for they could quote a secret"
+	}
 	if wrong != "" {
 		return resolved{}, &invalidError{code: utp.CodeBadRequest, message: wrong}
 	}

@@ -68,6 +68,9 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
+	if q.Owner == "" {
+		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process")
+	}
 	var a utp.StartAnswer
 	var refusal error
 	effectful := false
@@ -118,7 +121,7 @@ func (s *step) startAnswer(c turn.Call) (utp.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return utp.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartBy: c.StartBy.Wall, LeaseMS: milliseconds(s.k.o.ToolLease),
+		StartBy: c.StartBy.Wall, LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
 	}, err
 }
 

@@ -37,10 +37,23 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 		s.finish(alive, held, Result{}, err)
 		return
 	}
+	if err := mayBegin(ctx, a, c); err != nil {
+		s.finish(alive, held, Result{Status: utp.StatusCanceled}, err)
+		return
+	}
 	beating := s.beat(ctx, held, c, lease)
 	result, err := s.guarded(ctx, c)
 	beating.end()
 	s.finish(alive, held, result, err)
+}
+
+// mayBegin refuses to begin what was stopped, or has become too old, on the way here
+// (call protocol, step E). A tool looks again right before its first effect.
+func mayBegin(ctx context.Context, a utp.StartAnswer, c *Call) error {
+	if a.Stop || ctx.Err() != nil {
+		return &utp.ToolError{Code: utp.CodeStopped, Message: "it was stopped before it began; nothing was done"}
+	}
+	return c.Ready()
 }
 
 func (s *Service) callOf(ctx context.Context, a utp.StartAnswer) (*Call, error) {

@@ -290,6 +290,9 @@ type StartAnswer struct {
 	// StartBy is the last instant at which an effect may begin.
 	StartBy time.Time `json:"start_by"`
 	LeaseMS int       `json:"lease_ms"`
+	// Stop: the person has stopped the turn since the start was granted, whose answer
+	// was lost. Nothing may begin; what had begun is ended and told.
+	Stop bool `json:"stop,omitzero"`
 }
 
 // OwnerRequest addresses a started call: beat, reconcile.

@@ -42,7 +42,8 @@ func (o *ordeal) spring(fault string) (code int, p *process) {
 	for said := 0; ; {
 		word, asked := o.asked(p, &said)
 		if !asked {
-			return p.wait(), p
+			code := p.wait()
+			return code, p
 		}
 		if word == "accept" && !o.everAccepted() {
 			o.untouched("before the first yes")

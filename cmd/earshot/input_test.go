@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,7 +102,7 @@ func TestBadArguments(t *testing.T) {
 			for i, arg := range row.args {
 				args[i] = strings.ReplaceAll(arg, "DIR", s.folder)
 			}
-			p := plain(t, append(args, "--data", s.data)...)
+			p := plain(t, slices.Concat(args, []string{"--data", s.data})...)
 			if args[0] != "run" {
 				p = plain(t, args...)
 			}
@@ -205,7 +206,7 @@ func TestBadData(t *testing.T) {
 			must(s.t, os.RemoveAll(s.data))
 			must(s.t, os.WriteFile(s.data, nil, 0o600))
 		}, 1, "the data directory cannot be made", "--data DIR"},
-		{"lies below a file", func(s *scene) { s.data = filepath.Join(s.folder, "notes/empty.txt", "data") }, 1, "the data directory cannot be made", "--data DIR"},
+		{"lies below a file", func(s *scene) { s.data = filepath.Join(s.folder, "notes", "empty.txt", "data") }, 1, "the data directory cannot be made", "--data DIR"},
 		{"is the folder itself", func(s *scene) { s.folder = s.data }, 2, "belongs to the data directory", "a folder of your own files"},
 		{"holds the folder", func(s *scene) { s.folder = filepath.Join(s.data, "journal") }, 2, "belongs to the data directory", "a folder of your own files"},
 	} {
@@ -341,7 +342,7 @@ func TestWithoutRights(t *testing.T) {
 		t.Parallel()
 		s := sceneOf(t, map[string]string{"a": "same", "b": "same", "locked/c": "same", "sub/d": "same", "e": "same"})
 		s.reachable()
-		who := stranger(t, s.data, s.folder, filepath.Join(s.folder, "a"), filepath.Join(s.folder, "b"), filepath.Join(s.folder, "sub/d"))
+		who := stranger(t, s.data, s.folder, filepath.Join(s.folder, "a"), filepath.Join(s.folder, "b"), filepath.Join(s.folder, "sub", "d"))
 		must(t, os.Chmod(filepath.Join(s.folder, "locked"), 0))
 		must(t, os.Chmod(filepath.Join(s.folder, "e"), 0))
 		must(t, os.Chmod(filepath.Join(s.folder, "sub"), 0o555))

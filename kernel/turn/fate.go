@@ -163,8 +163,18 @@ func (m *machine) orphan() {
 			c.OwnerGone = true
 		case Dispatched:
 			c.RingAt = m.now.Wall
-		case Requested, Asked, Accepted, Finished, Resolved, Over:
+		case Accepted:
+			m.undoAnew(c)
+		case Requested, Asked, Finished, Resolved, Over:
 		}
+	}
+}
+
+// undoAnew gives the whole undo time again: nobody could take the yes back while the
+// process was gone. The time to start is not lengthened by it.
+func (m *machine) undoAnew(c *Call) {
+	if c.Class == utp.Irreversible {
+		c.DispatchAt = m.now.Wall.Add(c.Limits.UndoTime())
 	}
 }
 

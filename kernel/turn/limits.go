@@ -29,12 +29,10 @@ func (l Limits) AnswerTime() time.Duration {
 	return min(l.Answer, 24*time.Hour)
 }
 
-// UndoTime is how long an accept can be taken back.
+// UndoTime is how long an accept can be taken back: the default or longer, but never
+// more than half of the time to start.
 func (l Limits) UndoTime() time.Duration {
-	if l.Undo <= 0 {
-		return DefaultUndo
-	}
-	return min(l.Undo, l.startWithin()/2)
+	return min(max(l.Undo, DefaultUndo), l.startWithin()/2)
 }
 
 func (l Limits) settle() time.Duration {
