@@ -216,7 +216,12 @@ func (m *machine) finishLate(in Finish) error {
 	if err != nil {
 		return err
 	}
-	if c.Outcome == nil || c.Outcome.Digest != in.Outcome.Digest {
+	switch {
+	case c.Outcome != nil && c.Outcome.Digest == in.Outcome.Digest:
+		// The answer to the first finish was lost.
+	case c.State == Finished:
+		return refuse(utp.CodeConflict, "another result has been recorded for the call")
+	default:
 		m.keepLate(c, in.Outcome)
 	}
 	return nil
