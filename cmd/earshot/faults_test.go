@@ -23,6 +23,7 @@ type ordeal struct {
 	*scene
 	faults []string // where each run dies, if it comes there
 	answer string   // to a question about an unknown fate
+	trash  string   // the home of the trash, when files go there
 	// between happens after each death.
 	between func(*ordeal)
 
@@ -34,11 +35,14 @@ type ordeal struct {
 func (o *ordeal) spring(fault string) (code int, p *process) {
 	o.t.Helper()
 	args := []string{"--json", "tidy", o.folder}
+	if o.trash != "" {
+		args = append(args, "--trash")
+	}
 	if o.number > 0 {
 		args = []string{"--json", "--resume"}
 	}
 	o.number++
-	p = start(o.t, options{data: o.data, args: args, fault: fault})
+	p = start(o.t, options{data: o.data, args: args, fault: fault, env: []string{"XDG_DATA_HOME=" + o.trash}})
 	for said := 0; ; {
 		word, asked := o.asked(p, &said)
 		if !asked {
@@ -244,6 +248,52 @@ func TestKilledOnTheWay(t *testing.T) {
 		{"finish.committed:3", "report.applying"},
 	} {
 		endures(t, pair...)
+	}
+}
+
+// TestKilledTrashing does the same with a removal that can be undone: what is gone lies in
+// the trash, and nothing else does.
+func TestKilledTrashing(t *testing.T) {
+	t.Parallel()
+	for _, faults := range [][]string{
+		{"start.committed"}, {"trash.middle"}, {"trash.done"}, {"trash.middle", "finish.committed"}, {"start.committed", "trash.middle"},
+	} {
+		t.Run(name(faults), func(t *testing.T) {
+			t.Parallel()
+			o := &ordeal{scene: newScene(t), faults: faults, answer: "leave"}
+			o.trash = filepath.Join(filepath.Dir(o.data), "share")
+			must(t, os.Mkdir(o.trash, 0o700))
+			o.endure()
+			gone := len(o.gone())
+			if n := o.restore(filepath.Join(o.trash, "Trash")); n != gone {
+				t.Errorf("%d files are gone, %d lie in the trash", gone, n)
+			}
+			o.untouched("with everything put back")
+		})
+	}
+}
+
+// TestConsentForAnotherPolicy: the rules have changed since the yes was said, so it is
+// for something else. It is asked anew.
+func TestConsentForAnotherPolicy(t *testing.T) {
+	t.Parallel()
+	o := &ordeal{scene: newScene(t)}
+	if code, _ := o.spring("answer.saved"); code != killed {
+		t.Fatalf("the exit code is %d; the program was not killed", code)
+	}
+	file := filepath.Join(filepath.Dir(o.data), "policy.yaml")
+	must(t, os.WriteFile(file, []byte("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"), 0o600))
+	p := start(t, options{data: o.data, args: []string{"--resume", "--json", "--policy", file}})
+	p.await("Question 2: Delete 15 duplicate files")
+	o.untouched("after a yes that no longer fits")
+	p.await("then press Enter.")
+	p.say("accept 2")
+	p.ends(0)
+	l := readLedger(t, o.data)
+	l.ended()
+	l.consented(1)
+	if got := l.rows(`SELECT question, consumed_at IS NOT NULL FROM consents ORDER BY question`); len(got) != 2 || got[0][1] != "0" || got[1][1] != "1" {
+		t.Errorf("the consents are %v, want the first unused and the second used", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 		{"accepted without a line end", newScene, "accept", nil, 0, "Deleted 15 files.", true},
 		{"rejected", newScene, "reject\naccept\n", nil, 3, "You said no. Nothing was deleted.", false},
 		{"listed, then rejected", newScene, "list\nwhy\n\nreject\n", nil, 3, "You said no.", false},
-		{"stopped", newScene, "stop\naccept\n", nil, 3, "Stopped.", false},
+		{"stopped", newScene, "stop\naccept\n", nil, 3, "Cancelled: Stopped", false},
 		{"undone", newScene, "accept\nundo\n", nil, 3, "Nothing has been changed.", false},
 		{"no answer in the input", newScene, "", nil, 3, "cannot be answered here, because the input has ended.", false},
 		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "Not understood: ok.", false},
@@ -198,38 +198,12 @@ func TestTrash(t *testing.T) {
 		t.Errorf("gone are %v", gone)
 	}
 	s.tidied()
-	s.restore(filepath.Join(home, "Trash"))
+	if n := s.restore(filepath.Join(home, "Trash")); n != len(s.duplicates()) {
+		t.Errorf("the trash had %d files, want %d", n, len(s.duplicates()))
+	}
 	s.untouched("after everything was put back")
 	if class := readLedger(t, s.data).one(`SELECT class FROM calls WHERE tool = 'files.trash'`); class != "reversible" {
 		t.Errorf("the class is %s", class)
-	}
-}
-
-// restore puts back what lies in a trash, as a desktop does: by the info files.
-func (s *scene) restore(trash string) {
-	s.t.Helper()
-	infos, err := filepath.Glob(filepath.Join(trash, "info", "*.trashinfo"))
-	must(s.t, err)
-	if len(infos) != len(s.duplicates()) {
-		s.t.Errorf("the trash has %d files, want %d", len(infos), len(s.duplicates()))
-	}
-	form := regexp.MustCompile(`^\[Trash Info\]\nPath=(\S+)\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$`)
-	for _, info := range infos {
-		raw, err := os.ReadFile(info)
-		must(s.t, err)
-		match := form.FindSubmatch(raw)
-		if match == nil {
-			s.t.Fatalf("%s is %q", info, raw)
-		}
-		to := regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(string(match[1]), func(code string) string {
-			var b byte
-			for _, c := range code[1:] {
-				b = b<<4 | byte(strings.IndexRune("0123456789ABCDEF", c))
-			}
-			return string([]byte{b})
-		})
-		name := strings.TrimSuffix(filepath.Base(info), ".trashinfo")
-		must(s.t, os.Rename(filepath.Join(trash, "files", name), to))
 	}
 }
 
@@ -289,6 +263,44 @@ func TestDataDirectory(t *testing.T) {
 			readLedger(t, data).ended()
 		})
 	}
+}
+
+// TestRestoredLedger goes on with a ledger from before a removal that has happened: it
+// shows, nothing is removed again, and a person is asked.
+func TestRestoredLedger(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.left()
+	ledger := filepath.Join(s.data, "ledger.db")
+	backup := map[string][]byte{}
+	for _, file := range []string{ledger, ledger + "-wal"} {
+		raw, err := os.ReadFile(file)
+		must(t, err)
+		backup[file] = raw
+	}
+	p := s.resume()
+	p.await(asked)
+	p.say("accept")
+	p.ends(0)
+	gone := s.gone()
+
+	must(t, os.RemoveAll(ledger+"-shm"))
+	for file, raw := range backup {
+		must(t, os.WriteFile(file, raw, 0o600))
+	}
+	p = s.resume()
+	p.await("Ledger: it is older than when it was last used here")
+	p.await("Type leave, ask again,")
+	p.say("leave")
+	p.ends(1)
+	s.events(p)
+	if after := s.gone(); !slices.Equal(gone, after) {
+		t.Errorf("gone were %v, now %v", gone, after)
+	}
+	if n := readLedger(t, s.data).one(`SELECT count(*) FROM grants JOIN calls USING (call_id) WHERE class <> 'read'`); n != "0" {
+		t.Errorf("%s starts after the restore", n)
+	}
+	s.resume().ends(2)
 }
 
 // left starts a run and kills it at its question; it returns the session.

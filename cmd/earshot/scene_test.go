@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -187,4 +188,30 @@ func removals(t *testing.T, raw []byte) []string {
 		}
 	}
 	return gone
+}
+
+// restore puts back what lies in a trash, as a desktop does: by the info files.
+func (s *scene) restore(trash string) int {
+	s.t.Helper()
+	infos, err := filepath.Glob(filepath.Join(trash, "info", "*.trashinfo"))
+	must(s.t, err)
+	form := regexp.MustCompile(`^\[Trash Info\]\nPath=(\S+)\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$`)
+	for _, info := range infos {
+		raw, err := os.ReadFile(info)
+		must(s.t, err)
+		match := form.FindSubmatch(raw)
+		if match == nil {
+			s.t.Fatalf("%s is %q", info, raw)
+		}
+		to := regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(string(match[1]), func(code string) string {
+			var b byte
+			for _, c := range code[1:] {
+				b = b<<4 | byte(strings.IndexRune("0123456789ABCDEF", c))
+			}
+			return string([]byte{b})
+		})
+		name := strings.TrimSuffix(filepath.Base(info), ".trashinfo")
+		must(s.t, os.Rename(filepath.Join(trash, "files", name), to))
+	}
+	return len(infos)
 }
