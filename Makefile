@@ -7,10 +7,11 @@ GO ?= go
 TIMEOUT ?= 20m
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
+CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sqlite bus hub tool worker narrate listen agents/tidy agents/tidy/files))
+CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sim kernel/sqlite kernel/postgres bus hub hub/access hub/web tool tool/command tool/openapi worker narrate listen agents/tidy agents/tidy/files))
 # What the linter looks at: everything, or one folder (make lint PKG=./bus/...).
 PKG ?= ./...
 
@@ -23,15 +24,32 @@ build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
 .PHONY: test
-test: vet unit faults race ## everything that proves the program; with CI=true a missing part is a failure
+test: vet postgres unit catalogue faults browser race ## everything that proves the program; with CI=true a missing part is a failure
 
 .PHONY: vet
 vet: ## go vet
 	$(GO) vet ./...
+	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package, naming each skipped test
-	$(GO) test -json -timeout $(TIMEOUT) ./... | $(GO) run ./scripts/told
+unit: ## go test of every package but hub/web/browser, kernel/postgres and kernel/siege, naming each skipped test
+	$(GO) test -json -timeout $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(hub/web/browser|kernel/postgres|kernel/siege)$$') | $(GO) run ./scripts/told
+
+.PHONY: postgres
+postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short siege on it
+	@if scripts/need postgres || [ "$${CI-}" != true ]; then \
+	  echo '$(GO) test ./kernel/postgres ./kernel/siege'; \
+	  $(GO) test -json -timeout $(TIMEOUT) ./kernel/postgres ./kernel/siege | $(GO) run ./scripts/told; \
+	else exit 1; fi
+
+.PHONY: siege
+siege: FOR ?= 5m
+siege: ## kernels, services, workers and the bus killed again and again while they work (FOR=5m CALLS=10000)
+	EARSHOT_SIEGE_FOR=$(FOR) EARSHOT_SIEGE_CALLS=$(CALLS) $(GO) test -count 1 -timeout 60m -v -run '^TestSiege$$' ./kernel/siege
+
+.PHONY: catalogue
+catalogue: ## how much of AAEP's catalogue of rules is covered, by level
+	@$(GO) run ./cmd/earshot conform coverage
 
 .PHONY: faults
 faults: ## the real binary killed at every fault point and started again
@@ -40,11 +58,27 @@ faults: ## the real binary killed at every fault point and started again
 	  $(GO) test -json -tags faults -timeout $(TIMEOUT) ./cmd/earshot/... | $(GO) run ./scripts/told; \
 	fi
 
+.PHONY: browser
+browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
+	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then \
+	  echo '$(GO) test ./hub/web/browser'; \
+	  $(GO) test -json -timeout $(TIMEOUT) ./hub/web/browser | $(GO) run ./scripts/told; \
+	else exit 1; fi
+
+# How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
+SEEDS ?= 10000
+FROM ?= 1
+SEED ?= 0
+
+.PHONY: sim
+sim: FOR ?= 0
+sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 2,000)
+	$(GO) test -count=1 -timeout 48h -v -run '^TestSeeds$$' ./kernel/sim -args -seeds $(SEEDS) -from $(FROM) -seed $(SEED) -for $(FOR)
+
 .PHONY: race
 race: ## the concurrent packages under the race detector (needs a C compiler)
 	@if scripts/need cc; then \
-	  echo '$(GO) test -race $(CONCURRENT)'; \
-	  CGO_ENABLED=1 $(GO) test -race -json -timeout $(TIMEOUT) $(CONCURRENT) | $(GO) run ./scripts/told; \
+	  scripts/race $(TIMEOUT) $(CONCURRENT); \
 	elif [ "$${CI-}" = true ]; then exit 1; fi
 
 .PHONY: lint
@@ -59,6 +93,14 @@ fmt: ## format as the linter wants it (PKG does not apply)
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
 	scripts/fuzz $(FUZZTIME)
+
+.PHONY: differential
+differential: ## our verdicts beside the schemas of AAEP itself, which are not part of this repository (SCHEMAS=DIR)
+	@if [ -z "$(SCHEMAS)" ]; then \
+	  echo 'error: found no SCHEMAS, expected the folder of the schemas of AAEP'; \
+	  echo 'hint: make differential SCHEMAS=DIR, where DIR has core/, handshake/ and envelope.schema.json'; exit 2; \
+	fi
+	SCHEMAS='$(abspath $(SCHEMAS))' $(GO) test -tags differential -count 1 -timeout $(TIMEOUT) -v -run '^TestDifferentialPublished$$' ./aaep
 
 .PHONY: bench
 bench: ## benchmarks of the packages, and those against peers in bench/

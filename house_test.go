@@ -72,6 +72,28 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	report(t, linkViolations(t, os.DirFS(".")))
 }
 
+// TestEveryLinterIsOn: each one that is off has its reason on its line, and no other is.
+func TestEveryLinterIsOn(t *testing.T) {
+	t.Parallel()
+	config, err := os.ReadFile(".golangci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(config), "\nlinters:\n  default: all\n  disable:\n") {
+		t.Error(".golangci.yml does not begin with all linters on")
+	}
+	_, off, _ := strings.Cut(string(config), "\n  disable:\n")
+	reasoned := regexp.MustCompile(`^    - \w+ # \S.{20,}$`)
+	for line := range strings.Lines(off) {
+		if !strings.HasPrefix(line, "    ") {
+			break
+		}
+		if line = strings.TrimSuffix(line, "\n"); !reasoned.MatchString(line) {
+			t.Errorf(".golangci.yml turns a linter off without a reason: %s", strings.TrimSpace(line))
+		}
+	}
+}
+
 func TestHouseCheckersBite(t *testing.T) {
 	t.Parallel()
 	lines := func(n int) string { return "package x\n" + strings.Repeat("\n", n-1) }

@@ -52,65 +52,92 @@ const (
 var house = []room{
 	{pkg: "aaep", floor: 0, third: []string{textModule}},
 	{pkg: "utp", floor: 0},
+	{pkg: "utp/schema", floor: 0, third: []string{schemaModule}},
 
-	{pkg: "aaep/session", floor: 1, own: []string{"aaep"}},
+	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
 	{pkg: "aaep/consent", floor: 1, own: []string{"aaep"}},
 	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
-	{pkg: "aaep/announce", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
+	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
+	{pkg: "aaep/capture", floor: 0},
+	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule, wordModule}},
 	{pkg: "kernel/turn", floor: 1, own: []string{"utp"}},
 
 	{
-		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "utp", "aaep/consent"}, third: []string{schemaModule},
+		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
+	{pkg: "hub/access", floor: 2, third: []string{sysModule}},
 	{
 		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "utp"},
-		beside: kernelClient(),
-		both:   "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
+		beside: map[string]string{
+			"rpc":        "asking the kernel, with its retries and paged values, exists once",
+			"hub/access": "who may hear and say what is asked at each delivery and each word",
+		},
+		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
 	},
 	{pkg: "rpc", floor: 2, own: []string{"utp"}},
-	{pkg: "tool", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "tool", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{schemaModule}, beside: kernelClient()},
+	{
+		pkg: "tool/service", floor: 3, own: []string{"tool"},
+		beside: map[string]string{"bus": "a service's process connects itself, so that its author writes no transport"},
+	},
+	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{
+		pkg: "worker/agent", floor: 3, own: []string{"worker", "utp"},
+		beside: map[string]string{"bus": "an agent's process connects itself, so that its author writes no transport"},
+	},
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
-		pkg: "kernel/sqlite", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		both: "it stores the kernel's questions beside its calls",
+	},
+	{pkg: "kernel/clock", floor: 3, own: []string{"kernel"}, third: []string{"golang.org/x/sys"}},
+	{
+		pkg: "kernel/sqlite", floor: 3, own: []string{"kernel"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
-		both:  "it stores the kernel's questions beside its calls",
 	},
 	{
-		pkg: "kernel/postgres", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		pkg: "kernel/postgres", floor: 3, own: []string{"kernel"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
-		both:  "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "bus", floor: 3, own: []string{"utp"}, third: []string{"github.com/nats-io"}},
-	{pkg: "hub/web", floor: 3, own: []string{"hub", "aaep"}, third: []string{"github.com/coder/websocket"}},
+	{
+		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "utp"}, third: []string{"github.com/coder/websocket"},
+		both: "its adapter of the hub hands words in by the kernel's messages, which are utp's",
+	},
 	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
 	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},
 	{
-		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/session"}, third: []string{textModule},
+		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/legible", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"aaep", "aaep/announce"}, third: []string{sysModule, termModule, textModule, wordModule}},
+	{pkg: "listen", floor: 3, own: []string{"aaep", "aaep/announce", "aaep/legible"}, third: []string{sysModule, termModule, textModule, wordModule, "github.com/coder/websocket"}},
+	{pkg: "tool/command", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
+	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
 	{pkg: "agents/script", floor: 3, own: []string{"tool", "worker", "utp"}},
 
-	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session", "aaep/consent", "aaep/pacing", "aaep/announce"}},
+	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
 		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "narrate"},
-		third: []string{rapidModule},
-		both:  "it runs the whole loop",
+		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "narrate", "rpc", "tool", "worker"},
+		both: "it runs the whole loop",
 	},
+
+	{pkg: "kernel/siege", floor: 4}, // all of it is in its tests
+	{pkg: "bus/bustest", floor: 4},  // addresses for tests of a bus that goes and comes back
+	{pkg: "kernel/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
 	{pkg: "scripts/told", floor: 5}, // reads the output of go test for the Makefile; not part of the program
 	{
 		pkg: "cmd/earshot", floor: 5, own: everyRoom(),
-		third: []string{"github.com/spf13/cobra", "github.com/knadh/koanf", yamlModule, sysModule, termModule},
+		third: []string{"github.com/spf13", "github.com/knadh/koanf", yamlModule, sysModule, termModule},
 		both:  "it wires everything",
 	},
 }
@@ -119,6 +146,11 @@ var house = []room{
 // machine, and it stands beside those that use it.
 func kernelClient() map[string]string {
 	return map[string]string{"rpc": "asking the kernel, with its retries and paged values, exists once"}
+}
+
+// ledgerRows is what both databases have in common: the rows of the ledger, and the statements that write them.
+func ledgerRows() map[string]string {
+	return map[string]string{"kernel/ledgersql": "what is said in both dialects of SQL exists once"}
 }
 
 // everyRoom is written as a function because a table cannot name itself; only the top floor uses it.

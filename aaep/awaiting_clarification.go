@@ -1,7 +1,16 @@
 package aaep
 
+import (
+	_ "embed" // the example
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // TypeAwaitingClarification asks a person a question that is not a consent.
 const TypeAwaitingClarification = "aaep:agent.awaiting.clarification"
+
+//go:embed examples/awaiting.clarification.json
+var exampleAwaitingClarification string
 
 // AwaitingClarification asks for information (§4.4.2). It is critical.
 type AwaitingClarification struct {
@@ -24,6 +33,8 @@ func (AwaitingClarification) EventType() string { return TypeAwaitingClarificati
 type Choice struct {
 	Value string `json:"value"` // what a reply carries, 1 to 256 characters
 	Label string `json:"label"` // what a person hears, 1 to 1,024 characters
+	// Unknown holds members that this package does not know.
+	Unknown map[string]jsontext.Value `json:",embed"`
 }
 
 // ResponseKind is a shape that an answer may have.

@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	_ "embed" // the example
 	"maps"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -8,6 +9,9 @@ import (
 
 // TypeAwaitingConfirmation asks a person for consent to one action.
 const TypeAwaitingConfirmation = "aaep:agent.awaiting.confirmation"
+
+//go:embed examples/awaiting.confirmation.json
+var exampleAwaitingConfirmation string
 
 // AwaitingConfirmation asks for consent and holds the action back until it is
 // answered or timeout_seconds have passed (§4.4.1). It is critical.

@@ -32,3 +32,37 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// mix is the example of every message.
+func mix(b *testing.B) [][]byte {
+	b.Helper()
+	var texts [][]byte
+	for _, m := range aaep.Messages() {
+		texts = append(texts, compact(b, m))
+	}
+	return texts
+}
+
+// BenchmarkValidate measures judging one message, from its bytes to the verdict.
+func BenchmarkValidate(b *testing.B) {
+	texts := mix(b)
+	var v aaep.Validator
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if found := v.Validate(texts[i%len(texts)], aaep.ModeProducer); len(found) > 0 {
+			b.Fatal(found)
+		}
+	}
+}
+
+// BenchmarkRead measures the part of it that only reads.
+func BenchmarkRead(b *testing.B) {
+	texts := mix(b)
+	var v aaep.Validator
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if !v.Read(texts[i%len(texts)]).Readable() {
+			b.Fatal("not read")
+		}
+	}
+}

@@ -1,14 +1,19 @@
 package aaep
 
 import (
+	_ "embed" // the example
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TypeClarificationReply answers an [AwaitingClarification].
 const TypeClarificationReply = "clarification.reply"
+
+//go:embed examples/clarification.reply.json
+var exampleClarificationReply string
 
 // ClarificationReply is a person's answer to a question (§6.5). Timestamp is when the
 // person answered.
@@ -27,6 +32,18 @@ type ClarificationReply struct {
 // does. Whether the answer fits the question is for the asker to say (CLA-08).
 func DecodeClarificationReply(raw []byte) (ClarificationReply, error) {
 	return decodeStrict[ClarificationReply](raw, TypeClarificationReply)
+}
+
+// Encode writes the message as [ConfirmationReply.Encode] does.
+func (r ClarificationReply) Encode() ([]byte, error) {
+	r.Type = TypeClarificationReply
+	return encodeChecked(r.Type, r)
+}
+
+// MarshalJSON writes the message as [ConfirmationReply.MarshalJSON] does.
+func (r ClarificationReply) MarshalJSON() ([]byte, error) {
+	type plain ClarificationReply          // without this method
+	return json.Marshal(plain(r), writing) //nolint:wrapcheck // the caller is a marshaler
 }
 
 // Response is an answer: one text, one yes or no, or one number. The zero Response
@@ -60,7 +77,23 @@ func (r Response) YesNo() (yes, ok bool) {
 
 // Number returns the answer when it is a number.
 func (r Response) Number() (float64, bool) {
-	return (&node{kind: r.value.Kind(), text: string(r.value)}).number()
+	if r.value.Kind() != jsontext.KindNumber {
+		return 0, false
+	}
+	return parseNumber(r.value)
+}
+
+// Words are the answer as a person says it: the text itself, yes or no, or figures.
+func (r Response) Words() string {
+	if text, is := r.Text(); is {
+		return text
+	}
+	if yes, is := r.YesNo(); is && yes {
+		return "yes"
+	} else if is {
+		return "no"
+	}
+	return string(r.value)
 }
 
 // MarshalJSON writes the answer as it was given.

@@ -1,13 +1,18 @@
 package aaep
 
 import (
+	_ "embed" // the example
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TypeConfirmationReply answers an [AwaitingConfirmation].
 const TypeConfirmationReply = "confirmation.reply"
+
+//go:embed examples/confirmation.reply.json
+var exampleConfirmationReply string
 
 // ConfirmationReply is a person's decision (§6.3). Timestamp is when the person
 // decided. A ModifiedAction on a producer that does not support it makes the reply a
@@ -30,4 +35,20 @@ type ConfirmationReply struct {
 // [CodeBadMessage]; sending the same bytes again fails again.
 func DecodeConfirmationReply(raw []byte) (ConfirmationReply, error) {
 	return decodeStrict[ConfirmationReply](raw, TypeConfirmationReply)
+}
+
+// Encode writes the reply as one line of JSON, members in the order of the table, the
+// time in UTC to the millisecond. The type is filled in. A reply that breaks a rule is
+// refused with an [*Error] of [CodeBadEvent].
+func (r ConfirmationReply) Encode() ([]byte, error) {
+	r.Type = TypeConfirmationReply
+	return encodeChecked(r.Type, r)
+}
+
+// MarshalJSON writes what Encode writes, without judging it. It is here because the
+// layouts of package time would trim zeros of the fraction, to counts of digits that
+// §3.2.5 forbids, so that a strict reader would not hear the answer.
+func (r ConfirmationReply) MarshalJSON() ([]byte, error) {
+	type plain ConfirmationReply           // without this method
+	return json.Marshal(plain(r), writing) //nolint:wrapcheck // the caller is a marshaler
 }

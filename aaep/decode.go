@@ -11,9 +11,8 @@ import (
 
 // DecodeEvent reads one event as a subscriber does: it refuses, with an [*Error] of
 // [CodeBadMessage], only what cannot be read or would be unsafe to act on (see
-// [ModeConsumer]). Types that this package does not know become [Other]; members
-// that it does not know are dropped, except the variants of readable fields and the
-// extensions. What must be critical reads as critical, and a confirmation that either
+// [ModeConsumer]). Types that this package does not know become [Other]; members of an
+// event that it does not know are kept in its Unknown. What must be critical reads as critical, and a confirmation that either
 // member calls irreversible reads as irreversible (C-16, C-21).
 func DecodeEvent(raw []byte) (Event, error) {
 	document := Read(raw)
@@ -33,7 +32,7 @@ func DecodeEvent(raw []byte) (Event, error) {
 	if message.Critical != "" {
 		event.Urgency = UrgencyCritical
 	}
-	event.Variants = variants(document, message)
+	event.Variants, event.Unknown = beside(document, message)
 	event.Payload, err = decodePayload(raw, written, document)
 	if err != nil {
 		return Event{}, &Error{Code: CodeBadMessage, Message: "not an event that can be read", Cause: err}
@@ -41,20 +40,25 @@ func DecodeEvent(raw []byte) (Event, error) {
 	return event, nil
 }
 
-// reading accepts an integral number in any notation where Go has an int64 (C-18).
-var reading = json.WithUnmarshalers(json.UnmarshalFromFunc(func(decoder *jsontext.Decoder, target *int64) error {
+// reading accepts an integral number in any notation where Go has an integer (C-18).
+var reading = json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(readWhole[int64]), json.UnmarshalFromFunc(readWhole[int])))
+
+func readWhole[N int | int64](decoder *jsontext.Decoder, target *N) error {
 	token, err := decoder.ReadToken()
 	if err != nil {
 		return err //nolint:wrapcheck // the caller names it
 	}
-	n := &node{kind: token.Kind(), text: token.String()}
-	value, ok := n.whole()
-	if !ok {
-		return &Error{Code: CodeBadMessage, Message: "found " + clip(n.text) + ", expected an integer within 2^53"}
+	literal := token.String()
+	value, ok := int64(0), false
+	if token.Kind() == jsontext.KindNumber {
+		value, ok = parseWhole([]byte(literal))
 	}
-	*target = value
+	if !ok {
+		return &Error{Code: CodeBadMessage, Message: "found " + clip(literal) + ", expected an integer within 2^53"}
+	}
+	*target = N(value)
 	return nil
-}))
+}
 
 // decodeEnvelope reads what stands around the payload.
 func decodeEnvelope(raw []byte, document Document) (Event, error) {
@@ -106,7 +110,7 @@ func decodePayload(raw []byte, written string, document Document) (Payload, erro
 	case TypeAwaitingConfirmation:
 		confirmation, err := payloadOf[AwaitingConfirmation](raw)
 		if c, ok := confirmation.(AwaitingConfirmation); ok {
-			c.Irreversible = irreversible(document.root)
+			c.Irreversible = document.tape.irreversible(0)
 			return c, err
 		}
 		return confirmation, err
@@ -138,37 +142,68 @@ func decodeOther(raw []byte, written string) (Payload, error) {
 	return Other{Type: written, Members: members}, nil
 }
 
-// variants collects the readable fields in further languages.
-func variants(document Document, message Message) map[string]string {
-	var found map[string]string
-	for _, m := range document.root.members {
-		if _, ok := variantOf(message.Fields, m.name); !ok || m.value.kind != jsontext.KindString {
-			continue
-		}
-		if found == nil {
-			found = map[string]string{}
-		}
-		found[m.name] = m.value.text
+// beside collects what stands beside the rows of a core event: readable fields in
+// further languages, and members that are not known here. The payload of any other
+// event holds such members itself.
+func beside(document Document, message Message) (variants map[string]string, unknown map[string]jsontext.Value) {
+	known := plans[message.Type]
+	if known == nil {
+		return nil, nil
 	}
-	return found
+	t := document.tape
+	first, end := t.inside(0)
+	for n := first; n < end; n = t.nodes[n].next {
+		name := t.name(n)
+		switch {
+		case known.outer.find(name) != nil:
+		case t.is(n, kindString) && variantOf(known.outer.list, name) != nil:
+			variants = keep(variants, name, string(t.text(n)))
+		default:
+			unknown = keep(unknown, name, jsontext.Value(t.literal(n)).Clone())
+		}
+	}
+	return variants, unknown
+}
+
+func keep[V any](all map[string]V, name []byte, value V) map[string]V {
+	if all == nil {
+		all = map[string]V{}
+	}
+	all[string(name)] = value
+	return all
 }
 
 // decodeStrict reads a reply of one type: every error of the producer's mode refuses
 // it, because a reply may say yes on behalf of a person.
 func decodeStrict[M any](raw []byte, messageType string) (M, error) {
+	return decodeMessage[M](raw, messageType, ModeProducer, json.RejectUnknownMembers(true))
+}
+
+// decodeMessage reads a message of one type, refused by every error of a mode.
+func decodeMessage[M any](raw []byte, messageType string, mode Mode, options ...json.Options) (M, error) {
 	var message, none M
 	document := Read(raw)
 	if found := document.Violations(); len(found) > 0 {
 		return none, &Error{Code: CodeBadMessage, Message: "not a " + messageType + " that can be read", Violations: found}
 	}
 	if written, _ := document.Text("type"); written != messageType {
-		return none, &Error{Code: CodeBadMessage, Message: fmt.Sprintf("found type %q, expected %s", clip(written), messageType)}
+		return none, &Error{Code: CodeBadMessage, Message: "not a " + messageType, Violations: []Violation{otherType(written, messageType)}}
 	}
-	if found := Errors(document.Validate(ModeProducer)); len(found) > 0 {
+	if found := Errors(document.Validate(mode)); len(found) > 0 {
 		return none, &Error{Code: CodeBadMessage, Message: "not a valid " + messageType, Violations: found}
 	}
-	if err := json.Unmarshal(raw, &message, reading, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(raw, &message, append(options, reading)...); err != nil {
 		return none, &Error{Code: CodeBadMessage, Message: "not a valid " + messageType, Cause: err}
 	}
 	return message, nil
+}
+
+// otherType is the finding that a message is not of the type that is expected.
+func otherType(written, messageType string) Violation {
+	found := Violation{Severity: SeverityError, Path: "/type", Message: fmt.Sprintf("found type %q, expected %s", clip(written), messageType)}
+	if m, ok := Lookup(messageType); ok {
+		i := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == "type" })
+		found.Rule, found.Spec = m.Fields[i].Rule, m.Spec
+	}
+	return found
 }

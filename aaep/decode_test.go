@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestWholeEventsRoundTrip(t *testing.T) {
 		if !m.Event {
 			continue
 		}
-		for _, message := range []edit{whole(t, m), bare(t, m), with(whole(t, m), "summary_normal_yo", "Ó ń ronú.")} {
+		for _, message := range []edit{whole(t, m), bare(t, m), with(whole(t, m), m.Fields[slices.IndexFunc(m.Fields, readableRow)].Name+"_yo", "Ó ń ronú.")} {
 			event, err := aaep.DecodeEvent(encode(t, message))
 			if err != nil {
 				t.Fatal(err)
@@ -54,6 +55,8 @@ func TestWholeEventsRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+func readableRow(f aaep.Field) bool { return f.Readable }
 
 // TestPayloadOrder: payload members stand in the order of their table, between
 // correlation_id and extensions (ENV-58).
@@ -269,8 +272,9 @@ func seeds(f *testing.F) {
 	for _, m := range aaep.Messages() {
 		f.Add(encode(f, whole(f, m)))
 		f.Add(encode(f, bare(f, m)))
+		f.Add([]byte(m.Example))
 	}
-	for _, c := range ruleCases {
+	for _, c := range slices.Concat(ruleCases, handshakeCases) {
 		m, _ := aaep.Lookup(c.of)
 		for _, e := range c.breaks {
 			message := whole(f, m)
@@ -329,6 +333,17 @@ func FuzzDecodeEvent(f *testing.F) {
 		}
 		if found := aaep.Errors(aaep.Validate(raw, aaep.ModeConsumer)); len(found) > 0 {
 			t.Errorf("an event with errors is read:%s", list(found))
+		}
+		passed, err := event.Forward()
+		if err != nil {
+			t.Fatalf("what was read cannot be passed on: %v\n%s", err, raw)
+		}
+		further, err := aaep.DecodeEvent(passed)
+		if err != nil {
+			t.Fatalf("what was passed on cannot be read: %v\n%s", err, passed)
+		}
+		if repeated, err := further.Forward(); err != nil || !bytes.Equal(passed, repeated) {
+			t.Errorf("passed on twice, %v:\n%s\n%s", err, passed, repeated)
 		}
 		written, err := event.Encode()
 		if err != nil {

@@ -12,8 +12,11 @@ const (
 	// CodeBadMessage: the bytes are not a message that may be acted on. Sending the
 	// same bytes again fails again.
 	CodeBadMessage Code = "bad_message"
-	// CodeBadEvent: the event that was to be written breaks a rule. Correct it first.
+	// CodeBadEvent: the event or message that was to be written breaks a rule. Correct
+	// it first.
 	CodeBadEvent Code = "bad_event"
+	// CodeUnknownType: there is no message of the name that was given.
+	CodeUnknownType Code = "unknown_type"
 	// CodeNoRandomness: the source of randomness failed. Trying again is safe.
 	CodeNoRandomness Code = "no_randomness"
 )

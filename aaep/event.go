@@ -1,7 +1,6 @@
 package aaep
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"time"
@@ -33,7 +32,11 @@ type Event struct {
 	// Variants holds readable fields in further languages, by the full name of the
 	// member, such as summary_normal_yo (PAY-01).
 	Variants map[string]string
-	// Extensions holds one JSON object for each prefix. Every prefix needs its context;
+	// Unknown holds the other members, by name, exactly as they were written: those of a
+	// later version, or strays. They are carried, so that whoever passes an event on
+	// loses nothing; an own event has none (ENV-47).
+	Unknown map[string]jsontext.Value
+	// Extensions holds one JSON object for each prefix, exactly as it was written. Every prefix needs its context;
 	// that of [PrefixEarshot] and [PrefixUTP] is added by itself.
 	Extensions map[string]jsontext.Value
 	// Contexts are further entries of @context, behind the core one.
@@ -58,27 +61,37 @@ func (e Event) IsTerminal() bool {
 // anything that JSON can hold. Other members of the prefix stay. The error is an
 // [*Error] with [CodeBadEvent].
 func (e Event) Extend(prefix, name string, value any) (Event, error) {
+	extensions, err := extend(e.Extensions, prefix, name, value)
+	if err != nil {
+		return e, err
+	}
+	e.Extensions = extensions
+	return e, nil
+}
+
+// extend returns a copy of extensions in which <prefix>.<name> is value.
+func extend(extensions map[string]jsontext.Value, prefix, name string, value any) (map[string]jsontext.Value, error) {
 	members := map[string]jsontext.Value{}
-	if old, ok := e.Extensions[prefix]; ok {
+	if old, ok := extensions[prefix]; ok {
 		if err := json.Unmarshal(old, &members); err != nil {
-			return e, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + " is not an object", Cause: err}
+			return nil, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + " is not an object", Cause: err}
 		}
 	}
 	raw, err := json.Marshal(value, writing)
 	if err != nil {
-		return e, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + "." + name + " cannot be written as JSON", Cause: err}
+		return nil, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + "." + name + " cannot be written as JSON", Cause: err}
 	}
 	members[name] = raw
 	object, err := json.Marshal(members, writing)
 	if err != nil {
-		return e, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + " cannot be written as JSON", Cause: err}
+		return nil, &Error{Code: CodeBadEvent, Message: "extensions." + prefix + " cannot be written as JSON", Cause: err}
 	}
-	e.Extensions = maps.Clone(e.Extensions)
-	if e.Extensions == nil {
-		e.Extensions = map[string]jsontext.Value{}
+	extended := maps.Clone(extensions)
+	if extended == nil {
+		extended = map[string]jsontext.Value{}
 	}
-	e.Extensions[prefix] = object
-	return e, nil
+	extended[prefix] = object
+	return extended, nil
 }
 
 // Extension returns the text at extensions.<prefix>.<name>, or "".
@@ -107,15 +120,29 @@ type tail struct {
 	Extensions map[string]jsontext.Value `json:"extensions,omitzero"`
 }
 
-// writing makes output that is the same for the same event.
-var writing = json.JoinOptions(json.Deterministic(true))
+// writing makes output that is the same for the same message, with times as the
+// protocol wants them, and with values of others as they wrote them.
+var writing = json.JoinOptions(
+	json.Deterministic(true), jsontext.PreserveRawStrings(true),
+	json.WithMarshalers(json.MarshalToFunc(func(encoder *jsontext.Encoder, t time.Time) error {
+		return encoder.WriteToken(jsontext.String(FormatTime(t)))
+	})),
+)
 
 // Encode writes the event as one line of JSON without a line end: the envelope in the
 // recommended order with the payload's members, in the order of the payload's table,
 // behind correlation_id (ENV-58). The same event always gives the same bytes. An
 // event that breaks a rule for producers is refused with an [*Error] of
 // [CodeBadEvent] that names the rules; warnings pass.
-func (e Event) Encode() ([]byte, error) {
+func (e Event) Encode() ([]byte, error) { return e.encode(ModeProducer) }
+
+// Forward writes an event of somebody else as [Event.Encode] does, but bears what a
+// consumer bears: unknown members, words and types, and what is advised against. It
+// refuses only what nobody may act on. It is how an event that was read with
+// [DecodeEvent] is passed on.
+func (e Event) Forward() ([]byte, error) { return e.encode(ModeConsumer) }
+
+func (e Event) encode(mode Mode) ([]byte, error) {
 	if e.Payload == nil {
 		return nil, &Error{Code: CodeBadEvent, Message: "found no payload, expected one"}
 	}
@@ -123,7 +150,7 @@ func (e Event) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, &Error{Code: CodeBadEvent, Message: "cannot write " + e.Type() + " as JSON", Cause: err}
 	}
-	if found := Errors(Validate(raw, ModeProducer)); len(found) > 0 {
+	if found := Errors(Validate(raw, mode)); len(found) > 0 {
 		return nil, &Error{Code: CodeBadEvent, Message: "the event " + e.Type() + " breaks a rule; correct it before sending", Violations: found}
 	}
 	return raw, nil
@@ -131,7 +158,7 @@ func (e Event) Encode() ([]byte, error) {
 
 func (e Event) write() ([]byte, error) {
 	h := head{
-		Context: e.contexts(), Version: e.Version, Type: e.Type(), ID: e.ID, SessionID: e.SessionID, Sequence: e.Sequence,
+		Context: contextsOf(e.Contexts, e.Extensions), Version: e.Version, Type: e.Type(), ID: e.ID, SessionID: e.SessionID, Sequence: e.Sequence,
 		Timestamp: FormatTime(e.Time), Producer: e.Producer, Verbosity: e.Verbosity, Urgency: e.Urgency, Hints: e.Hints,
 		CorrelationID: e.CorrelationID,
 	}
@@ -146,35 +173,16 @@ func (e Event) write() ([]byte, error) {
 	}
 	var payload any = e.Payload
 	if other, ok := e.Payload.(Other); ok {
-		payload = other.Members
+		payload = exact(other.Members)
 	}
-	return join(h, payload, e.Variants, tail{e.Extensions})
+	return join(h, payload, e.Variants, exact(e.Unknown), enclosed{"extensions", e.Extensions})
 }
 
-// join writes objects one behind the other as one object.
-func join(parts ...any) ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for _, part := range parts {
-		raw, err := json.Marshal(part, writing)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // Encode names it
-		}
-		inner := bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("{")), []byte("}"))
-		if len(inner) > 0 && out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		out.Write(inner)
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
-}
-
-// contexts is the core context, then the given ones, then those of the registered
+// contextsOf is the core context, then the given ones, then those of the registered
 // prefixes in use; alone, the core context is a plain string.
-func (e Event) contexts() any {
-	contexts := append([]string{CoreContext}, e.Contexts...)
-	for _, prefix := range slices.Sorted(maps.Keys(e.Extensions)) {
+func contextsOf(given []string, extensions map[string]jsontext.Value) any {
+	contexts := append([]string{CoreContext}, given...)
+	for _, prefix := range slices.Sorted(maps.Keys(extensions)) {
 		if context, ok := extensionPrefixes[prefix]; ok && !slices.Contains(contexts, context) {
 			contexts = append(contexts, context)
 		}

@@ -29,14 +29,17 @@ const (
 // schema is made from it, and a test holds the Go structs against it. The methods
 // return changed copies, so that a table row reads as one line.
 type Field struct {
-	Name     string
-	Rule     string   // the rule that the field obeys, first in the catalogue
-	Also     []string // further rules of the same field
-	Spec     string   // section, where it is not the message's own
-	Kind     Kind
-	Required bool
-	Wanted   string // the rule of a warning when the field is absent
-	Readable bool   // text for people: language variants, NFC, language hints
+	Name string
+	Rule string   // the rule that the field obeys, first in the catalogue
+	Also []string // further rules of the same field
+	Spec string   // section, where it is not the message's own
+	// Description says in a sentence what the value is, for the exported schema and the
+	// reference page.
+	Description string
+	Kind        Kind
+	Required    bool
+	Wanted      string // the rule of a warning when the field is absent
+	Readable    bool   // text for people: language variants, NFC, language hints
 
 	MinLen, MaxLen int // code points of a string, items of an array; MaxLen 0 is no limit
 	Pattern        Pattern
@@ -48,7 +51,7 @@ type Field struct {
 	Item    *Field  // of an array
 	Unique  bool    // no two items alike
 	Members []Field // of an object; nil lets every member pass
-	Closed  string  // the rule against members that are not in Members
+	Closed  string  // the rule against members that are not in Members; "" lets them pass
 	Each    *Field  // every member of an object that is a map
 
 	// Safety marks a value that must not be acted on when it is wrong: a consumer
@@ -80,6 +83,19 @@ func readable(name, rule string, maxLen int) Field {
 	f := text(name, rule, 1, maxLen)
 	f.Readable = true
 	return f
+}
+
+// The three lengths in which an event tells the same (ENV-37).
+func normal(rule string) Field {
+	return readable("summary_normal", rule, long).means("What happened, in a sentence or two.")
+}
+
+func terse(rule string) Field {
+	return readable("summary_terse", rule, medium).means("What happened, in a few words.")
+}
+
+func detailed(rule string) Field {
+	return readable("summary_detailed", rule, long).means("What happened, in full.")
 }
 
 func patterned(name, rule string, p Pattern) Field {
@@ -125,5 +141,6 @@ func (f Field) safety() Field                { f.Safety = true; return f }
 func (f Field) also(rules ...string) Field   { f.Also = rules; return f }
 func (f Field) spec(section string) Field    { f.Spec = section; return f }
 func (f Field) people() Field                { f.Readable = true; return f }
+func (f Field) means(words string) Field     { f.Description = words; return f }
 func (f Field) otherwise(value string) Field { f.Default = value; return f }
 func (f Field) checks(rules ...Rule) Field   { f.Checks = rules; return f }

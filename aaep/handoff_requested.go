@@ -1,9 +1,16 @@
 package aaep
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	_ "embed" // the example
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // TypeHandoffRequested tells that the agent wants someone else to take over.
 const TypeHandoffRequested = "aaep:agent.handoff.requested"
+
+//go:embed examples/handoff.requested.json
+var exampleHandoffRequested string
 
 // HandoffRequested asks for a human, another agent or a queue (§4.4.3). It is
 // critical.

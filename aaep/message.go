@@ -21,33 +21,40 @@ var coreForms = []string{"https://aaep-protocol.org/types/", "https://aaep-proto
 // extensionPrefixes is the registry of prefixes whose context is known here.
 var extensionPrefixes = map[string]string{PrefixEarshot: ExtensionContext, PrefixUTP: ExtensionContext}
 
-// Message describes one type of message: an event or a reply. The members of an
-// event are the envelope's (see [Envelope]) and Fields, at the same level.
+// Message describes one type of message: an event, a reply or a part of
+// the handshake. The members of an event are the envelope's (see [Envelope]) and
+// Fields, at the same level.
 type Message struct {
-	Type     string
-	Spec     string  // section that defines it
-	Event    bool    // carries the envelope
-	Urgency  Urgency // of an event, where it does not say (ENV-36)
-	Critical string  // the rule that demands critical urgency, or ""
-	Closed   string  // the rule against unknown members; "" lets them pass
-	Fields   []Field
-	Rules    []Rule
+	Type        string
+	Description string  // what the message tells, in a sentence
+	Spec        string  // section that defines it
+	Example     string  // a whole message as JSON, without a finding
+	Event       bool    // carries the envelope
+	Urgency     Urgency // of an event, where it does not say (ENV-36)
+	Critical    string  // the rule that demands critical urgency, or ""
+	Closed      string  // the rule against unknown members; "" lets them pass
+	Fields      []Field
+	Rules       []Rule
 }
+
+// Name returns the type without its namespace, such as agent.tool.invoked.
+func (m Message) Name() string { return m.Type[strings.LastIndexByte(m.Type, ':')+1:] }
 
 // Rule is a check that a row of data cannot express: it spans fields, or needs more
 // than a pattern. IDs lists every rule of the catalogue that it can name.
 type Rule struct {
 	Name  string
 	IDs   []string
-	check func(in *inspection, at place)
-}
+	check func(in *inspection, n uint32) // n is the value of the row, or the whole message
 
-// place is where a check looks: the pointer of a value, the value, and the object
-// that holds the whole message.
-type place struct {
-	path  string
-	value *node
-	whole *node
+	// What the exported schema says of the rule, in the schema of its field and beside
+	// that of the whole message; where it says nothing, the rule is beyond it.
+	shape func(s *schema)
+	outer func() []schema
+	// advice are those of IDs whose findings are no errors: a schema has no word for them.
+	advice []string
+	// partly are those of IDs that shape and outer do not say in full.
+	partly []string
 }
 
 // Lookup returns the description of a message type, in compact or expanded form.
@@ -60,9 +67,28 @@ func Lookup(messageType string) (Message, bool) {
 	return table[i], true
 }
 
+// Describe returns the description of a message or a document by its type, in compact
+// or expanded form, or by its [Message.Name].
+func Describe(name string) (Message, bool) {
+	compact := CompactType(name)
+	all := slices.Concat(table, Documents())
+	for _, same := range []func(Message) bool{
+		func(m Message) bool { return m.Type == compact },
+		func(m Message) bool { return m.Name() == name },
+	} {
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			return all[i], true
+		}
+	}
+	return Message{}, false
+}
+
 // Messages returns the description of every message that this package knows, in the
 // order of the specification. The caller may change the slice, not what it holds.
 func Messages() []Message { return slices.Clone(table) }
+
+// Documents returns the description of what is fetched and not sent: the manifest.
+func Documents() []Message { return []Message{manifest} }
 
 // Envelope returns the description of the members that every event carries, in the
 // recommended order (ENV-58); the payload stands before the last.

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeOutputStreaming carries a piece of the agent's own text.
 const TypeOutputStreaming = "aaep:agent.output.streaming"
+
+//go:embed examples/output.streaming.json
+var exampleOutputStreaming string
 
 // OutputStreaming is one chunk of one output (§4.3.3). Position counts the code
 // points of that output before this chunk; Complete is true on its last chunk only.

@@ -1,5 +1,7 @@
 package aaep
 
+import "github.com/go-json-experiment/json/jsontext"
+
 // Producer identifies the agent that emits an event (§3.2.6). Only AgentID is
 // required; it stays the same across versions (ENV-30).
 type Producer struct {
@@ -8,4 +10,6 @@ type Producer struct {
 	AgentName    string `json:"agent_name,omitzero"`
 	Model        string `json:"model,omitzero"`
 	ManifestURI  string `json:"manifest_uri,omitzero"`
+	// Unknown holds members that this package does not know.
+	Unknown map[string]jsontext.Value `json:",embed"`
 }

@@ -1,7 +1,16 @@
 package aaep
 
+import (
+	_ "embed" // the example
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // TypeProgressUpdated tells how far a piece of work is.
 const TypeProgressUpdated = "aaep:agent.progress.updated"
+
+//go:embed examples/progress.updated.json
+var exampleProgressUpdated string
 
 // ProgressUpdated says how far the work is (§4.2.2).
 type ProgressUpdated struct {
@@ -22,4 +31,6 @@ type Progress struct {
 	Step        *int64   `json:"step,omitzero"`
 	TotalSteps  *int64   `json:"total_steps,omitzero"`
 	Description string   `json:"description,omitzero"`
+	// Unknown holds members that this package does not know.
+	Unknown map[string]jsontext.Value `json:",embed"`
 }

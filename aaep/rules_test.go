@@ -22,16 +22,18 @@ type edit = map[string]any
 
 func contexts(all ...any) []any { return all }
 
-// ruleCases holds, for the rules that are more than a row, edits of a whole message
-// of a type that keep the rule and edits that break it. An edit that keeps a rule
-// leaves no error at all.
-var ruleCases = []struct {
+type ruleCase struct {
 	rule     string
 	severity aaep.Severity
 	of       string
 	keeps    []edit
 	breaks   []edit
-}{
+}
+
+// ruleCases holds, for the rules that are more than a row, edits of a whole message
+// of a type that keep the rule and edits that break it. An edit that keeps a rule
+// leaves no error at all.
+var ruleCases = []ruleCase{
 	{"ENV-05", asError, aaep.TypeAwaitingConfirmation, []edit{{"extra_context": edit{"n": uint64(1) << 53, "x": 1e300, "m": -0.1}}}, []edit{{"extra_context": edit{"n": uint64(1)<<53 + 2}}}},
 	{"ENV-07", asError, aaep.TypeStateChanged, nil, []edit{{"@context": absent{}}, {"type": absent{}}, {"event_id": absent{}}, {"session_id": absent{}}, {"timestamp": absent{}}, {"producer": absent{}}}},
 	{"ENV-08", asError, aaep.TypeStateChanged, []edit{{"@context": core}, {"@context": contexts(core)}, {"@context": contexts(core, other)}}, []edit{{"@context": other}, {"@context": contexts(other, core)}, {"@context": contexts()}, {"@context": ""}}},
@@ -43,22 +45,27 @@ var ruleCases = []struct {
 	{"ENV-16", asError, aaep.TypeStateChanged, []edit{{}}, []edit{{"type": ""}, {"type": 5}, {"type": nil}}},
 	{"ENV-18", asError, aaep.TypeStateChanged, []edit{{"event_id": "evt_" + strings.Repeat("a", 64)}}, []edit{{"event_id": "evt_" + strings.Repeat("a", 65)}, {"event_id": "EVT_1"}, {"event_id": "evt_"}, {"event_id": "evt_a-b"}, {"event_id": "evt_1\n"}}},
 	{"ENV-21", asError, aaep.TypeStateChanged, []edit{{"session_id": "sess_A9"}}, []edit{{"session_id": "sess_"}, {"session_id": "session_1"}}},
-	{"ENV-24", asError, aaep.TypeStateChanged, []edit{{"timestamp": "2026-05-24T15:22:11.342+01:00"}, {"timestamp": "2026-05-24T15:22:11Z"}}, []edit{{"timestamp": "May 24, 2026"}, {"timestamp": "2026-05-24t14:22:11z"}, {"timestamp": "2026-05-24 14:22:11Z"}, {"timestamp": "2026-05-24T14:22:11"}, {"timestamp": "٢026-05-24T14:22:11Z"}, {"timestamp": "2026-05-24T14:22:11,342Z"}, {"timestamp": "2026-05-24T14:22:11.342Z\n"}, {"timestamp": "2026-05-24T14:22:11+0100"}}},
+	{"ENV-24", asError, aaep.TypeStateChanged, []edit{{"timestamp": "2026-05-24T15:22:11.342+01:00"}, {"timestamp": "2026-05-24T15:22:11Z"}, {"timestamp": "2026-05-24T15:22:11-23:59"}}, []edit{{"timestamp": "May 24, 2026"}, {"timestamp": "2026-05-24t14:22:11z"}, {"timestamp": "2026-05-24 14:22:11Z"}, {"timestamp": "2026-05-24T14:22:11"}, {"timestamp": "٢026-05-24T14:22:11Z"}, {"timestamp": "2026-05-24T14:22:11,342Z"}, {"timestamp": "2026-05-24T14:22:11.342Z\n"}, {"timestamp": "2026-05-24T14:22:11+0100"}}},
 	{"ENV-25", asError, aaep.TypeStateChanged, []edit{{"timestamp": "2026-05-24T14:22:11Z"}, {"timestamp": "2026-05-24T14:22:11.300Z"}, {"timestamp": "2026-05-24T14:22:11.300000Z"}}, []edit{{"timestamp": "2026-05-24T14:22:11.3Z"}, {"timestamp": "2026-05-24T14:22:11.34Z"}, {"timestamp": "2026-05-24T14:22:11.3421Z"}, {"timestamp": "2026-05-24T14:22:11.123456789Z"}}},
-	{"ENV-26", asError, aaep.TypeStateChanged, []edit{{"timestamp": "2024-02-29T00:00:00Z"}}, []edit{{"timestamp": "2026-02-30T00:00:00Z"}, {"timestamp": "2026-13-01T00:00:00Z"}, {"timestamp": "2026-05-24T25:00:00Z"}, {"timestamp": "2026-02-29T00:00:00.000Z"}}},
+	{"ENV-26", asError, aaep.TypeStateChanged, []edit{{"timestamp": "2024-02-29T00:00:00Z"}}, []edit{{"timestamp": "2026-02-30T00:00:00Z"}, {"timestamp": "2026-13-01T00:00:00Z"}, {"timestamp": "2026-05-24T25:00:00Z"}, {"timestamp": "2026-02-29T00:00:00.000Z"}, {"timestamp": "2026-05-24T14:22:11+24:00"}, {"timestamp": "2026-05-24T14:22:11-01:60"}}},
 	{"ENV-26", asWarning, aaep.TypeStateChanged, []edit{{}}, []edit{{"timestamp": "0001-01-01T00:00:00Z"}, {"timestamp": "1970-01-01T00:00:00.000Z"}}},
 	{"ENV-29", asError, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "a"}}}, []edit{{"producer": edit{}}, {"producer": edit{"agent_id": ""}}, {"producer": "tidy"}, {"producer": edit{"agent_id": 5}}}},
+	{"ENV-30", asWarning, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "tidy", "agent_version": "1.2.3"}}, {"producer": edit{"agent_id": "tidy2", "agent_version": "2"}}}, []edit{{"producer": edit{"agent_id": "tidy-1.2.3", "agent_version": "1.2.3"}}}},
 	{"ENV-31", asError, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "a", "agent_version": "1.2.3", "agent_name": "A", "model": "none"}}}, []edit{{"producer": edit{"agent_id": "a", "agent_version": ""}}, {"producer": edit{"agent_id": "a", "model": ""}}}},
 	{"ENV-32", asError, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "a", "manifest_uri": "https://example.org/.well-known/aaep-manifest.json"}}}, []edit{{"producer": edit{"agent_id": "a", "manifest_uri": "/manifest.json"}}, {"producer": edit{"agent_id": "a", "manifest_uri": "https://example.org/a b"}}}},
 	{"ENV-33", asError, aaep.TypeStateChanged, nil, []edit{{"producer": edit{"agent_id": "a", "mood": "good"}}}},
 	{"ENV-36", asInfo, aaep.TypeToolInvoked, []edit{{"urgency": "normal"}, {"urgency": absent{}}}, []edit{{"urgency": "background"}, {"urgency": "critical"}}},
 	{"ENV-36", asInfo, aaep.TypeStateChanged, []edit{{"urgency": "background"}, {"urgency": "normal"}}, []edit{{"urgency": "critical"}}},
+	{"ENV-37", asWarning, aaep.TypeStateChanged, []edit{{"verbosity": "normal", "summary_normal": absent{}}, {"verbosity": "terse"}, {"verbosity": absent{}, "summary_terse": absent{}}}, []edit{{"verbosity": "terse", "summary_terse": absent{}}, {"verbosity": "detailed", "summary_detailed": absent{}}}},
 	{"ENV-39", asError, aaep.TypeStateChanged, []edit{{"sequence_number": 0}, {"sequence_number": 3e2}}, []edit{{"sequence_number": -1}, {"sequence_number": "1"}, {"sequence_number": 1.5}}},
 	{"ENV-41", asError, aaep.TypeStateChanged, []edit{{"@context": contexts(core, ours), "extensions": edit{"earshot": edit{"question": 1}, "utp": edit{}}}}, []edit{{"extensions": []any{}}, {"@context": contexts(core, ours), "extensions": edit{"earshot": 1}}}},
 	{"ENV-42", asError, aaep.TypeStateChanged, []edit{{"@context": contexts(core, ours), "extensions": edit{"earshot": edit{}}}, {"@context": contexts(core, other), "extensions": edit{"medai": edit{}}}}, []edit{{"extensions": edit{"earshot": edit{}}}, {"@context": contexts(core, other), "extensions": edit{"utp": edit{}}}, {"extensions": edit{"medai": edit{}}}}},
 	{"ENV-42", asWarning, aaep.TypeStateChanged, []edit{{"@context": contexts(core, ours), "extensions": edit{"utp": edit{}}}}, []edit{{"@context": contexts(core, other), "extensions": edit{"medai": edit{}}}}},
-	{"ENV-44", asError, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}, {"aaep_version": "0.1.0-draft"}}, []edit{{"aaep_version": "1.0"}, {"aaep_version": "v1.0.0"}}},
-	{"ENV-44", asWarning, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}}, []edit{{"aaep_version": "0.1.0-draft"}, {"aaep_version": "1.1.0"}, {"aaep_version": "9.0.0"}}},
+	{"ENV-44", asError, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}, {"aaep_version": "0.1.0-draft"}, {"aaep_version": "1.7.2"}}, []edit{{"aaep_version": "1.0"}, {"aaep_version": "v1.0.0"}, {"aaep_version": "9.0.0"}, {"aaep_version": "0.9.0"}}},
+	{"ENV-44", asWarning, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}}, []edit{{"aaep_version": "0.1.0-draft"}, {"aaep_version": "1.1.0"}, {"aaep_version": "1.0.0-rc.1"}}},
+	{"VER-01", asWarning, aaep.TypeStateChanged, []edit{{"aaep_version": "1.2.0-rc.1"}, {"aaep_version": "1.2.0-beta"}}, []edit{{"aaep_version": "1.2.0-nightly"}, {"aaep_version": "1.02.0"}, {"aaep_version": "1.2.0-rc.x"}}},
+	{"VER-01", asWarning, aaep.TypeSubscriptionRequest, []edit{{"aaep_version": "2.0.0-alpha"}}, []edit{{"aaep_version": "2.0.0-nightly"}}},
+	{"VER-04", asError, aaep.TypeStateChanged, []edit{{"aaep_version": "1.1.0", "verbosity": "epic"}, {"aaep_version": "1.1.0", "type": "aaep:agent.mood.changed"}, {"aaep_version": "1.1.0", "producer": edit{"agent_id": "a", "mood": 1}}}, nil},
 	{"ENV-45", asError, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}}, []edit{{"aaep_mood": 1}}},
 	{"ENV-46", asError, aaep.TypeStateChanged, nil, []edit{{"@id": "x"}, {"@graph": 1}, {"@base": "x"}, {"@vocab": "x"}, {"@vocab": "x", "type": "medai:seen", "@context": contexts(core, other)}}},
 	{"ENV-47", asError, aaep.TypeStateChanged, []edit{{"mood": 1, "type": "medai:seen", "@context": contexts(core, other)}, {"mood": 1, "aaep_version": "1.2.0"}}, []edit{{"mood": 1}, {"ext_medical.audit": edit{}}, {"payload": edit{}}, {"tool": "scan"}}},
@@ -68,7 +75,17 @@ var ruleCases = []struct {
 	{"ENV-52", asWarning, aaep.TypeAwaitingConfirmation, []edit{{"action": strings.Repeat("x", 16384)}}, []edit{{"action": strings.Repeat("ọ", 16384)}, {"extra_context": edit{"a": []any{strings.Repeat("x", 16385)}}}}}, // C-13
 	{"ENV-49", asWarning, aaep.TypeAwaitingConfirmation, []edit{{}}, []edit{{"extra_context": edit{"a": strings.Repeat("x", 65536)}}}},
 	{"ENV-60", asError, aaep.TypeAwaitingConfirmation, nil, []edit{{"Urgency": "normal"}, {"default_Decision": "accept"}, {"TYPE": "x"}, {"ſummary_normal": "x"}, {"producer": edit{"agent_id": "a", "Agent_ID": "b"}}}},
+	{"EXT-07", asError, aaep.TypeStateChanged, []edit{{"type": "medai:seen", "@context": contexts(core, other)}}, []edit{{"type": "aaep:agent.medical.alert"}}}, // C-104
+	{"EXT-09", asInfo, aaep.TypeStateChanged, []edit{{"@context": contexts(core, other), "extensions": edit{"med": edit{}, "medicalcares": edit{}}}, {"@context": contexts(core, ours), "extensions": edit{"utp": edit{}}}}, []edit{{"@context": contexts(core, other), "extensions": edit{"me": edit{}}}, {"@context": contexts(core, other), "extensions": edit{"medicalcareso": edit{}}}}},
+	{"EXT-13", asError, aaep.TypeStateChanged, []edit{{"type": "medai:seen", "@context": contexts(core, other), "heart_rate": 80}}, []edit{{"type": "medai:seen"}, {"type": "seen"}}},
+	{"EXT-18", asError, aaep.TypeStateChanged, []edit{known("earshot", edit{"question": 7, "resolution": "accepted", "span": []any{3, 4}, "mood": "good"}), known("utp", edit{"status": "partial", "code": "outcome_unknown"})}, []edit{known("earshot", edit{"question": "7"}), known("earshot", edit{"resolution": "done"}), known("earshot", edit{"span": []any{3}}), known("utp", edit{"status": "error"})}},
+	{"EXT-18", asWarning, aaep.TypeStateChanged, []edit{known("utp", edit{})}, []edit{{"@context": contexts(core, other), "extensions": edit{"medai": edit{}}}}}, // passes with a note
 	{"EXT-10", asError, aaep.TypeStateChanged, nil, []edit{{"extensions": edit{"aaep": edit{}}}, {"extensions": edit{"xsd": edit{}}}, {"extensions": edit{"@x": edit{}}}, {"type": "rdf:type", "@context": contexts(core, other)}}},
+
+	{"EXT-09", asWarning, aaep.TypeStateChanged, []edit{{"@context": contexts(core, other), "extensions": edit{"medai": edit{}}}}, []edit{{"@context": contexts(core, other), "extensions": edit{"m": edit{}}}, {"@context": contexts(core, other), "type": "m:seen"}}},
+	{"SEC-07", asWarning, aaep.TypeToolInvoked, harmless, secret},                                                         // C-97
+	{"SEC-06", asWarning, aaep.TypeSessionStarted, nil, []edit{{"request_text": "Fetch it with api_key=sk-test-12345."}}}, // C-20
+	{"I18N-26", asWarning, aaep.TypeToolInvoked, []edit{{"summary_normal": "a < b and <b> c"}}, []edit{{"summary_normal": "<span lang='de'>Guten Tag</span>"}, {"summary_normal": "x <b><i lang=de>Tag</i>"}}},
 
 	{"ERR-01", asError, aaep.TypeSessionErrored, []edit{{"urgency": "critical"}}, []edit{{"urgency": "normal"}, {"urgency": absent{}}}}, // C-16
 	{"CONFM-01", asError, aaep.TypeAwaitingConfirmation, []edit{{"urgency": "critical"}}, []edit{{"urgency": "background"}, {"urgency": absent{}}}},
@@ -96,6 +113,7 @@ var ruleCases = []struct {
 	{"CONF-27", asWarning, aaep.TypeAwaitingConfirmation, []edit{{"irreversible": true, "reversibility": "irreversible"}}, []edit{{"irreversible": false, "reversibility": "irreversible"}}},
 	{"CONFM-13", asWarning, aaep.TypeAwaitingConfirmation, []edit{{"allowed_replies": absent{}}, {"allowed_replies": []any{"accept", "reject", "later"}}}, []edit{{"allowed_replies": []any{"accept"}, "default_decision": "reject"}, {"allowed_replies": []any{"reject"}, "default_decision": "accept", "irreversible": false, "reversibility": absent{}, "risk_level": "low"}}}, // C-25
 	{"CONF-71", asInfo, aaep.TypeAwaitingConfirmation, []edit{{"timeout_seconds": 180}, {"timeout_seconds": 600}}, []edit{{"timeout_seconds": 179}, {"timeout_seconds": 601}}},
+	{"CONF-71", asInfo, aaep.TypeAwaitingClarification, []edit{{"timeout_seconds": 60}, {"timeout_seconds": 300}}, []edit{{"timeout_seconds": 59}, {"timeout_seconds": 301}}},
 	{"CLAR-09", asError, aaep.TypeAwaitingClarification, []edit{{"accepted_response_kinds": []any{"freetext"}, "choices": absent{}}}, []edit{{"choices": absent{}}, {"choices": []any{edit{"value": "a", "label": "A"}}}, {"choices": []any{edit{"value": "a", "label": "A"}, edit{"value": "b"}}}, {"choices": []any{edit{"value": "a", "label": "A"}, edit{"label": "A", "value": "a"}}}}}, // C-29
 	{"CLAR-11", asWarning, aaep.TypeAwaitingClarification, []edit{answer("yes_no", "true"), answer("numeric", "1e3"), answer("multiple_choice", "0"), answer("freetext", "anything"), answer("telepathy", "hm")}, []edit{answer("yes_no", "yes"), answer("numeric", "many"), answer("multiple_choice", "9")}},
 
@@ -123,7 +141,34 @@ var ruleCases = []struct {
 	{"CLA-04", asError, aaep.TypeClarificationReply, []edit{{"response": strings.Repeat("é", 16384)}}, []edit{{"response": ""}, {"response": strings.Repeat("é", 16385)}}},
 	{"CLA-05", asError, aaep.TypeClarificationReply, []edit{{"confidence": 1}, {"confidence": 0.25}}, []edit{{"confidence": 1.1}, {"confidence": "high"}, {"mood": 1}}},
 	{"QEXT-05", asError, aaep.TypeQuestionExtend, []edit{{}}, []edit{{"seconds": 60}}},
-	{"HS-01", asInfo, aaep.TypeStateChanged, nil, []edit{{"type": "subscription.request"}}},
+}
+
+func summary(texts ...string) []edit {
+	edits := make([]edit, len(texts))
+	for i, text := range texts {
+		edits[i] = edit{"summary_normal": text}
+	}
+	return edits
+}
+
+// harmless are texts that a search for parts of words would take for secrets, secret
+// are such as should not be told.
+var (
+	harmless = summary(
+		"The risk-benefit of task-12345678 on disk-0123456789 is for you to ask-about.", "Enter the password at the next step.", "password=[redacted]", "api_key: <hidden>",
+		"credential=[redacted]", "Authorization: Bearer [redacted]", "The password: a story in two parts", "secret: none", "https://example.org/?token", "AKIA is a prefix.", "sk-",
+		"ssh-rsa keys are old", "-----BEGIN CERTIFICATE-----", "the secret: //example", "key=12345678",
+	)
+	secret = summary(
+		"url=https://api.example.com, api_key=sk-test-12345", "with sk-live-4242abcdEFGH.", "PASSWORD=hunter2x", "x-api-key: 8f14e45f", `{"client_secret": "abc12345"}`,
+		"aws_secret_access_key = wJalrXUtnFEMI", "ghp_0123456789abcdefABCD", "github_pat_11ABCDEFG0123456789", "AKIAIOSFODNN7EXAMPLE", "Bearer abcdefghij0123456789", "bearer abcdefghij0123456789=",
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA", "-----BEGIN RSA PRIVATE KEY-----", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "Password: hunter2", "a risk-sk-, then sk-proj-1234abcd",
+	)
+)
+
+// known is the data of a namespace that is registered here.
+func known(prefix string, data edit) edit {
+	return edit{"@context": contexts(core, ours), "extensions": edit{prefix: data}}
 }
 
 func confirm(irreversible bool, risk any, decision string) edit {
@@ -160,25 +205,25 @@ func nested(depth int) any {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	for _, c := range ruleCases {
-		m, ok := aaep.Lookup(c.of)
+	for _, c := range slices.Concat(ruleCases, handshakeCases, manifestCases) {
+		m, ok := aaep.Describe(c.of)
 		if !ok {
 			t.Fatalf("no message %s", c.of)
 		}
-		judge := func(e edit) []aaep.Violation {
+		edited := func(e edit) []aaep.Violation {
 			message := whole(t, m)
 			for name, value := range e {
 				put(message, name, value)
 			}
-			return aaep.Validate(encode(t, message), aaep.ModeProducer)
+			return judge(m, encode(t, message))
 		}
 		for _, e := range c.keeps {
-			if found := judge(e); names(found, c.severity, c.rule) || len(aaep.Errors(found)) > 0 && !slices.Contains([]aaep.Severity{asWarning, asInfo}, c.severity) {
+			if found := edited(e); names(found, c.severity, c.rule) || len(aaep.Errors(found)) > 0 && !slices.Contains([]aaep.Severity{asWarning, asInfo}, c.severity) {
 				t.Errorf("%v keeps %s, found%s", clip(e), c.rule, list(found))
 			}
 		}
 		for _, e := range c.breaks {
-			if found := judge(e); !names(found, c.severity, c.rule) {
+			if found := edited(e); !names(found, c.severity, c.rule) {
 				t.Errorf("%v breaks %s (%s), found%s", clip(e), c.rule, c.severity, list(found))
 			}
 		}
@@ -302,7 +347,7 @@ func TestConsumer(t *testing.T) {
 	}
 	for _, c := range cases {
 		m, _ := aaep.Lookup(c.of)
-		judge := func(e edit) []aaep.Violation {
+		refused := func(e edit) []aaep.Violation {
 			message := whole(t, m)
 			for name, value := range e {
 				put(message, name, value)
@@ -315,12 +360,12 @@ func TestConsumer(t *testing.T) {
 			return found
 		}
 		for _, e := range c.bear {
-			if found := judge(e); len(found) > 0 {
+			if found := refused(e); len(found) > 0 {
 				t.Errorf("%s with %v: found%s", c.of, clip(e), list(found))
 			}
 		}
 		for _, e := range c.never {
-			if found := judge(e); len(found) == 0 {
+			if found := refused(e); len(found) == 0 {
 				t.Errorf("%s with %v passes", c.of, clip(e))
 			}
 		}

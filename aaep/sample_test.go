@@ -18,7 +18,7 @@ var samples = map[any]string{
 	aaep.PatternEventID: "evt_1", aaep.PatternSessionID: "sess_1", aaep.PatternReplyToken: "rpl_1", aaep.PatternSubscriptionID: "sub_1",
 	aaep.PatternCallID: "call_1", aaep.PatternOutputID: "out_1", aaep.PatternTool: "files.scan", aaep.PatternErrorCode: "TOOL_TIMEOUT",
 	aaep.PatternReason: "user_stop", aaep.PatternContentType: "text/plain", aaep.PatternLanguage: "en", aaep.PatternScript: "Latn",
-	aaep.PatternVersion: "1.0.0", aaep.FormatURI: "https://example.org/x", aaep.FormatTimestamp: "2026-05-24T14:22:11.342Z", aaep.FormatLanguage: "en",
+	aaep.PatternVersion: "1.0.0", aaep.PatternSignedManifest: "e30.e30.c2ln", aaep.FormatURI: "https://example.org/x", aaep.FormatTimestamp: "2026-05-24T14:22:11.342Z", aaep.FormatLanguage: "en",
 }
 
 // sample is a legal value of a row.
@@ -75,12 +75,25 @@ func sampleItems(f aaep.Field, n int) []any {
 			default:
 				item = fmt.Sprintf("%s%d", value, i)
 			}
+		case float64:
+			item = value + float64(i)
 		case map[string]any:
 			value["value"] = fmt.Sprint(i)
 		}
 		items[i] = item
 	}
 	return items
+}
+
+// everything is all that the table describes, sent or fetched.
+func everything() []aaep.Message { return slices.Concat(aaep.Messages(), aaep.Documents()) }
+
+// judge judges a message, or a document, as a producer.
+func judge(m aaep.Message, raw []byte) []aaep.Violation {
+	if m.Type == aaep.TypeManifest {
+		return aaep.ValidateManifest(raw, aaep.ModeProducer)
+	}
+	return aaep.Validate(raw, aaep.ModeProducer)
 }
 
 // whole is a message with every member.
@@ -106,6 +119,11 @@ func whole(t testing.TB, m aaep.Message) map[string]any {
 		message["timeout_seconds"] = 300
 	case aaep.TypeAwaitingClarification:
 		message["accepted_response_kinds"] = []any{"freetext", "multiple_choice"}
+		message["timeout_seconds"] = 120
+	case aaep.TypeManifest:
+		message["@context"] = []any{aaep.CoreContext, aaep.ExtensionContext}
+		message["transports_supported"] = []any{"sse"}
+		message["extensions"] = map[string]any{"earshot": map[string]any{"path_prefix": "/aaep/v1"}}
 	}
 	return message
 }

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeSessionCancelled ends a session that was stopped.
 const TypeSessionCancelled = "aaep:agent.session.cancelled"
+
+//go:embed examples/session.cancelled.json
+var exampleSessionCancelled string
 
 // SessionCancelled says that the work was stopped (§4.1.4). It is terminal and ends
 // every open question of the session (SEQ-38).

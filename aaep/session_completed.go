@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeSessionCompleted ends a session that did what it set out to do.
 const TypeSessionCompleted = "aaep:agent.session.completed"
+
+//go:embed examples/session.completed.json
+var exampleSessionCompleted string
 
 // SessionCompleted says that the work is done (§4.1.2). It is terminal.
 type SessionCompleted struct {

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeSessionErrored ends a session that failed.
 const TypeSessionErrored = "aaep:agent.session.errored"
+
+//go:embed examples/session.errored.json
+var exampleSessionErrored string
 
 // SessionErrored says that the work failed (§4.1.3). It is terminal and critical.
 type SessionErrored struct {

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeSessionStarted opens a session; exactly one per session, and it comes first.
 const TypeSessionStarted = "aaep:agent.session.started"
+
+//go:embed examples/session.started.json
+var exampleSessionStarted string
 
 // SessionStarted says that work on one request begins (§4.1.1).
 type SessionStarted struct {

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeStateChanged tells a move from one state of the agent to another.
 const TypeStateChanged = "aaep:agent.state.changed"
+
+//go:embed examples/state.changed.json
+var exampleStateChanged string
 
 // StateChanged says what the agent turns to (§4.2.1). The first of a session leaves
 // idle, each later one leaves the state that the one before it entered.

@@ -14,13 +14,13 @@ import (
 // only, break no rule. The second lacks what is merely wanted.
 func TestSamplesPass(t *testing.T) {
 	t.Parallel()
-	for _, m := range aaep.Messages() {
+	for _, m := range everything() {
 		t.Run(m.Type, func(t *testing.T) {
 			t.Parallel()
-			if found := aaep.Validate(encode(t, whole(t, m)), aaep.ModeProducer); len(found) > 0 {
+			if found := judge(m, encode(t, whole(t, m))); len(found) > 0 {
 				t.Errorf("whole: found%s", list(found))
 			}
-			for _, v := range aaep.Validate(encode(t, bare(t, m)), aaep.ModeProducer) {
+			for _, v := range judge(m, encode(t, bare(t, m))) {
 				if v.Severity == aaep.SeverityError {
 					t.Errorf("bare: found %s", v)
 				}
@@ -152,7 +152,7 @@ func put(object map[string]any, name string, value any) {
 func TestRowsFail(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, m := range aaep.Messages() {
+	for _, m := range everything() {
 		rows := map[string][]mutation{}
 		for _, f := range m.Fields {
 			rows[f.Name] = mutations(f, "")
@@ -173,8 +173,8 @@ func TestRowsFail(t *testing.T) {
 				if m.Critical != "" && name == "urgency" {
 					continue // its own test
 				}
-				found := aaep.Validate(encode(t, message), aaep.ModeProducer)
-				if name == "type" && !m.Event {
+				found := judge(m, encode(t, message))
+				if name == "type" && !m.Event && m.Type != aaep.TypeManifest {
 					continue // not known for a reply any more
 				}
 				if !slices.ContainsFunc(found, func(v aaep.Violation) bool {
@@ -184,7 +184,7 @@ func TestRowsFail(t *testing.T) {
 				}
 			}
 		}
-		for _, v := range aaep.Validate(encode(t, with(whole(t, m), "stranger", 1)), aaep.ModeProducer) {
+		for _, v := range judge(m, encode(t, with(whole(t, m), "stranger", 1))) {
 			if v.Rule != m.Closed {
 				t.Errorf("%s with a stranger: want %s, found %s", m.Type, m.Closed, v)
 			}
@@ -222,18 +222,28 @@ func TestStructsFollowTheTable(t *testing.T) {
 	t.Parallel()
 	structs := map[string]any{
 		aaep.TypeConfirmationReply: aaep.ConfirmationReply{}, aaep.TypeClarificationReply: aaep.ClarificationReply{},
-		aaep.TypeQuestionExtend: aaep.QuestionExtend{},
+		aaep.TypeQuestionExtend: aaep.QuestionExtend{}, aaep.TypeSubscriptionRequest: aaep.SubscriptionRequest{},
+		aaep.TypeSubscriptionAccepted: aaep.SubscriptionAccepted{}, aaep.TypeSubscriptionRejected: aaep.SubscriptionRejected{},
+		aaep.TypeSubscriptionRenegotiate: aaep.SubscriptionRenegotiate{}, aaep.TypeSubscriptionClose: aaep.SubscriptionClose{},
+		aaep.TypeManifest: aaep.Manifest{},
 	}
 	for _, p := range payloads {
 		structs[p.EventType()] = p
 	}
-	for _, m := range aaep.Messages() {
+	for _, m := range everything() {
 		value, ok := structs[m.Type]
 		if !ok {
 			t.Errorf("%s has no struct", m.Type)
 			continue
 		}
-		follow(t, m.Type, reflect.TypeOf(value), m.Fields)
+		fields := m.Fields
+		if strings.HasPrefix(m.Type, "subscription.") {
+			fields = fields[1:] // the type is written by Encode
+		}
+		if m.Type == aaep.TypeManifest {
+			fields = fields[2:] // and so is the context
+		}
+		follow(t, m.Type, reflect.TypeOf(value), fields)
 		delete(structs, m.Type)
 	}
 	for name := range structs {
@@ -259,11 +269,23 @@ func follow(t *testing.T, name string, goType reflect.Type, fields []aaep.Field)
 			omit = ""
 		}
 		want = append(want, f.Name+omit)
-		if f.Name == "progress" {
-			follow(t, "progress", reflect.TypeFor[aaep.Progress](), f.Members)
+		switch f.Name {
+		case "progress":
+			follow(t, f.Name, reflect.TypeFor[aaep.Progress](), f.Members)
+		case "event_filters":
+			follow(t, f.Name, reflect.TypeFor[aaep.EventFilters](), f.Members)
+		case "capabilities", "honored_capabilities":
+			follow(t, "capabilities of "+name, reflect.TypeFor[aaep.Capabilities](), f.Members)
 		}
 	}
+	switch goType {
+	case reflect.TypeFor[aaep.Capabilities](), reflect.TypeFor[aaep.Producer](), reflect.TypeFor[aaep.LocalizationHints](), reflect.TypeFor[aaep.Progress]():
+		want = append(want, ",embed") // those of extensions, or unknown ones
+	}
 	for field := range goType.Fields() {
+		if field.Tag.Get("json") == "-" {
+			continue
+		}
 		got = append(got, field.Tag.Get("json"))
 	}
 	if !slices.Equal(want, got) {
@@ -275,12 +297,16 @@ func follow(t *testing.T, name string, goType reflect.Type, fields []aaep.Field)
 // used twice.
 func TestTableIsWhole(t *testing.T) {
 	t.Parallel()
-	for _, m := range aaep.Messages() {
-		if m.Spec == "" || m.Closed == "" || m.Event && m.Urgency == "" || (m.Critical != "") != (m.Urgency == aaep.UrgencyCritical) {
+	for _, f := range aaep.Envelope() {
+		described(t, "the envelope", f)
+	}
+	for _, m := range everything() {
+		if m.Spec == "" || m.Description == "" || m.Closed == "" || m.Event && m.Urgency == "" || (m.Critical != "") != (m.Urgency == aaep.UrgencyCritical) {
 			t.Errorf("%s is not described", m.Type)
 		}
 		seen := map[string]bool{}
 		for _, f := range m.Fields {
+			described(t, m.Type, f)
 			if f.Rule == "" || f.Kind == "" || seen[f.Name] || f.Pattern != "" && f.Pattern.Expression() == "" {
 				t.Errorf("%s: the row %q is not described", m.Type, f.Name)
 			}
@@ -294,6 +320,22 @@ func TestTableIsWhole(t *testing.T) {
 	}
 	if _, ok := aaep.Lookup("https://aaep-protocol.org/types/agent.tool.invoked"); !ok {
 		t.Error("the expanded form of a type is not found (C-05)")
+	}
+}
+
+// described: a row says what it means, and so do the members of an object.
+func described(t *testing.T, of string, f aaep.Field) {
+	t.Helper()
+	if f.Description == "" {
+		t.Errorf("%s: the row %q does not say what it means", of, f.Name)
+	}
+	for _, inner := range f.Members {
+		described(t, of+", "+f.Name, inner)
+	}
+	if f.Item != nil {
+		for _, inner := range f.Item.Members {
+			described(t, of+", "+f.Name, inner)
+		}
 	}
 }
 

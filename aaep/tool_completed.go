@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeToolCompleted tells how a tool ended.
 const TypeToolCompleted = "aaep:agent.tool.completed"
+
+//go:embed examples/tool.completed.json
+var exampleToolCompleted string
 
 // ToolCompleted closes one [ToolInvoked] (§4.3.2); every invocation gets exactly one,
 // also after an error or a timeout (SEQ-16).

@@ -1,7 +1,12 @@
 package aaep
 
+import _ "embed" // the example
+
 // TypeToolInvoked tells that a tool is about to run.
 const TypeToolInvoked = "aaep:agent.tool.invoked"
+
+//go:embed examples/tool.invoked.json
+var exampleToolInvoked string
 
 // ToolInvoked goes out before the tool has any effect (§4.3.1, SEQ-12). An
 // irreversible one needs a confirmation that was answered accept (SEQ-22).

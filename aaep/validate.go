@@ -1,21 +1,10 @@
 package aaep
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
-)
-
-// Mode says for whom [Validate] judges.
-type Mode int
-
-const (
-	// ModeProducer judges what one is about to send: every MUST and every schema limit
-	// is an error, advice is a warning.
-	ModeProducer Mode = iota
-	// ModeConsumer judges what one has received: only what cannot be read, or would be
-	// unsafe to act on, is an error. Unknown names, words and types pass.
-	ModeConsumer
 )
 
 // Soft limits of §3.7. Beyond them a finding is a warning (ENV-49 to 52).
@@ -26,102 +15,225 @@ const (
 	softString = 16 << 10
 )
 
-// Validate judges one message, an event or a reply, by its type, and returns every
-// finding, or nil. It never panics and never stops at the first finding, except that
-// nothing more can be said of bytes that are not a JSON object.
-func Validate(raw []byte, mode Mode) []Violation { return Read(raw).Validate(mode) }
+func (in *inspection) begin(t *tape, mode Mode, prefixes map[string]string) {
+	in.tape, in.mode, in.prefixes = t, mode, prefixes
+	in.plan, in.later = foreign, false
+	in.found = t.faults
+	in.found.list = slices.Clip(in.found.list)
+}
 
-// Validate judges a document that has been read already; see the function of the
-// same name.
-func (d Document) Validate(mode Mode) []Violation {
-	in := &inspection{mode: mode, found: slices.Clone(d.found)}
-	if !d.Readable() {
-		return in.found
+// end returns what was found, in the order of the steps of §3.9.
+func (in *inspection) end() []Violation {
+	if len(in.found.list) == 0 {
+		return nil
 	}
-	written, _ := d.Text("type")
-	message, known := Lookup(written)
-	in.message = message
-	if known && !message.Event {
-		in.members(message.Fields, place{value: d.root, whole: d.root}, "")
-		in.strangers(message.Fields, message.Closed, message.Spec, place{value: d.root, whole: d.root})
-		in.limits(d)
-		return in.found
+	slices.SortStableFunc(in.found.list, func(a, b Violation) int { return a.step() - b.step() })
+	in.found.more()
+	list := in.found.list
+	in.found.reset()
+	return list
+}
+
+// message judges the document by its type.
+func (in *inspection) message() {
+	written := in.textOf(0, "type")
+	known := planOf(written)
+	in.later = laterVersion(in.textOf(0, "aaep_version"))
+	switch {
+	case known != nil && !known.Event:
+		in.plan = known
+		in.members(&known.outer, 0, strangers)
+		in.run(known.Rules, 0)
+	case bytes.HasPrefix(written, []byte("subscription.")):
+		in.note(SeverityInfo, "/type", "§5.2", fmt.Sprintf("found the handshake message %s, which this version does not judge", quoted(written)), "HS-01")
+		return
+	default:
+		if known != nil && in.mode != ModeEnvelope {
+			in.plan = known
+		}
+		in.event(known != nil)
 	}
-	if strings.HasPrefix(written, "subscription.") {
-		in.add(SeverityInfo, "/type", "§5.2", fmt.Sprintf("found the handshake message %q, which this version does not judge", clip(written)), "HS-01")
-		return in.found
+	in.limits()
+}
+
+// planOf finds the plan of a type as it is written (C-05).
+func planOf(written []byte) *plan {
+	if known, ok := plans[string(written)]; ok {
+		return known
 	}
-	in.event(d, known)
-	return in.found
+	if compact := CompactType(string(written)); len(compact) != len(written) {
+		return plans[compact]
+	}
+	return nil
+}
+
+func (in *inspection) run(rules []Rule, n uint32) {
+	for i := range rules {
+		rules[i].check(in, n)
+	}
 }
 
 // event judges an event. Where its type is unknown, only the envelope can be judged.
-func (in *inspection) event(d Document, known bool) {
-	all := place{value: d.root, whole: d.root}
-	in.later = laterVersion(d.root.textOf("aaep_version"))
-	in.members(envelope, all, "ENV-07")
-	in.eventType(all, known)
-	in.urgency(all)
-	if known {
-		in.members(in.message.Fields, all, "")
-		in.outer(slices.Concat(envelope, in.message.Fields), all)
-		for _, rule := range in.message.Rules {
-			rule.check(in, all)
-		}
-	} else {
-		in.outer(envelope, all)
-	}
-	in.hints(all)
-	in.order(all)
-	in.limits(d)
+func (in *inspection) event(known bool) {
+	in.outermost()
+	in.eventType(known)
+	in.urgency()
+	in.spoken()
+	in.run(in.plan.Rules, 0)
 }
 
-// order judges ENV-58: the envelope in the recommended order, the payload before the
-// extensions. Readers must not care (ENV-04), so it is advice.
-func (in *inspection) order(all place) {
-	if in.mode != ModeProducer {
+// outermost walks the members of the event itself, the envelope's and the payload's.
+func (in *inspection) outermost() {
+	rows := &in.plan.outer
+	seen, order := uint64(0), order{rank: -1}
+	in.places, in.located = places{}, true
+	first, end := in.inside(0)
+	for n := first; n < end; n = in.nodes[n].next {
+		found := rows.find(in.name(n))
+		if in.mode != ModeConsumer {
+			order.next(in, n, found)
+		}
+		if found == nil {
+			if in.nodes[n].flags&flagRepeated == 0 {
+				in.places[knownAs(in.name(n))] = n
+			}
+			in.unnamed(rows, n, outside)
+			continue
+		}
+		seen |= 1 << found.index
+		if in.nodes[n].flags&flagRepeated == 0 {
+			in.places[found.known] = n
+			in.value(found, n)
+		}
+	}
+	if absent := (rows.required | rows.wanted) &^ seen; absent != 0 {
+		in.absent(rows, 0, absent)
+	}
+}
+
+// order is how far a walk has come in the recommended order (ENV-58). Readers must not
+// care (ENV-04), so it is advice.
+type order struct {
+	rank int
+	name uint32
+	told bool
+}
+
+// payloadRank stands behind correlation_id and before extensions.
+var payloadRank = 2 * (len(envelope) - 2)
+
+func (o *order) next(in *inspection, n uint32, found *row) {
+	rank := payloadRank
+	if found != nil && found.index < len(envelope) {
+		rank = 2*found.index - 1
+	}
+	if rank < o.rank && !o.told {
+		o.told = true
+		in.warn(n, "§3.6", fmt.Sprintf("found %s behind %s, expected it before", quoted(in.name(n)), quoted(in.name(o.name))), "ENV-58")
+	}
+	if rank >= o.rank {
+		o.rank, o.name = rank, n
+	}
+}
+
+// outside judges a member of an event that neither the envelope nor its payload names.
+// A consumer lets it pass: it may be a later version's (VER-03).
+func outside(in *inspection, rows *rows, n uint32) {
+	name := in.name(n)
+	switch {
+	case in.mode == ModeConsumer:
+	case bytes.HasPrefix(name, []byte("aaep_")):
+		in.fail(n, "§3.5", fmt.Sprintf("found the reserved name %s, expected no name with aaep_ but aaep_version", quoted(name)), "ENV-45")
+	case contains(reservedNames, name):
+		in.fail(n, "§3.5", fmt.Sprintf("found %s, which an event must not carry", quoted(name)), "ENV-46")
+	case in.plan.Closed != "":
+		in.stray(rows, n)
+	}
+}
+
+// reservedNames are those of JSON-LD that would change what an event says.
+var reservedNames = []string{"@id", "@graph", "@base", "@vocab"}
+
+// stray judges a member of a core event that no row names: the variant of a readable
+// field in another language, or something that belongs in extensions.
+func (in *inspection) stray(rows *rows, n uint32) {
+	if base := variantOf(rows.list, in.name(n)); base != nil {
+		in.variant(base, n)
 		return
 	}
-	last, lastName := -1, ""
-	for _, m := range all.whole.members {
-		rank := 2 * (len(envelope) - 2) // a payload member: behind correlation_id, before extensions
-		if i := slices.IndexFunc(envelope, func(f Field) bool { return f.Name == m.name }); i >= 0 {
-			rank = 2*i - 1
-		}
-		if rank < last {
-			in.add(SeverityWarning, pointer("", m.name), "§3.6", fmt.Sprintf("found %q behind %q, expected it before", m.name, clip(lastName)), "ENV-58")
-			return
-		}
-		last, lastName = rank, m.name
+	severity := SeverityError
+	if in.later {
+		severity = SeverityInfo
 	}
+	in.note(severity, in.path(n), "§3.5", fmt.Sprintf("found the unknown member %s, expected own data in extensions", quoted(in.name(n))), "ENV-47", "EXT-06")
+}
+
+// variant judges a readable field in another language (§11.5.1).
+func (in *inspection) variant(base *row, n uint32) {
+	same := *base
+	same.Rule, same.Spec, same.Required, same.Checks = "PAY-01", "§11.5.1", true, nil
+	in.value(&same, n)
 }
 
 // limits judges the soft limits of §3.7.
-func (in *inspection) limits(d Document) {
-	if d.size > softBytes {
-		in.add(SeverityWarning, "", "§3.7", fmt.Sprintf("found %d bytes, expected at most %d", d.size, softBytes), "ENV-49")
+func (in *inspection) limits() {
+	if in.size > softBytes {
+		in.note(SeverityWarning, "", "§3.7", fmt.Sprintf("found %d bytes, expected at most %d", in.size, softBytes), "ENV-49")
 	}
-	fields := len(d.root.members)
-	if extensions := d.root.member("extensions"); extensions != nil {
-		fields += len(extensions.members)
+	fields := in.nodes[0].count
+	if fields > 1 {
+		if extensions := in.member(0, "extensions"); in.is(extensions, kindObject) {
+			fields += in.nodes[extensions].count
+		}
 	}
 	if fields > softFields {
-		in.add(SeverityWarning, "", "§3.7", fmt.Sprintf("found %d members, counting those of extensions, expected at most %d", fields, softFields), "ENV-50")
+		in.note(SeverityWarning, "", "§3.7", fmt.Sprintf("found %d members, counting those of extensions, expected at most %d", fields, softFields), "ENV-50")
 	}
-	if d.depth > softDepth {
-		in.add(SeverityWarning, "", "§3.7", fmt.Sprintf("found nesting %d deep, expected at most %d", d.depth, softDepth), "ENV-51")
+	if in.depth > softDepth {
+		in.note(SeverityWarning, "", "§3.7", fmt.Sprintf("found nesting %d deep, expected at most %d", in.depth, softDepth), "ENV-51")
 	}
-	in.longStrings(d.root, "")
+	if in.size > softString {
+		in.longStrings()
+	}
 }
 
-func (in *inspection) longStrings(n *node, path string) {
-	if len(n.text) > softString {
-		in.add(SeverityWarning, path, "§3.7", fmt.Sprintf("found a text of %d bytes, expected at most %d", len(n.text), softString), "ENV-52")
+// longStrings judges the size of every string. Escapes only make a text shorter, so
+// there is nothing to look for in a small message.
+func (in *inspection) longStrings() {
+	for n := range in.nodes {
+		if in.nodes[n].kind != kindString {
+			continue
+		}
+		if size := len(in.text(uint32(n))); size > softString {
+			in.warn(uint32(n), "§3.7", fmt.Sprintf("found a text of %d bytes, expected at most %d", size, softString), "ENV-52")
+		}
 	}
-	for _, m := range n.members {
-		in.longStrings(m.value, pointer(path, m.name))
+}
+
+// step is the step of §3.9 that a finding belongs to.
+func (v Violation) step() int {
+	switch v.Rule {
+	case "ENV-01", "ENV-02", "ENV-05", "ENV-60":
+		return 1 // an object
+	case "ENV-07":
+		return 2 // required members
+	case "ENV-08", "ENV-09":
+		return 4 // the core context
+	case "ENV-12", "ENV-13", "ENV-14":
+		return 5 // a known type
+	case "ENV-18", "ENV-21", "ENV-24", "ENV-25", "ENV-26":
+		return 6 // ids and times
+	case "ENV-49", "ENV-50", "ENV-51", "ENV-52", "ENV-54":
+		return 9 // limits
+	case "ENV-41", "ENV-42":
+		return 8 // extensions
 	}
-	for i, item := range n.items {
-		in.longStrings(item, fmt.Sprintf("%s/%d", path, i))
+	switch chapter, _, _ := strings.Cut(v.Rule, "-"); chapter {
+	case "EXT":
+		return 8
+	case "ENV", "I18N":
+		return 3 // types and formats of the envelope
+	default:
+		return 7 // the payload
 	}
 }

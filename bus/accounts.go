@@ -1,8 +1,10 @@
 package bus
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,12 +23,15 @@ const (
 type plan struct {
 	project  string
 	random   io.Reader
+	key      []byte
 	kernel   *server.Account
 	accounts []*server.Account
 	users    []*server.User
 
 	responder, publisher, streams Login
 	principals                    map[Principal]Credentials
+
+	faces map[string]*server.Account // of the tools, by name
 }
 
 // rights are what one login may do; an empty list means nothing.
@@ -38,85 +43,156 @@ type rights struct {
 func newPlan(o Options) (*plan, error) {
 	kernel := server.NewAccount(kernelAccount)
 	p := &plan{
-		project: o.Project, random: o.Rand, kernel: kernel,
+		project: o.Project, random: o.Rand, key: o.Key, kernel: kernel,
 		accounts: []*server.Account{kernel}, principals: map[Principal]Credentials{},
+		faces: map[string]*server.Account{},
 	}
 	if err := p.addKernel(o); err != nil {
 		return nil, err
 	}
+	known := slices.Clone(o.Known)
 	for _, principal := range o.Principals {
-		if err := p.addPrincipal(principal); err != nil {
+		c, err := newCredentials(o.Project, principal, p.login)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, c)
+	}
+	// Operators last: they are joined to every tool.
+	slices.SortStableFunc(known, func(a, b Credentials) int {
+		return cmp.Compare(operators(a.Principal), operators(b.Principal))
+	})
+	for _, c := range known {
+		if err := p.addPrincipal(c); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-func (p *plan) addKernel(o Options) error {
-	here := []string{inProcess}
-	var err error
-	p.responder, err = p.addUser(p.kernel, "kernel.responder", false, rights{
-		publish:   []string{answerPrefix + ">"},
-		subscribe: []string{servedPattern(p.project)},
-		ways:      here,
-	})
-	if err != nil {
-		return err
+func operators(p Principal) int {
+	if p.Kind == Operator {
+		return 1
 	}
-	p.publisher, err = p.addUser(p.kernel, "kernel.publisher", false, rights{publish: publishable(p.project), ways: here})
-	if err != nil || o.JetStreamDir == "" {
-		return err
-	}
-	p.streams, err = p.addUser(p.kernel, "kernel.streams", true, rights{publish: []string{"$JS.API.>"}, ways: here})
-	return err
+	return 0
 }
 
-// addPrincipal makes the two accounts of a principal. Their names differ before the
+func (p *plan) addKernel(o Options) error {
+	here := []string{inProcess}
+	kernels := here
+	if o.Kernels {
+		kernels = []string{inProcess, standard}
+	}
+	for _, l := range []namedLogin{{"kernel.responder", &p.responder}, {"kernel.publisher", &p.publisher}, {"kernel.streams", &p.streams}} {
+		var err error
+		if *l.login, err = p.login(l.user); err != nil {
+			return err
+		}
+	}
+	p.addUser(p.kernel, p.responder, false, rights{
+		publish:   []string{answerPrefix + ">"},
+		subscribe: []string{servedPattern(p.project), sentPattern(p.project, "*")},
+		ways:      kernels,
+	})
+	p.addUser(p.kernel, p.publisher, false, rights{publish: publishable(p.project), ways: kernels})
+	if o.JetStreamDir != "" {
+		p.addUser(p.kernel, p.streams, true, rights{publish: []string{"$JS.API.>"}, ways: here})
+	}
+	return nil
+}
+
+// addPrincipal makes the accounts of a principal. Their names differ before the
 // principal's name begins, so that no name can make one's ear another's mouth.
-func (p *plan) addPrincipal(who Principal) error {
-	kind, user := strings.ToUpper(string(who.Kind)), string(who.Kind)+"."+who.Name
-	mouth, err := p.addMouth(kind+"RPC_"+who.Name, user+".mouth", who)
+func (p *plan) addPrincipal(c Credentials) error {
+	who := c.Principal
+	kind := strings.ToUpper(string(who.Kind))
+	mouth, r, err := p.addMouth(kind+"RPC_"+who.Name, who)
 	if err != nil {
 		return err
 	}
-	ear, err := p.addEar(kind+"_"+who.Name, user+".ear", heardBy(p.project, who))
-	if err != nil {
+	p.addUser(mouth, c.Mouth, true, r)
+	if err := p.addEar(kind+"_"+who.Name, c.Ear, heardBy(p.project, who)); err != nil {
 		return err
 	}
-	p.principals[who] = Credentials{Project: p.project, Principal: who, Mouth: mouth, Ear: ear}
+	if who.Kind == Tool {
+		p.addFace(kind+"SRV_"+who.Name, c.Face, who.Name)
+	}
+	p.principals[who] = c
+	return nil
+}
+
+// addFace makes an account that is asked who its service is, and can answer that alone.
+func (p *plan) addFace(account string, l Login, name string) {
+	a := p.addAccount(account)
+	p.faces[name] = a
+	p.addUser(a, l, false, rights{publish: []string{answerPrefix + ">"}, subscribe: askedOf(name), ways: []string{inProcess, standard}})
+}
+
+// addLook lets an operator's mouth ask every service who it is.
+func (p *plan) addLook(a *server.Account, account string, r *rights) error {
+	for _, name := range slices.Sorted(maps.Keys(p.faces)) {
+		for _, subject := range askedOf(name) {
+			// Each of the replicas of a service answers: more than one answer comes.
+			err := p.faces[name].AddServiceExportWithResponse(subject, server.Streamed, []*server.Account{a})
+			if err == nil {
+				err = a.AddServiceImport(p.faces[name], subject, subject)
+			}
+			if err != nil {
+				return planError(account, subject, err)
+			}
+		}
+	}
+	r.publish = discoverable()
 	return nil
 }
 
 // addMouth makes an account that may ask for the operations of who's kind and hears
 // its answers.
-func (p *plan) addMouth(account, user string, who Principal) (Login, error) {
+func (p *plan) addMouth(account string, who Principal) (*server.Account, rights, error) {
 	a := p.addAccount(account)
 	r := rights{ways: []string{inProcess, standard}}
+	if who.Kind == Operator {
+		err := p.addLook(a, account, &r)
+		return a, r, err
+	}
 	for _, op := range opsByKind[who.Kind] {
 		local, served := askSubject(p.project, op), servedSubject(p.project, who, op)
 		if err := p.kernel.AddServiceExport(served, []*server.Account{a}); err != nil {
-			return Login{}, planError(account, served, err)
+			return a, r, planError(account, served, err)
 		}
 		if err := a.AddServiceImport(p.kernel, local, served); err != nil {
-			return Login{}, planError(account, served, err)
+			return a, r, planError(account, served, err)
 		}
 		r.publish = append(r.publish, local)
 	}
-	return p.addUser(a, user, true, r)
+	if who.Kind == Foreign {
+		local, sent := commandOf(p.project), sentPattern(p.project, who.Name)
+		if err := p.kernel.AddServiceExport(sent, []*server.Account{a}); err != nil {
+			return nil, rights{}, planError(account, sent, err)
+		}
+		if err := a.AddServiceImport(p.kernel, local, sent); err != nil {
+			return nil, rights{}, planError(account, sent, err)
+		}
+		r.publish = append(r.publish, local)
+	}
+	return a, r, nil
 }
 
-// addEar makes an account that hears one subject of the kernel's and can do nothing
+// addEar makes an account that hears some subjects of the kernel's and can do nothing
 // else.
-func (p *plan) addEar(account, user, hears string) (Login, error) {
+func (p *plan) addEar(account string, l Login, hears []string) error {
 	a := p.addAccount(account)
-	// The list of an export is never empty: that would mean everybody.
-	if err := p.kernel.AddStreamExport(hears, []*server.Account{a}); err != nil {
-		return Login{}, planError(account, hears, err)
+	for _, subject := range hears {
+		// The list of an export is never empty: that would mean everybody.
+		if err := p.kernel.AddStreamExport(subject, []*server.Account{a}); err != nil {
+			return planError(account, subject, err)
+		}
+		if err := a.AddStreamImport(p.kernel, subject, ""); err != nil {
+			return planError(account, subject, err)
+		}
 	}
-	if err := a.AddStreamImport(p.kernel, hears, ""); err != nil {
-		return Login{}, planError(account, hears, err)
-	}
-	return p.addUser(a, user, false, rights{subscribe: []string{hears}, ways: []string{inProcess, standard}})
+	p.addUser(a, l, false, rights{subscribe: hears, ways: []string{inProcess, standard}})
+	return nil
 }
 
 func (p *plan) addAccount(name string) *server.Account {
@@ -125,11 +201,7 @@ func (p *plan) addAccount(name string) *server.Account {
 	return a
 }
 
-func (p *plan) addUser(a *server.Account, name string, inbox bool, r rights) (Login, error) {
-	login, err := newLogin(p.random, name)
-	if err != nil {
-		return Login{}, err
-	}
+func (p *plan) addUser(a *server.Account, login Login, inbox bool, r rights) {
 	if inbox {
 		r.subscribe = append(slices.Clone(r.subscribe), login.Inbox+".>")
 	}
@@ -141,7 +213,6 @@ func (p *plan) addUser(a *server.Account, name string, inbox bool, r rights) (Lo
 		Username: login.User, Password: login.Password, Account: a, AllowedConnectionTypes: ways,
 		Permissions: &server.Permissions{Publish: only(r.publish), Subscribe: only(r.subscribe)},
 	})
-	return login, nil
 }
 
 // only allows the subjects of the list. The server takes an empty allow list of

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,11 +18,16 @@ type Client struct {
 	timeout     time.Duration
 	log         *slog.Logger
 	mouth, ear  *conn
+	open        func(context.Context, Login) (*conn, error)
 	release     func()
+
+	asking sync.WaitGroup // requests under way; counted in under mu
 
 	mu     sync.Mutex
 	closed bool
+	mute   bool // the bus is closing: no request is taken
 	subs   map[*Subscription]struct{}
+	faces  map[*face]struct{}
 }
 
 // DialOptions are the options of Dial.
@@ -40,11 +47,16 @@ func Dial(ctx context.Context, c Credentials, o DialOptions) (*Client, error) {
 	}
 	o.Timeout, o.Logger = Options{Timeout: o.Timeout}.withDefaults().Timeout, Options{Logger: o.Logger}.withDefaults().Logger
 	return connect(ctx, c, o.Timeout, o.Logger, func(ctx context.Context, l Login) (*conn, error) {
-		return dial(ctx, l, o.Timeout, o.Logger, func(settings *nats.Options) error {
-			settings.Url, settings.MaxReconnect = c.URL, -1
-			return nil
-		})
+		return dial(ctx, l, o.Timeout, o.Logger, outside(c.URL))
 	})
+}
+
+// outside reaches a bus over the network, and again whenever the connection has broken.
+func outside(url string) nats.Option {
+	return func(settings *nats.Options) error {
+		settings.Url, settings.MaxReconnect = url, -1
+		return nil
+	}
 }
 
 func connect(ctx context.Context, c Credentials, timeout time.Duration, log *slog.Logger, dial func(context.Context, Login) (*conn, error)) (*Client, error) {
@@ -58,10 +70,14 @@ func connect(ctx context.Context, c Credentials, timeout time.Duration, log *slo
 		return nil, err
 	}
 	return &Client{
-		credentials: c, timeout: timeout, log: log, mouth: mouth, ear: ear,
-		subs: map[*Subscription]struct{}{}, release: func() {},
+		credentials: c, timeout: timeout, log: log, mouth: mouth, ear: ear, open: dial,
+		subs: map[*Subscription]struct{}{}, faces: map[*face]struct{}{}, release: func() {},
 	}, nil
 }
+
+// Life is a context that ends when the connection is closed for good: by Close, or by the
+// server, which does not take the credentials any more.
+func (c *Client) Life() context.Context { return c.mouth.life }
 
 // Principal returns who this is.
 func (c *Client) Principal() Principal { return c.credentials.Principal }
@@ -79,6 +95,10 @@ func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte
 	}
 	ctx, cancel := bounded(ctx, c.timeout)
 	defer cancel()
+	if err := c.enter(); err != nil {
+		return nil, err
+	}
+	defer c.asking.Done()
 	answer, sent, err := c.mouth.request(ctx, askSubject(c.credentials.Project, op), request)
 	if err != nil {
 		return nil, wireError("request "+op, sent, err)
@@ -86,32 +106,65 @@ func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte
 	return answer, nil
 }
 
-// Commands hears the commands for this tool. Kind Tool only. See [Subscription].
+// Commands hears the commands for this tool, and, of a tool of ours, the word to end one.
+// Kinds Tool and Foreign only. See [Subscription].
 func (c *Client) Commands(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
-	return c.listen(ctx, Tool, h)
+	return c.listen(ctx, Tool, commandsTo(c.credentials.Project, c.Principal()), h)
 }
 
-// Doorbells hears the doorbell of this agent. Kind Agent only. See [Subscription].
+// Doorbells hears the doorbell of this agent. Kinds Agent and Foreign only. See
+// [Subscription].
 func (c *Client) Doorbells(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
-	return c.listen(ctx, Agent, h)
+	return c.listen(ctx, Agent, []string{doorbellOf(c.credentials.Project, c.Principal())}, h)
 }
 
 // Broadcasts hears the project's broadcasts. Kind Hub only. See [Subscription].
 func (c *Client) Broadcasts(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
-	return c.listen(ctx, Hub, h)
+	return c.listen(ctx, Hub, []string{broadcastsOf(c.credentials.Project)}, h)
 }
 
-func (c *Client) listen(ctx context.Context, kind Kind, h func(context.Context, Message)) (*Subscription, error) {
+// Progress hears how far calls are: a message on `….evt.tool.<target>.progress` for each
+// step that a tool has told. Kind Operator only. See [Subscription].
+func (c *Client) Progress(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
+	return c.listen(ctx, Operator, heardBy(c.credentials.Project, c.Principal()), h)
+}
+
+// Send sends a message of the tool protocol to the kernel and returns its answer as it
+// came: a command to a tool's subject, or a report to that of its operation. Kind Foreign
+// only. Errors: as [Client.Request], and invalid for a subject or header that cannot be
+// sent as it is.
+func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
+	if who := c.Principal(); who.Kind != Foreign {
+		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
+	}
+	project := c.credentials.Project
+	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, opReport) {
+		return nil, invalidf("send: %q is neither a tool's subject in project %s nor that of a report", m.Subject, project)
+	}
+	out, err := outgoing(m.Subject, m.Header, m.Payload)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := bounded(ctx, c.timeout)
+	defer cancel()
+	answer, sent, err := c.mouth.ask(ctx, out)
+	if err != nil {
+		return nil, wireError("send "+m.Subject, sent, err)
+	}
+	return answer, nil
+}
+
+func (c *Client) listen(ctx context.Context, kind Kind, subjects []string, h func(context.Context, Message)) (*Subscription, error) {
 	who := c.Principal()
-	if who.Kind != kind {
+	if who.Kind != kind && (who.Kind != Foreign || kind == Hub || kind == Operator) {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("listen: %s does not hear what a %s hears", who, kind)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, &Error{Code: CodeClosed, Message: "listen: the connection is closed"}
+		return nil, errClosed("listen")
 	}
-	s, err := newSubscription(ctx, c, heardBy(c.credentials.Project, who), h)
+	s, err := newSubscription(ctx, c, subjects, h)
 	if err != nil {
 		return nil, err
 	}
@@ -125,19 +178,52 @@ func (c *Client) forget(s *Subscription) {
 	delete(c.subs, s)
 }
 
+// enter counts a request in, unless the client takes none any more.
+func (c *Client) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.mute {
+		return &Error{Code: CodeClosed, Message: "request: the connection is closed"}
+	}
+	c.asking.Add(1)
+	return nil
+}
+
+// lastAnswers is how long the answers that were sent before a bus closed may take to arrive.
+const lastAnswers = 5 * time.Second
+
+// receive takes no more requests, and waits for the answers to those that are under way: the
+// library would drop what has come and has not been handed on.
+func (c *Client) receive() {
+	c.mu.Lock()
+	c.mute = true
+	c.mu.Unlock()
+	all := make(chan struct{})
+	go func() { // ends with the requests, at the latest when the caller closes the connection
+		c.asking.Wait()
+		close(all)
+	}()
+	timer := time.NewTimer(lastAnswers)
+	defer timer.Stop()
+	select {
+	case <-all:
+	case <-timer.C:
+	}
+}
+
 // Close ends the subscriptions, waits for their handlers, and closes the connections.
 // Requests in flight end with closed. It may be called more than once.
 func (c *Client) Close() {
 	c.mu.Lock()
 	again := c.closed
 	c.closed = true
-	subs := make([]*Subscription, 0, len(c.subs))
-	for s := range c.subs {
-		subs = append(subs, s)
-	}
+	subs, faces := slices.Collect(maps.Keys(c.subs)), slices.Collect(maps.Keys(c.faces))
 	c.mu.Unlock()
 	for _, s := range subs {
 		s.Close()
+	}
+	for _, f := range faces {
+		f.close()
 	}
 	if again {
 		<-c.mouth.closed

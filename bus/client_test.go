@@ -31,7 +31,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"no project", bus.Options{}, bus.CodeInvalid, "project"},
 		{"project of two tokens", bus.Options{Project: "a.b"}, bus.CodeInvalid, `"a.b"`},
 		{"wildcard project", bus.Options{Project: "*"}, bus.CodeInvalid, "project"},
-		{"unknown kind", bus.Options{Project: "a", Principals: []bus.Principal{{Kind: "root", Name: "x"}}}, bus.CodeInvalid, "agent, tool or hub"},
+		{"unknown kind", bus.Options{Project: "a", Principals: []bus.Principal{{Kind: "root", Name: "x"}}}, bus.CodeInvalid, "agent, tool, hub, operator or foreign"},
 		{"no kind", bus.Options{Project: "a", Principals: []bus.Principal{{Name: "x"}}}, bus.CodeInvalid, "kind"},
 		{"no name", bus.Options{Project: "a", Principals: []bus.Principal{{Kind: bus.Tool}}}, bus.CodeInvalid, "name"},
 		{"wildcard name", bus.Options{Project: "a", Principals: []bus.Principal{{Kind: bus.Tool, Name: ">"}}}, bus.CodeInvalid, "name"},
@@ -49,6 +49,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"listen on no number", bus.Options{Project: "a", Listen: "127.0.0.1:http"}, bus.CodeInvalid, "port"},
 		{"listen on a taken port", bus.Options{Project: "a", Listen: taken.Addr().String()}, bus.CodeFailed, "start"},
 		{"store is a file", bus.Options{Project: "a", JetStreamDir: file}, bus.CodeFailed, "JetStream"},
+		{"short key", bus.Options{Project: "a", Key: make([]byte, 31)}, bus.CodeInvalid, "31 bytes"},
+		{"kernels without a listener", bus.Options{Project: "a", Kernels: true}, bus.CodeInvalid, "Listen"},
 		{"no randomness", bus.Options{Project: "a", Rand: strings.NewReader("short")}, bus.CodeFailed, "randomness"},
 	}
 	for _, tt := range tests {
@@ -163,16 +165,14 @@ func TestDialedClientLosesTheBus(t *testing.T) {
 	if err == nil {
 		t.Fatal("a request without a bus was answered")
 	}
-	for i := 0; ; i++ { // the first calls may meet the connection as it breaks
-		_, err = c.Request(t.Context(), "claim", nil)
+	eventually(t, func() error { // the first calls may meet the connection as it breaks
+		_, err := c.Request(t.Context(), "claim", nil)
 		var e *bus.Error
 		if errors.As(err, &e) && e.Code == bus.CodeDisconnected && e.SafeToRetry {
-			return
+			return nil
 		}
-		if i == 1e6 {
-			t.Fatalf("got %v, expected disconnected and safe to retry", err)
-		}
-	}
+		return fmt.Errorf("got %w, expected disconnected and safe to retry", err)
+	})
 }
 
 func TestOnlyTheRightKindListens(t *testing.T) {
@@ -193,7 +193,7 @@ func TestOnlyTheRightKindListens(t *testing.T) {
 			wants(t, err, bus.ErrNotAllowed, false)
 		}
 		c.Close()
-		_, err := listen(t.Context(), c, none)
+		_, err := listen(t.Context(), c, "", none)
 		wants(t, err, bus.ErrClosed, false)
 	}
 }
@@ -232,7 +232,7 @@ func TestSubscriptionEnds(t *testing.T) {
 	publish()
 	<-entered
 	publish() // is waiting when the subscription closes, and is never handled
-	go close(leave)
+	sub.AfterEnd(func() { close(leave) })
 	sub.Close()
 	if !left {
 		t.Error("Close did not wait for the handler")
@@ -261,7 +261,11 @@ func TestCredentialsAreSecretAndUnique(t *testing.T) {
 		var log strings.Builder
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "login", c.Mouth)
 		text := fmt.Sprintf("%v %+v %#v %s", c, c, c, &log)
-		for _, l := range []bus.Login{c.Mouth, c.Ear} {
+		logins := []bus.Login{c.Mouth, c.Ear}
+		if p.Kind == bus.Tool {
+			logins = append(logins, c.Face)
+		}
+		for _, l := range logins {
 			if len(l.Password) < 43 || len(l.Inbox) < 22 {
 				t.Errorf("%s: %d characters of password, %d of inbox", l.User, len(l.Password), len(l.Inbox))
 			}
@@ -282,6 +286,12 @@ func TestOpsTable(t *testing.T) {
 	t.Parallel()
 	for _, k := range bus.Kinds() {
 		ops := bus.Ops(k)
+		if k == bus.Operator {
+			if ops == nil || len(ops) > 0 {
+				t.Errorf("an operator asks the kernel for %v; it has the program's own commands", ops)
+			}
+			continue
+		}
 		if len(ops) == 0 {
 			t.Errorf("%s may ask for nothing", k)
 		}

@@ -16,6 +16,7 @@ type conn struct {
 	nats    *nats.Conn
 	timeout time.Duration
 	closed  chan struct{}
+	life    context.Context //nolint:containedctx // as closed, for those who derive from it
 
 	mu    sync.Mutex
 	alive context.Context //nolint:containedctx // it is the life of the connection, not of a call
@@ -37,7 +38,8 @@ func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger,
 	if left <= 0 {
 		return nil, wireError("connect "+l.User, false, context.DeadlineExceeded)
 	}
-	c := &conn{timeout: timeout, closed: make(chan struct{})}
+	life, died := context.WithCancel(context.Background())
+	c := &conn{timeout: timeout, closed: make(chan struct{}), life: life}
 	c.revive()
 	options := append([]nats.Option{
 		nats.Name(l.User),
@@ -49,11 +51,12 @@ func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger,
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.lost() }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.revive() }),
-		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
+		nats.ClosedHandler(func(*nats.Conn) { close(c.closed); died() }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { note(log, l.User, sub, err) }),
 	}, more...)
 	nc, err := nats.Connect("", options...)
 	if err != nil {
+		died()
 		return nil, wireError("connect "+l.User, false, err)
 	}
 	c.nats = nc
@@ -72,24 +75,39 @@ func (c *conn) lost() {
 	c.lose(errLost)
 }
 
-// request asks and waits for the answer, for the end of the context, or for the
-// connection to break, whichever comes first. Sent tells whether it may have left.
-func (c *conn) request(ctx context.Context, subject string, payload []byte) (answer []byte, sent bool, err error) {
+// live bounds ctx by the life of the connection as it is: when that breaks, the cause is
+// errLost. Done has to be called. The error is why nothing can be done at all.
+func (c *conn) live(ctx context.Context) (bounded context.Context, done func(), err error) {
 	c.mu.Lock()
 	alive := c.alive
 	c.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
-		return nil, false, ctx.Err()
+		return nil, nil, ctx.Err()
 	case c.nats.IsClosed():
-		return nil, false, nats.ErrConnectionClosed
+		return nil, nil, nats.ErrConnectionClosed
 	case alive.Err() != nil:
-		return nil, false, errLost
+		return nil, nil, errLost
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(alive, func() { cancel(errLost) })()
-	m, err := c.nats.RequestWithContext(ctx, subject, payload)
+	deaf := context.AfterFunc(alive, func() { cancel(errLost) })
+	return ctx, func() { deaf(); cancel(nil) }, nil
+}
+
+// request asks and waits for the answer, for the end of the context, or for the
+// connection to break, whichever comes first. Sent tells whether it may have left.
+func (c *conn) request(ctx context.Context, subject string, payload []byte) (answer []byte, sent bool, err error) {
+	return c.ask(ctx, &nats.Msg{Subject: subject, Data: payload})
+}
+
+// ask is request for a message with headers.
+func (c *conn) ask(ctx context.Context, question *nats.Msg) (answer []byte, sent bool, err error) {
+	ctx, done, err := c.live(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
+	m, err := c.nats.RequestMsgWithContext(ctx, question)
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errLost) {
 			err = errLost
@@ -111,11 +129,20 @@ func note(log *slog.Logger, user string, sub *nats.Subscription, err error) {
 	log.Warn("bus connection", "user", user, "subject", subject, "error", err)
 }
 
-// flush waits until the server has taken everything that was sent so far.
+// flush waits until the server has taken everything that was sent so far, or the
+// connection breaks.
 func (c *conn) flush(ctx context.Context, what string) error {
 	ctx, cancel := bounded(ctx, c.timeout)
 	defer cancel()
-	if err := c.nats.FlushWithContext(ctx); err != nil {
+	ctx, done, err := c.live(ctx)
+	if err != nil {
+		return wireError(what, true, err)
+	}
+	defer done()
+	if err = c.nats.FlushWithContext(ctx); errors.Is(context.Cause(ctx), errLost) {
+		err = errLost
+	}
+	if err != nil {
 		return wireError(what, true, err)
 	}
 	return nil

@@ -1,10 +1,13 @@
 package bus
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 )
 
 // Login is the secret of one connection. It prints and logs without the password.
@@ -34,7 +37,96 @@ type Credentials struct {
 	// broadcasts, and publishes nothing.
 	Mouth Login `json:"mouth"`
 	Ear   Login `json:"ear"`
+	// Face answers discovery ($SRV) and does nothing else. Kind Tool only.
+	Face Login `json:"face,omitzero"`
 }
+
+// KernelCredentials are all that another process needs to be a kernel on the bus: to answer
+// everybody's requests and to publish commands. Whoever has them is the gate.
+type KernelCredentials struct {
+	URL        string `json:"url"`
+	Project    string `json:"project"`
+	MaxPayload int    `json:"max_payload"`
+	Responder  Login  `json:"responder"`
+	Publisher  Login  `json:"publisher"`
+}
+
+// login makes the secret of a user: derived from the key where there is one, else drawn.
+func (p *plan) login(user string) (Login, error) {
+	if len(p.key) == 0 {
+		return newLogin(p.random, user)
+	}
+	derive := func(what string) []byte {
+		sum := hmac.New(sha256.New, p.key)
+		_, _ = io.WriteString(sum, "earshot-bus-1\n"+what+"\n"+p.project+"\n"+user) // a hash never fails
+		return sum.Sum(nil)
+	}
+	text := base64.RawURLEncoding.EncodeToString
+	return Login{User: user, Password: text(derive("password")), Inbox: inboxPrefix + text(derive("inbox")[:16])}, nil
+}
+
+// NewCredentials draws the secrets of a principal, to be kept and given to the bus in
+// [Options.Known] each time it starts. Errors: invalid for a name, failed for want of
+// randomness.
+func NewCredentials(random io.Reader, project string, p Principal) (Credentials, error) {
+	return newCredentials(project, p, func(user string) (Login, error) { return newLogin(random, user) })
+}
+
+func newCredentials(project string, p Principal, login func(user string) (Login, error)) (Credentials, error) {
+	if err := p.check(); err != nil {
+		return Credentials{}, err
+	}
+	if !isToken(project) {
+		return Credentials{}, invalidf("project %q is not a subject token; use 1 to %d of A-Z a-z 0-9 _ -", project, maxToken)
+	}
+	c := Credentials{Project: project, Principal: p}
+	for _, l := range c.logins() {
+		var err error
+		if *l.login, err = login(l.user); err != nil {
+			return Credentials{}, err
+		}
+	}
+	return c, nil
+}
+
+// namedLogin is a login with the name that it has to have.
+type namedLogin struct {
+	user  string
+	login *Login
+}
+
+// logins are those of the principal's kind.
+func (c *Credentials) logins() []namedLogin {
+	user := string(c.Principal.Kind) + "." + c.Principal.Name
+	all := []namedLogin{{user + ".mouth", &c.Mouth}, {user + ".ear", &c.Ear}}
+	if c.Principal.Kind == Tool {
+		all = append(all, namedLogin{user + ".face", &c.Face})
+	}
+	return all
+}
+
+// check refuses credentials that were not made by [NewCredentials]: an inbox is a
+// permission, and a password of a certain form would be taken for a hash.
+func (c Credentials) check(project string) error {
+	if err := c.Principal.check(); err != nil {
+		return err
+	}
+	if c.Project != project {
+		return invalidf("the credentials of %s are for the project %q; this one is %q", c.Principal, c.Project, project)
+	}
+	for _, l := range c.logins() {
+		secret, found := strings.CutPrefix(l.login.Inbox, inboxPrefix)
+		if l.login.User != l.user || !isToken(l.login.Password) || len(l.login.Password) < minPassword || !found || !isToken(secret) {
+			return invalidf("the credentials of %s are damaged at %s; make new ones", c.Principal, l.user)
+		}
+	}
+	return nil
+}
+
+const (
+	inboxPrefix = "_INBOX_"
+	minPassword = 43 // 256 bits
+)
 
 // newLogin draws 256 bits for the password and 128 for the inbox.
 func newLogin(random io.Reader, user string) (Login, error) {
@@ -43,5 +135,5 @@ func newLogin(random io.Reader, user string) (Login, error) {
 		return Login{}, &Error{Code: CodeFailed, Message: fmt.Sprintf("no randomness for the credentials of %s: %s", user, err), Err: err}
 	}
 	text := base64.RawURLEncoding.EncodeToString
-	return Login{User: user, Password: text(bits[:32]), Inbox: "_INBOX_" + text(bits[32:])}, nil
+	return Login{User: user, Password: text(bits[:32]), Inbox: inboxPrefix + text(bits[32:])}, nil
 }

@@ -12,11 +12,15 @@
 //	AGENT_<name>      the ear of an agent: hears its own doorbell
 //	TOOL_<name>       the ear of a tool: hears its own commands
 //	HUB_<name>        the ear of a hub: hears the broadcasts
+//	OPERATOR_<name>   the ear of an operator: hears how far calls are
+//	TOOLSRV_<name>    the face of a tool: answers who it is ($SRV), and nothing else
 //	<KIND>RPC_<name>  the mouth of each: requests the operations of its kind (see
-//	                  [Ops]), hears its own answers
+//	                  [Ops]), hears its own answers; an operator's asks the faces
+//	                  of all tools, and the kernel for nothing
 //	KERNEL            the responder answers requests and may publish only to the
 //	                  answer subjects that the server makes; the publisher sends
-//	                  commands, doorbells and broadcasts, and hears nothing
+//	                  commands, doorbells, broadcasts and the events of tools, and
+//	                  hears nothing
 //
 // Ear and mouth are apart because of the reply subject: a mouth that names its own
 // command subject as the place for an answer gets it in an account in which nobody
@@ -51,7 +55,7 @@
 //     the server's allow_responses never.
 //
 // The credentials of the kernel work only inside this process, also when the bus
-// listens.
+// listens, unless Options.Kernels lets kernels of other processes in.
 //
 // JetStream is off: a command that was lost is rung again from the ledger. It can
 // be turned on for the KERNEL account, to show that this opens no way around the

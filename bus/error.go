@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Code names what went wrong on the bus. Codes of the kernel's own answers are not
@@ -43,6 +45,16 @@ func (e *Error) Error() string { return "bus: " + string(e.Code) + ": " + e.Mess
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Unpublishable reports that the message itself cannot be sent, now or later.
+func (e *Error) Unpublishable() bool {
+	switch e.Code {
+	case CodeInvalid, CodeNotAllowed, CodeTooLarge:
+		return true
+	case CodeNoResponders, CodeTimeout, CodeCanceled, CodeClosed, CodeDisconnected, CodeRefused, CodeFailed:
+	}
+	return false
+}
+
 // Is reports whether target is an Error with the same code, so that
 // errors.Is(err, bus.ErrNoResponders) works whatever the message.
 func (e *Error) Is(target error) bool {
@@ -62,6 +74,32 @@ var (
 	ErrDisconnected = &Error{Code: CodeDisconnected}
 	ErrRefused      = &Error{Code: CodeRefused}
 )
+
+func errClosed(what string) error {
+	return &Error{Code: CodeClosed, Message: what + ": the connection is closed"}
+}
+
+// As gives an error that no repetition can mend a code of the protocol, for those who ask
+// the kernel over the bus: they try again what has none.
+func (e *Error) As(target any) bool {
+	fault, wanted := target.(**utp.Fault)
+	if !wanted {
+		return false
+	}
+	var code utp.Code
+	switch e.Code {
+	case CodeTooLarge:
+		code = utp.CodeTooLarge
+	case CodeNotAllowed, CodeRefused:
+		code = utp.CodeAuthFailed
+	case CodeInvalid, CodeClosed:
+		code = utp.CodeBadRequest
+	case CodeNoResponders, CodeTimeout, CodeCanceled, CodeDisconnected, CodeFailed:
+		return false
+	}
+	*fault = &utp.Fault{Code: code, Message: e.Error()}
+	return true
+}
 
 func invalidf(format string, args ...any) error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}

@@ -2,6 +2,9 @@ package bus
 
 import "net"
 
+// ForeignAtOnce is how many commands of foreign peers are handled at once.
+const ForeignAtOnce = foreignAtOnce
+
 // The tests attack the server with connections of their own.
 
 // InProcessConn lets a raw connection reach the server without a listener.
@@ -15,6 +18,13 @@ func (s *Server) PublisherLogin() Login { return s.plan.publisher }
 
 // StreamsLogin may manage streams, where JetStream is on.
 func (s *Server) StreamsLogin() Login { return s.plan.streams }
+
+// AfterEnd has Close call f once the subscription takes no further message, and before it
+// waits for the handler.
+func (s *Subscription) AfterEnd(f func()) {
+	end := s.end
+	s.end = func() { end(); f() }
+}
 
 // CutOff ends the server as a crash would, without a word to anybody.
 func (s *Server) CutOff() { s.nats.Shutdown() }

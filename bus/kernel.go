@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 )
 
@@ -20,6 +21,39 @@ type Kernel struct {
 	mu      sync.Mutex
 	closed  bool
 	service *service
+}
+
+// DialKernel connects a kernel from another process to a bus that lets it in: of several
+// kernels on one bus each request reaches one. It comes back by itself after a broken
+// connection; what is published meanwhile fails with disconnected. Of the options only
+// Concurrency, Backlog, Timeout and Logger count.
+//
+// Errors: invalid without a URL, refused, disconnected, timeout.
+func DialKernel(ctx context.Context, c KernelCredentials, o Options) (*Kernel, error) {
+	if c.URL == "" {
+		return nil, invalidf("dial: the kernel's credentials have no URL; start the bus with a listen address")
+	}
+	o = o.withDefaults()
+	return openKernel(ctx, c, o, func(ctx context.Context, l Login) (*conn, error) {
+		return dial(ctx, l, o.Timeout, o.Logger, outside(c.URL))
+	})
+}
+
+// openKernel opens a kernel's two connections.
+func openKernel(ctx context.Context, c KernelCredentials, o Options, dial func(context.Context, Login) (*conn, error)) (*Kernel, error) {
+	responder, err := dial(ctx, c.Responder)
+	if err != nil {
+		return nil, err
+	}
+	publisher, err := dial(ctx, c.Publisher)
+	if err != nil {
+		responder.close()
+		return nil, err
+	}
+	return &Kernel{
+		project: c.Project, maxPayload: c.MaxPayload, log: o.Logger, concurrency: o.Concurrency, backlog: o.Backlog,
+		responder: responder, publisher: publisher, release: func() {},
+	}, nil
 }
 
 // Serve starts to answer requests and returns; Close ends it. Several requests are
@@ -46,8 +80,9 @@ func (k *Kernel) Serve(ctx context.Context, h Handler) error {
 	return nil
 }
 
-// Publish sends a command, a doorbell or a broadcast, and returns when the server has
-// taken it. That it was heard is not said: the ledger tells.
+// Publish sends a command, a doorbell or a broadcast. For a command it returns when the
+// server has taken it; the others, which may be lost, are on their way. That it was heard is
+// not said: the ledger tells.
 //
 // Errors: not_allowed for a subject that is not the publisher's, invalid for a subject
 // or header that cannot be sent as it is, too_large if header and payload together are
@@ -69,7 +104,16 @@ func (k *Kernel) Publish(ctx context.Context, subject string, header map[string]
 	if err := k.publisher.nats.PublishMsg(m); err != nil {
 		return wireError("publish "+subject, false, err)
 	}
+	if k.mayBeLost(subject) {
+		return nil
+	}
 	return k.publisher.confirm(ctx, "publish "+subject, subject)
+}
+
+// mayBeLost reports whether nobody waits to hear that a message was taken: who misses a
+// broadcast reads the ledger, and a doorbell costs one poll.
+func (k *Kernel) mayBeLost(subject string) bool {
+	return matches(broadcastsOf(k.project), subject) || strings.HasSuffix(subject, ".wakeup")
 }
 
 func (k *Kernel) mayPublish(subject string) bool {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -14,18 +15,30 @@ const (
 	defaultConcurrency = 64
 	defaultBacklog     = 1024
 	defaultTimeout     = 30 * time.Second
+	minKey             = 32
 )
 
 // Options says who may use the bus and within what limits.
 type Options struct {
 	// Project is the project that every subject carries: one subject token. Required.
 	Project string
-	// Principals are those who are let in; two of one kind never share a name.
+	// Principals are those who are let in; two of one kind never share a name, nor does a
+	// foreign peer share one with an agent or a tool, whose messages it would hear.
 	Principals []Principal
+	// Known are principals who keep the secrets that they have: those whose processes live
+	// longer than this bus, see [NewCredentials].
+	Known []Credentials
 	// Listen is a loopback address to listen on ("127.0.0.1:0" picks a port), or ""
 	// for none: then the bus is reachable from this process only. Nothing but
 	// loopback is taken, because the connection is not encrypted.
 	Listen string
+	// Kernels lets kernels of other processes in where the bus listens: see
+	// [Server.KernelCredentials]. Otherwise the kernel's credentials work only inside this
+	// process.
+	Kernels bool
+	// Key, if it is not empty, is what the passwords are derived from: 32 bytes or more, kept
+	// as secret as they are. A bus that is started again with it lets the same credentials in.
+	Key []byte
 	// JetStreamDir, if not "", turns JetStream on for the kernel's account and keeps
 	// its files there. Nothing of Earshot needs it.
 	JetStreamDir string
@@ -72,14 +85,27 @@ func (o Options) check() error {
 	if !isToken(o.Project) {
 		return invalidf("project %q is not a subject token; use 1 to %d of A-Z a-z 0-9 _ -", o.Project, maxToken)
 	}
+	if len(o.Key) > 0 && len(o.Key) < minKey {
+		return invalidf("Key has %d bytes; expected none or at least %d", len(o.Key), minKey)
+	}
+	if o.Kernels && o.Listen == "" {
+		return invalidf("Kernels of other processes are to be let in, but the bus does not listen; set Listen")
+	}
 	if o.MaxPayload < 1 || o.MaxPayload > defaultMaxPayload {
 		return invalidf("MaxPayload is %d; expected 1 to %d", o.MaxPayload, defaultMaxPayload)
 	}
 	if o.Concurrency < 1 || o.Backlog < 1 || o.Timeout < 0 {
 		return invalidf("Concurrency %d, Backlog %d, Timeout %s: each has to be positive", o.Concurrency, o.Backlog, o.Timeout)
 	}
-	seen := make(map[Principal]bool, len(o.Principals))
-	for _, p := range o.Principals {
+	seen := make(map[Principal]bool, len(o.Principals)+len(o.Known))
+	all := slices.Clone(o.Principals)
+	for _, c := range o.Known {
+		if err := c.check(o.Project); err != nil {
+			return err
+		}
+		all = append(all, c.Principal)
+	}
+	for _, p := range all {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -87,6 +113,11 @@ func (o Options) check() error {
 			return invalidf("principal %s is listed twice; each needs a name of its own", p)
 		}
 		seen[p] = true
+	}
+	for p := range seen {
+		if p.Kind == Foreign && (seen[Principal{Kind: Agent, Name: p.Name}] || seen[Principal{Kind: Tool, Name: p.Name}]) {
+			return invalidf("the foreign peer %q has the name of an agent or a tool, and would hear its messages; it needs one of its own", p.Name)
+		}
 	}
 	return nil
 }

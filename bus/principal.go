@@ -7,7 +7,8 @@ const maxToken = 128
 
 // Principal is somebody who is let onto the bus. Name is one subject token: 1 to 128
 // of the characters A-Z a-z 0-9 _ and -. The name of an agent is the target of its
-// doorbell, the name of a tool is the target of its commands.
+// doorbell, the name of a tool is the target of its commands, that of a foreign peer is
+// both.
 type Principal struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
@@ -18,7 +19,7 @@ func (p Principal) String() string { return string(p.Kind) + "/" + p.Name }
 
 func (p Principal) check() error {
 	if opsByKind[p.Kind] == nil {
-		return invalidf("principal %q has the unknown kind %q; expected agent, tool or hub", p.Name, p.Kind)
+		return invalidf("principal %q has the unknown kind %q; expected agent, tool, hub, operator or foreign", p.Name, p.Kind)
 	}
 	if !isToken(p.Name) {
 		return invalidf("principal name %q is not a subject token; use 1 to %d of A-Z a-z 0-9 _ -", p.Name, maxToken)

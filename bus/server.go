@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -53,12 +54,24 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
+// signInTime is how long a connection may take to say who it is, in seconds: as long as the
+// other end waits to be let in. The library's own 2 s turn away, for good, a process that a
+// loaded machine has not let run, and who is here comes over the loopback.
+const signInTime = float64(defaultTimeout / time.Second)
+
+// stallTime is how long a connection may take nothing of what is sent to it before it is cut:
+// those within this process are not made anew, so a machine that has stopped for the
+// library's own 10 s would have lost its bus.
+const stallTime = time.Minute
+
 func serverOptions(o Options, p *plan) (*server.Options, error) {
 	settings := &server.Options{
 		ServerName:      "earshot",
 		DontListen:      o.Listen == "",
 		NoSigs:          true,
 		NoSystemAccount: true,
+		AuthTimeout:     signInTime,
+		WriteDeadline:   stallTime,
 		MaxPayload:      int32(o.MaxPayload),
 		Accounts:        p.accounts,
 		Users:           p.users,
@@ -132,6 +145,18 @@ func (s *Server) Credentials(p Principal) (Credentials, error) {
 	return c, nil
 }
 
+// KernelCredentials returns what another process needs to be a kernel beside this one's.
+// Error: not_allowed unless Options.Kernels lets them in.
+func (s *Server) KernelCredentials() (KernelCredentials, error) {
+	if !s.options.Kernels {
+		return KernelCredentials{}, &Error{Code: CodeNotAllowed, Message: "kernels of other processes are not let in; set Kernels in the options"}
+	}
+	return KernelCredentials{
+		URL: s.url, Project: s.options.Project, MaxPayload: s.options.MaxPayload,
+		Responder: s.plan.responder, Publisher: s.plan.publisher,
+	}, nil
+}
+
 // Kernel opens the kernel's two connections: one that answers requests, one that
 // publishes.
 func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
@@ -139,19 +164,11 @@ func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 		return nil, err
 	}
 	defer s.dials.Done()
-	responder, err := s.dial(ctx, s.plan.responder)
+	k, err := openKernel(ctx, KernelCredentials{
+		Project: s.options.Project, MaxPayload: s.options.MaxPayload, Responder: s.plan.responder, Publisher: s.plan.publisher,
+	}, s.options, s.dial)
 	if err != nil {
 		return nil, err
-	}
-	publisher, err := s.dial(ctx, s.plan.publisher)
-	if err != nil {
-		responder.close()
-		return nil, err
-	}
-	k := &Kernel{
-		project: s.options.Project, maxPayload: s.options.MaxPayload, log: s.options.Logger,
-		concurrency: s.options.Concurrency, backlog: s.options.Backlog,
-		responder: responder, publisher: publisher,
 	}
 	k.release = func() { s.release(k) }
 	s.adopt(k)
@@ -231,6 +248,9 @@ func (s *Server) Close() {
 		}
 	}
 	for c := range open {
+		if client, ok := c.(*Client); ok {
+			client.receive()
+		}
 		c.Close()
 	}
 	s.nats.Shutdown()

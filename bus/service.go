@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // service is one running Serve: a dispatcher that never blocks, and workers.
@@ -34,16 +36,20 @@ type refusal struct {
 }
 
 var (
-	refusedBusy     = refusal{"busy", "more requests are waiting than the kernel takes; try again in a moment", true}
-	refusedStopping = refusal{"unavailable", "the kernel is stopping and has not begun this; try again when it is back", true}
+	refusedBusy     = refusal{string(utp.CodeUpstreamUnavailable), "more requests are waiting than the kernel takes; try again in a moment", true}
+	refusedStopping = refusal{string(utp.CodeUpstreamUnavailable), "the kernel is stopping and has not begun this; try again when it is back", true}
 	refusedCaller   = refusal{"not_allowed", "this operation is not one of the caller's", false}
 	refusedPanic    = refusal{"internal_error", "the kernel failed while it handled this; look at its log", false}
 )
 
+// burst is how many requests the library can hand over before the dispatcher runs; it drops
+// what comes beyond, and nobody would answer that.
+const burst = 1 << 12
+
 func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	s := &service{
 		kernel: k, handler: h,
-		arrivals: make(chan *nats.Msg, k.backlog), waiting: make(chan *nats.Msg, k.backlog),
+		arrivals: make(chan *nats.Msg, max(burst, k.backlog)), waiting: make(chan *nats.Msg, k.backlog),
 	}
 	var err error
 	if s.sub, err = k.responder.nats.ChanQueueSubscribe(servedPattern(k.project), "kernel", s.arrivals); err != nil {
@@ -55,6 +61,11 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	}
 	accepting, end := context.WithCancel(ctx)
 	s.end = end
+	if err := s.hearForeign(ctx, accepting); err != nil {
+		end()
+		_ = s.sub.Unsubscribe()
+		return nil, err
+	}
 	s.running.Go(func() { s.dispatch(accepting) })
 	for range k.concurrency {
 		s.running.Go(func() { s.work(ctx, accepting) })
@@ -125,7 +136,7 @@ func (s *service) answer(ctx context.Context, m *nats.Msg) {
 		// would go to a place in the kernel's own account that the caller chose.
 		s.kernel.log.Warn("bus: request dropped, its reply subject was not made by the server", "from", from.String(), "op", op, "reply", m.Reply)
 	default:
-		s.reply(m, s.call(ctx, from, op, m.Data))
+		s.reply(m, s.call(ctx, from, op, requestOf(op, "", m)))
 	}
 }
 

@@ -6,6 +6,8 @@ const (
 	commandPrefix = "cg.v1r4."
 	kernelPrefix  = "earshot.v1."
 
+	discoveryPrefix = "$SRV."
+
 	// answerPrefix begins every subject that the server makes for the answer to an
 	// imported request.
 	answerPrefix = "_R_."
@@ -14,26 +16,84 @@ const (
 // A subject of the tool protocol has the project third and the channel fourth; the
 // channel is open everywhere, because a principal serves all channels of its project.
 
-// heardBy is the one subject that a principal hears: its commands, its doorbell, or
-// the broadcasts.
-func heardBy(project string, p Principal) string {
+// heardBy is what a principal hears: its commands and cancellations, its doorbell, the
+// broadcasts, or how far calls are.
+func heardBy(project string, p Principal) []string {
 	switch p.Kind {
 	case Tool:
-		return commandPrefix + project + ".*.cmd.tool." + p.Name + ".*"
+		return commandsTo(project, p)
 	case Agent:
-		return commandPrefix + project + ".*.cmd.agent." + p.Name + ".wakeup"
+		return []string{doorbellOf(project, p)}
 	case Hub:
-		return broadcastsOf(project)
+		return []string{broadcastsOf(project)}
+	case Operator:
+		return []string{commandPrefix + project + ".*.evt.tool.*.progress"}
+	case Foreign:
+		return append(commandsTo(project, p), doorbellOf(project, p))
 	default:
-		return ""
+		return nil
 	}
+}
+
+// The verbs of discovery.
+const (
+	verbPing  = "PING"
+	verbInfo  = "INFO"
+	verbStats = "STATS"
+)
+
+// askedOf are the subjects of discovery that a service answers: as one of all, by its
+// name, and as one of its replicas. Whoever is found by a ping answers the others already.
+func askedOf(name string) []string {
+	all := make([]string, 0, 9)
+	for _, verb := range []string{verbStats, verbInfo, verbPing} {
+		at := discoveryPrefix + verb
+		all = append(all, at, at+"."+name, at+"."+name+".*")
+	}
+	return all
+}
+
+// discoverable is what an operator may ask.
+func discoverable() []string {
+	all := make([]string, 0, 9)
+	for _, verb := range []string{verbPing, verbInfo, verbStats} {
+		at := discoveryPrefix + verb
+		all = append(all, at, at+".*", at+".*.*")
+	}
+	return all
+}
+
+// commandsTo are the commands to a service, and to one of ours the word to end one.
+func commandsTo(project string, p Principal) []string {
+	all := []string{commandPrefix + project + ".*.cmd.tool." + p.Name + ".*"}
+	if p.Kind == Tool {
+		all = append(all, commandPrefix+project+".*.evt.tool."+p.Name+".cancel")
+	}
+	return all
+}
+
+func doorbellOf(project string, p Principal) string {
+	return commandPrefix + project + ".*.cmd.agent." + p.Name + ".wakeup"
+}
+
+// commandOf is what a foreign peer publishes a command to: any tool's subject, in its own
+// account, where nobody listens.
+func commandOf(project string) string { return commandPrefix + project + ".*.cmd.tool.*.*" }
+
+// sentPattern is what such a command becomes in the kernel's account: channel, target and
+// suffix of the subject follow the operation.
+func sentPattern(project, name string) string {
+	return servedSubject(project, Principal{Kind: Foreign, Name: name}, OpCommand) + ".*.*.*"
 }
 
 func broadcastsOf(project string) string { return kernelPrefix + project + ".events.>" }
 
 // publishable is everything that the kernel's publisher may send.
 func publishable(project string) []string {
-	return []string{commandPrefix + project + ".*.cmd.>", broadcastsOf(project)}
+	return []string{
+		commandPrefix + project + ".*.cmd.>", broadcastsOf(project),
+		commandPrefix + project + ".*.evt.tool.*.progress", commandPrefix + project + ".*.evt.tool.*.cancel",
+	}
 }
 
 // askSubject is what a principal publishes a request to, in its own account.
@@ -46,6 +106,20 @@ func servedSubject(project string, p Principal, op string) string {
 
 // servedPattern covers every servedSubject of a project.
 func servedPattern(project string) string { return kernelPrefix + project + ".kernel.*.*.*" }
+
+// senderOf reads who sent which command from a subject that sentPattern covers.
+func senderOf(project, subject string) (p Principal, command string, ok bool) {
+	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel."+string(Foreign)+".")
+	if !found {
+		return Principal{}, "", false
+	}
+	tokens := strings.Split(rest, ".")
+	if len(tokens) != 5 || tokens[1] != OpCommand {
+		return Principal{}, "", false
+	}
+	p = Principal{Kind: Foreign, Name: tokens[0]}
+	return p, commandPrefix + project + "." + tokens[2] + ".cmd.tool." + tokens[3] + "." + tokens[4], p.check() == nil
+}
 
 // callerOf reads who asked for what from a subject made by servedSubject.
 func callerOf(project, subject string) (p Principal, op string, ok bool) {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,8 @@ func FuzzMatchesLikeTheServer(f *testing.F) {
 		if !server.IsValidPublishSubject(subject) || strings.ContainsAny(subject, "*> \t\r\n") {
 			t.Fatalf("%q is taken for a subject", subject)
 		}
-		for _, pattern := range append(publishable(project), servedPattern(project), heardBy(project, Principal{Kind: Tool, Name: "x"})) {
+		for _, pattern := range slices.Concat(publishable(project), []string{servedPattern(project), commandOf(project), sentPattern(project, "*")},
+			heardBy(project, Principal{Kind: Tool, Name: "x"}), heardBy(project, Principal{Kind: Foreign, Name: "x"})) {
 			if got, want := matches(pattern, subject), server.SubjectMatchesFilter(subject, pattern); got != want {
 				t.Errorf("matches(%q, %q) is %t, the server says %t", pattern, subject, got, want)
 			}

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -11,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Subscription is one handler that hears one subject, from the moment it is returned.
+// Subscription is one handler that hears the subjects of its principal, from the moment it
+// is returned.
 //
 // Messages are handled one after the other, in the order in which they came, on a
 // goroutine of its own. The handler's context is the one that the subscription was
@@ -20,25 +20,33 @@ import (
 // loss is logged: a message is a bell, and what it rang for is in the ledger.
 type Subscription struct {
 	client *Client
-	sub    *nats.Subscription
+	subs   []*nats.Subscription
+	came   chan *nats.Msg
 	log    *slog.Logger
 	end    context.CancelFunc
 	done   sync.WaitGroup
 }
 
-func newSubscription(ctx context.Context, c *Client, subject string, h func(context.Context, Message)) (*Subscription, error) {
+// heardAhead is how many messages wait for the handler before further ones are dropped.
+const heardAhead = 1 << 14
+
+func newSubscription(ctx context.Context, c *Client, subjects []string, h func(context.Context, Message)) (*Subscription, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wireError("listen", false, err)
 	}
-	sub, err := c.ear.nats.SubscribeSync(subject)
-	if err != nil {
-		return nil, wireError("listen", false, err)
+	s := &Subscription{client: c, came: make(chan *nats.Msg, heardAhead), log: c.log}
+	for _, subject := range subjects {
+		sub, err := c.ear.nats.ChanSubscribe(subject, s.came)
+		if err != nil {
+			s.unsubscribe()
+			return nil, wireError("listen", false, err)
+		}
+		s.subs = append(s.subs, sub)
+		if err := c.ear.confirm(ctx, "listen", subject); err != nil {
+			s.unsubscribe()
+			return nil, err
+		}
 	}
-	if err := c.ear.confirm(ctx, "listen", subject); err != nil {
-		_ = sub.Unsubscribe() // lost or refused, it hears nothing anyway
-		return nil, err
-	}
-	s := &Subscription{client: c, sub: sub, log: c.log}
 	hearing, end := context.WithCancel(ctx)
 	s.end = end
 	s.done.Go(func() { s.hear(ctx, hearing, h) })
@@ -54,20 +62,27 @@ func (s *Subscription) Close() {
 
 func (s *Subscription) hear(ctx, hearing context.Context, h func(context.Context, Message)) {
 	defer s.client.forget(s)
-	defer func() { _ = s.sub.Unsubscribe() }() // fails only if the connection is gone
+	defer s.unsubscribe()
 	for {
-		m, err := s.sub.NextMsgWithContext(hearing)
-		switch {
-		case hearing.Err() != nil:
+		select {
+		case <-hearing.Done():
 			return
-		case err == nil:
+		case <-s.client.ear.closed:
+			s.log.Warn("bus: subscription ended", "subject", s.subs[0].Subject, "error", "the connection is closed")
+			return
+		case m := <-s.came:
+			if hearing.Err() != nil {
+				return
+			}
 			s.handle(ctx, incoming(m), h)
-		case errors.Is(err, nats.ErrSlowConsumer):
-			// Messages were dropped; the loss has been logged and the next one is good.
-		default:
-			s.log.Warn("bus: subscription ended", "subject", s.sub.Subject, "error", err)
-			return
 		}
+	}
+}
+
+// unsubscribe fails only where the connection is gone, and with it what was heard.
+func (s *Subscription) unsubscribe() {
+	for _, sub := range s.subs {
+		_ = sub.Unsubscribe()
 	}
 }
 

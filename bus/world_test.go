@@ -19,13 +19,21 @@ import (
 
 const (
 	project  = "home"
-	patience = 60 * time.Second // how long a test waits for what has to come
+	patience = 3 * time.Minute // how long a test waits for what has to come
 
 	filesCommand   = "cg.v1r4.home.public.cmd.tool.files.delete"
 	victimCommand  = "cg.v1r4.home.public.cmd.tool.victim.run"
 	workerDoorbell = "cg.v1r4.home.public.cmd.agent.worker.wakeup"
 	victimDoorbell = "cg.v1r4.home.public.cmd.agent.victim.wakeup"
 	broadcast      = "earshot.v1.home.events.sess_1"
+	filesCancel    = "cg.v1r4.home.public.evt.tool.files.cancel"
+	filesProgress  = "cg.v1r4.home.public.evt.tool.files.progress"
+
+	// A foreign peer hears two subjects.
+	peerCommand  = "cg.v1r4.home.public.cmd.tool.peer.run"
+	peerDoorbell = "cg.v1r4.home.public.cmd.agent.peer.wakeup"
+	preyCommand  = "cg.v1r4.home.public.cmd.tool.prey.run"
+	preyDoorbell = "cg.v1r4.home.public.cmd.agent.prey.wakeup"
 )
 
 var (
@@ -36,22 +44,28 @@ var (
 	victimTool  = bus.Principal{Kind: bus.Tool, Name: "victim"}
 	desk        = bus.Principal{Kind: bus.Hub, Name: "desk"}
 	victimHub   = bus.Principal{Kind: bus.Hub, Name: "victim"}
+	overseer    = bus.Principal{Kind: bus.Operator, Name: "overseer"}
+	peer        = bus.Principal{Kind: bus.Foreign, Name: "peer"}
+	victimPeer  = bus.Principal{Kind: bus.Foreign, Name: "prey"}
+	scout       = bus.Principal{Kind: bus.Foreign, Name: "scout"}
 )
 
 func everybody() []bus.Principal {
-	return []bus.Principal{worker, victimAgent, prober, files, victimTool, desk, victimHub}
+	return []bus.Principal{worker, victimAgent, prober, files, victimTool, desk, victimHub, overseer, peer, victimPeer, scout}
 }
 
 // setting is one way to run the bus; every proof holds in all of them.
 type setting struct {
 	name              string
 	listen, jetStream bool
+	kernels           bool // those of other processes are let in
 }
 
 func settings() []setting {
 	return []setting{
 		{name: "in process"},
 		{name: "listening", listen: true},
+		{name: "listening, also for kernels", listen: true, kernels: true},
 		{name: "in process with JetStream", jetStream: true},
 		{name: "listening with JetStream", listen: true, jetStream: true},
 	}
@@ -105,7 +119,9 @@ type world struct {
 	server   *bus.Server
 	kernel   *bus.Kernel
 	probe    *bus.Client
-	streams  *nats.Conn // only with JetStream
+	lanes    *nats.Conn  // of scout, who fills every lane of foreign commands at once
+	met      chan func() // by which scout's commands wait for one another
+	streams  *nats.Conn  // only with JetStream
 	canaries []*canary
 	watchers []*watcher
 	clients  map[bus.Principal]*bus.Client
@@ -121,12 +137,12 @@ func newWorld(t *testing.T, s setting) *world {
 	// probe proves that all before it have been answered.
 	o := bus.Options{Project: project, Principals: everybody(), Concurrency: 1, Backlog: 1 << 16, Timeout: patience}
 	if s.listen {
-		o.Listen = "127.0.0.1:0"
+		o.Listen, o.Kernels = "127.0.0.1:0", s.kernels
 	}
 	if s.jetStream {
 		o.JetStreamDir = t.TempDir()
 	}
-	w := &world{setting: s, clients: map[bus.Principal]*bus.Client{}}
+	w := &world{setting: s, clients: map[bus.Principal]*bus.Client{}, met: make(chan func(), bus.ForeignAtOnce)}
 	var err error
 	w.server, err = bus.Start(t.Context(), o)
 	must(t, err)
@@ -136,6 +152,7 @@ func newWorld(t *testing.T, s setting) *world {
 	must(t, w.kernel.Serve(t.Context(), w.echo))
 	w.addListeners(t)
 	w.probe = w.connect(t, prober)
+	w.lanes = w.raw(t, w.credentials(t, scout).Mouth)
 	if s.jetStream {
 		w.addStreams(t)
 	}
@@ -143,13 +160,24 @@ func newWorld(t *testing.T, s setting) *world {
 }
 
 // echo is the worst kernel there could be: it sends back what the caller wrote.
-func (w *world) echo(_ context.Context, from bus.Principal, op string, request []byte) []byte {
-	if from != prober {
+func (w *world) echo(ctx context.Context, from bus.Principal, op string, request []byte) []byte {
+	switch from {
+	case prober:
+	case scout:
+		w.meet(ctx)
+	default:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.asked = append(w.asked, asked{from, op, string(request)})
 	}
 	return request
+}
+
+// meet returns when all lanes of foreign commands are in it.
+func (w *world) meet(ctx context.Context) {
+	ctx, leave := context.WithCancel(ctx)
+	w.met <- leave
+	<-ctx.Done()
 }
 
 func (w *world) takeAsked() []asked {
@@ -191,7 +219,7 @@ func (w *world) raw(t *testing.T, l bus.Login, more ...nats.Option) *nats.Conn {
 }
 
 func (w *world) tryRaw(options ...nats.Option) (*nats.Conn, error) {
-	options = append(options, nats.NoReconnect(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	options = append(options, nats.Timeout(patience), nats.NoReconnect(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if !w.listen {
 		options = append(options, nats.InProcessServer(pipe{w.server}))
 	}
@@ -260,25 +288,38 @@ func (w *world) addListeners(t *testing.T) {
 		{victimAgent, victimDoorbell},
 		{desk, broadcast},
 		{victimHub, broadcast},
+		{overseer, filesProgress},
+		{peer, peerCommand},
+		{peer, peerDoorbell},
+		{victimPeer, preyCommand},
+		{victimPeer, preyDoorbell},
 	} {
 		c := &canary{name: x.who.String(), subject: x.subject, sentinel: make(chan string, 64)}
 		w.canaries = append(w.canaries, c)
-		client := w.connect(t, x.who)
-		w.clients[x.who] = client
-		_, err := listen(t.Context(), client, func(_ context.Context, m bus.Message) { c.hear(m.Subject, m.Payload) })
+		client, known := w.clients[x.who]
+		if !known {
+			client = w.connect(t, x.who)
+			w.clients[x.who] = client
+		}
+		_, err := listen(t.Context(), client, x.subject, func(_ context.Context, m bus.Message) { c.hear(m.Subject, m.Payload) })
 		must(t, err)
+		if known {
+			continue
+		}
 		credentials := w.credentials(t, x.who)
 		w.watch(t, credentials.Mouth)
 	}
 }
 
 // listen hears what a principal of this kind hears.
-func listen(ctx context.Context, c *bus.Client, h func(context.Context, bus.Message)) (*bus.Subscription, error) {
-	switch c.Principal().Kind {
-	case bus.Agent:
+func listen(ctx context.Context, c *bus.Client, subject string, h func(context.Context, bus.Message)) (*bus.Subscription, error) {
+	switch kind := c.Principal().Kind; {
+	case kind == bus.Agent, kind == bus.Foreign && strings.HasSuffix(subject, ".wakeup"):
 		return c.Doorbells(ctx, h)
-	case bus.Tool:
+	case kind == bus.Tool, kind == bus.Foreign:
 		return c.Commands(ctx, h)
+	case kind == bus.Operator:
+		return c.Progress(ctx, h)
 	default:
 		return c.Broadcasts(ctx, h)
 	}
@@ -289,7 +330,7 @@ func (w *world) watch(t *testing.T, l bus.Login) {
 	x := &watcher{login: l, nc: w.raw(t, l), inbox: make(chan *nats.Msg, 1<<16)}
 	_, err := x.nc.ChanSubscribe(l.Inbox+".>", x.inbox)
 	must(t, err)
-	must(t, x.nc.Flush())
+	must(t, x.nc.FlushTimeout(patience))
 	w.watchers = append(w.watchers, x)
 }
 
@@ -312,7 +353,7 @@ func (w *world) addStreams(t *testing.T) {
 func (w *world) rawKernel(t *testing.T, l bus.Login) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect("", nats.UserInfo(l.User, l.Password), nats.CustomInboxPrefix(l.Inbox), nats.NoReconnect(), nats.InProcessServer(pipe{w.server}),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		nats.Timeout(patience), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	must(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -333,6 +374,8 @@ func (w *world) manage(t *testing.T, what, body string) string {
 // was going to.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
+	w.settleLanes(t)
+	// The answers of the lanes have left by the probe's, on the same connection.
 	if _, err := w.probe.Request(t.Context(), "claim", []byte("probe")); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +395,31 @@ func (w *world) settle(t *testing.T) {
 		w.await(t, c, mark)
 	}
 	for _, x := range w.watchers {
-		must(t, x.nc.Flush())
+		must(t, x.nc.FlushTimeout(patience))
+	}
+}
+
+// settleLanes returns when the commands of foreign peers that were sent before have been
+// handled: scout's are in every lane at once, so no lane has an earlier one.
+func (w *world) settleLanes(t *testing.T) {
+	t.Helper()
+	for range bus.ForeignAtOnce {
+		send(w.lanes, victimCommand, "", "probe")
+	}
+	flush(w.lanes)
+	var leave []func()
+	defer func() {
+		for _, one := range leave {
+			one()
+		}
+	}()
+	for range bus.ForeignAtOnce {
+		select {
+		case one := <-w.met:
+			leave = append(leave, one)
+		case <-time.After(patience):
+			t.Fatal("the commands of scout are not in every lane")
+		}
 	}
 }
 
@@ -393,8 +460,9 @@ type seat struct {
 	name  string
 	who   bus.Principal
 	login bus.Login
-	asks  bool   // may ask the kernel
-	hears string // what it may hear beside its inbox
+	asks  bool     // may ask the kernel
+	hears []string // what it may hear beside its inbox
+	says  []string // what it may publish beside requests
 }
 
 func (w *world) seats(t *testing.T) []seat {
@@ -402,12 +470,26 @@ func (w *world) seats(t *testing.T) []seat {
 	var all []seat
 	for _, x := range []struct {
 		who   bus.Principal
-		hears string
-	}{{worker, workerDoorbell}, {files, filesCommand}, {desk, broadcast}} {
+		hears []string
+	}{
+		{worker, []string{workerDoorbell}},
+		{files, []string{filesCommand, filesCancel}},
+		{desk, []string{broadcast}},
+		{overseer, []string{filesProgress}},
+		{peer, []string{peerCommand, peerDoorbell}},
+	} {
 		c := w.credentials(t, x.who)
-		all = append(all,
-			seat{name: string(x.who.Kind) + "'s mouth", who: x.who, login: c.Mouth, asks: true},
-			seat{name: string(x.who.Kind) + "'s ear", who: x.who, login: c.Ear, hears: x.hears})
+		mouth := seat{name: string(x.who.Kind) + "'s mouth", who: x.who, login: c.Mouth, asks: x.who != overseer}
+		if x.who == overseer {
+			mouth.says = []string{"$SRV.PING", "$SRV.INFO", "$SRV.STATS", "$SRV.PING.kernel", "$SRV.STATS.files.1"}
+		}
+		all = append(all, mouth, seat{name: string(x.who.Kind) + "'s ear", who: x.who, login: c.Ear, hears: x.hears})
+		if x.who == files {
+			all = append(all, seat{
+				name: "tool's face", who: x.who, login: c.Face, says: []string{"_R_.forged"},
+				hears: []string{"$SRV.PING", "$SRV.PING.files", "$SRV.PING.files.*"},
+			})
+		}
 	}
 	return all
 }
@@ -417,7 +499,10 @@ func (w *world) seats(t *testing.T) []seat {
 // either, so two processes that share a credential need not trust each other.
 func (w *world) aims(t *testing.T, s seat) []string {
 	t.Helper()
-	aims := []string{filesCommand, victimCommand, workerDoorbell, victimDoorbell, broadcast}
+	aims := []string{
+		filesCommand, victimCommand, workerDoorbell, victimDoorbell, broadcast, filesCancel, filesProgress,
+		peerCommand, peerDoorbell, preyCommand, preyDoorbell,
+	}
 	for _, x := range w.watchers {
 		if x.login.User != s.login.User {
 			aims = append(aims, x.login.Inbox+".forged")

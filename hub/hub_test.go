@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -29,6 +31,9 @@ type sessions struct {
 	asked map[string][]jsontext.Value
 }
 
+// listed is how many sessions the list of all has, one on each page.
+const listed = 3
+
 func newSessions() *sessions { return &sessions{page: 3, asked: map[string][]jsontext.Value{}} }
 
 func (s *sessions) Request(_ context.Context, op string, request []byte) ([]byte, error) {
@@ -46,7 +51,13 @@ func (s *sessions) Request(_ context.Context, op string, request []byte) ([]byte
 	case op == utp.OpEnqueue:
 		return utp.EncodeAnswer(utp.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
 	case op == utp.OpSessions:
-		return utp.EncodeAnswer([]utp.SessionRow{{Session: "sess_1"}}, nil), nil
+		return answered(request, func(q utp.SessionsRequest) ([]utp.SessionRow, error) {
+			n, _ := strconv.Atoi(strings.TrimPrefix(q.After, "turn_"))
+			if n == listed {
+				return nil, nil
+			}
+			return []utp.SessionRow{{Session: fmt.Sprintf("sess_%d", n+1), Turn: fmt.Sprintf("turn_%d", n+1)}}, nil
+		})
 	case op != utp.OpEvents:
 		return utp.EncodeAnswer(utp.ReplyAnswer{Resolution: op}, nil), nil
 	}
@@ -458,10 +469,16 @@ func TestWords(t *testing.T) {
 	if data, size, err := h.Arguments(t.Context(), 3, 2); err != nil || string(data) != "abc" || size != 5 {
 		t.Errorf("arguments %q, %d, %v", data, size, err)
 	}
-	if rows, err := h.Sessions(t.Context(), true); err != nil || len(rows) != 1 {
-		t.Errorf("sessions %v, %v", rows, err)
+	if rows, err := h.Sessions(t.Context(), true); err != nil || len(rows) != listed || rows[listed-1].Session != fmt.Sprintf("sess_%d", listed) {
+		t.Errorf("sessions %v, %v", rows, err) // all of them, however many the kernel gives at once
+	}
+	if err := h.Ready(t.Context()); err != nil {
+		t.Errorf("ready: %v", err)
 	}
 	s.fail = errors.New("no answer")
+	if err := h.Ready(t.Context()); err == nil {
+		t.Error("ready although nobody answers")
+	}
 	if _, err := h.Answer(t.Context(), r); err == nil || len(s.asked[utp.OpAnswer]) != 2 {
 		t.Errorf("%v, said %d times", err, len(s.asked[utp.OpAnswer]))
 	}

@@ -41,10 +41,16 @@ func (w *world) hand() *hand {
 
 // calls asks for one call with the body as it is.
 func (h *hand) calls(name string, b utp.Body) error {
-	h.step++
-	return rpc.Ask(h.w.ctx, h.conn, utp.OpCall, utp.CallRequest{
-		WorkerRequest: h.at, Step: h.step, Calls: []utp.ToolCall{{Key: "k", Tool: name, Args: b}},
-	}, nil)
+	return h.wants(utp.ToolCall{Key: "k", Tool: name, Args: b})
+}
+
+// wants asks for the calls of the next step.
+func (h *hand) wants(calls ...utp.ToolCall) error {
+	err := rpc.Ask(h.w.ctx, h.conn, utp.OpCall, utp.CallRequest{WorkerRequest: h.at, Step: h.step + 1, Calls: calls}, nil)
+	if err == nil {
+		h.step++
+	}
+	return err
 }
 
 // upload puts bytes as a blob, whatever they are.
@@ -351,6 +357,7 @@ func TestSecretRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { withSecret(w); tt.configure(w) }, func(t *testing.T, w *world) {
 				w.serve("post", mailTool)
+				w.review(map[string]utp.Class{mail: utp.Irreversible})
 				p := &planner{steps: [][]worker.Call{one(mail)}}
 				w.workAs(func() worker.Planner { return p })
 				a := w.begin()
@@ -391,11 +398,10 @@ func TestSecretLiteral(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w.bus.heard = nil
 				if err := me.calls(mail, utp.Body{Inline: raw}); err != nil {
 					t.Fatal(err)
 				}
-				w.bus.heard = nil // the agent itself has said it
+				w.bus.forget(isRequest) // the agent itself has said it
 				w.settle()
 				if len(w.questions()) != 0 {
 					t.Fatal("the person was asked")
@@ -415,6 +421,7 @@ func TestSecretLiteral(t *testing.T) {
 func TestSecretNeedsItsKey(t *testing.T) {
 	inWorld(t, withSecret, func(t *testing.T, w *world) {
 		w.serve("post", mailTool)
+		w.review(map[string]utp.Class{mail: utp.Irreversible})
 		w.work(one(mail))
 		a := w.begin()
 		q := w.accepts()
@@ -473,5 +480,52 @@ func TestEnqueueRefused(t *testing.T) {
 		if n := w.cell(`SELECT count(*) FROM turns`); n != "0" {
 			t.Errorf("%s turns; want none", n)
 		}
+	})
+}
+
+// TestSecretTwice: two arguments that are filled from one variable share one sealed box.
+func TestSecretTwice(t *testing.T) {
+	inWorld(t, withSecret, func(t *testing.T, w *world) {
+		d := definition(mail, utp.Irreversible, `{"args":{"envs":{"password":"MAIL_PASSWORD","again":"MAIL_PASSWORD"}}}`)
+		d.Parameters = jsontext.Value(`{"type":"object","properties":{"name":{"type":"string"},"password":{"type":"string","x-secret":true},` +
+			`"again":{"type":"string","x-secret":true}},"required":["name","password","again"]}`)
+		var got tool.Call
+		w.post(d, func(_ context.Context, c *tool.Call) (tool.Result, error) {
+			got = tool.Call{Args: c.Args, Secrets: c.Secrets}
+			return tool.Result{}, w.effects.happen(c.ID)
+		})
+		w.work(one(mail))
+		a := w.begin()
+		w.accepts()
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+		if len(got.Secrets) != 1 || got.Secrets["env:MAIL_PASSWORD"] != "hunter2-hunter2" {
+			t.Errorf("the service got the secrets of %d variables", len(got.Secrets))
+		}
+		if n := bytes.Count(got.Args, []byte(`{"$secret":"env:MAIL_PASSWORD"`)); n != 2 {
+			t.Errorf("%d arguments refer to it; want two: %s", n, got.Args)
+		}
+		if n := w.cell(`SELECT count(*) FROM sealed`); n != "1" {
+			t.Errorf("%s boxes are sealed; want one", n)
+		}
+	})
+}
+
+// TestSecretUnreviewed: a tool that no operator has looked at gets no secret: nobody is
+// asked, and nothing is sealed for it.
+func TestSecretUnreviewed(t *testing.T) {
+	inWorld(t, withSecret, func(t *testing.T, w *world) {
+		w.serve("post", mailTool)
+		p := &planner{steps: [][]worker.Call{one(mail)}}
+		w.workAs(func() worker.Planner { return p })
+		a := w.begin()
+		w.over(a.Turn)
+		if r := p.seen[0]; r.Status != utp.StatusFailed || r.Code != utp.CodeAuthFailed {
+			t.Errorf("the agent sees %+v; want failed, auth_failed", r)
+		}
+		if n := w.cell(`SELECT (SELECT count(*) FROM sealed) || ' ' || (SELECT count(*) FROM questions)`); n != "0 0" {
+			t.Errorf("%s boxes and questions; want none", n)
+		}
+		w.effectsAre(0)
 	})
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -15,7 +16,7 @@ func (k *Kernel) put(ctx context.Context, _ Caller, q utp.PutRequest) (struct{},
 	if int64(len(q.Data)) > q.Size-q.Offset {
 		return struct{}{}, fault(utp.CodeBadRequest, "the piece does not lie within the blob")
 	}
-	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.SaveBlob(q) })
+	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Blobs: []utp.PutRequest{q}}) })
 }
 
 // get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
@@ -41,8 +42,11 @@ func whole(tx Tx, sha256 string) ([]byte, error) {
 			all = make([]byte, 0, size)
 		}
 		all = append(all, piece...)
-		if int64(len(all)) >= size || len(piece) == 0 {
+		if int64(len(all)) >= size {
 			return all, nil
+		}
+		if len(piece) == 0 {
+			return nil, fmt.Errorf("%w: the blob %s ends after %d of %d bytes", ErrDamaged, sha256, len(all), size)
 		}
 	}
 }

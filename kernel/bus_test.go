@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ const (
 	isCommand   = "command"
 	isDoorbell  = "doorbell"
 	isBroadcast = "broadcast"
+	isHint      = "hint"
+	isProgress  = "progress"
 )
 
 // message is what a fault judges.
@@ -54,12 +57,22 @@ type bus struct {
 	t *testing.T
 
 	mu      sync.Mutex
-	proc    *process
+	procs   []*process // that answer, in turns
+	asked   int
 	conns   []*conn
 	faults  []func(message) fate
-	heard   [][]byte // every payload that crossed, but the answers to starts
+	heard   []message // everything that crossed, but the answers to starts
 	largest int
 	down    atomic.Bool // the broker takes nothing from the kernel
+	// broker judges what a kernel publishes, if it is set: an error keeps it from leaving.
+	broker func(subject string, header map[string][]string) error
+}
+
+// published sets who judges what a kernel publishes.
+func (b *bus) published(judge func(subject string, header map[string][]string) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.broker = judge
 }
 
 // fault adds a judge of messages; their fates add up.
@@ -100,7 +113,7 @@ func (b *bus) judge(m message) fate {
 		b.t.Errorf("a %s of %s %s%s has %d bytes; nothing over %d crosses the bus", m.kind, m.peer, m.op, m.subject, len(m.payload), utp.MessageLimit)
 	}
 	if m.op != utp.OpStart || m.kind != isAnswer {
-		b.heard = append(b.heard, m.payload)
+		b.heard = append(b.heard, m)
 	}
 	var all fate
 	for _, judge := range b.faults {
@@ -112,19 +125,36 @@ func (b *bus) judge(m message) fate {
 	return all
 }
 
+// forget drops what has crossed so far of one kind.
+func (b *bus) forget(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.heard = slices.DeleteFunc(b.heard, func(m message) bool { return m.kind == kind })
+}
+
 func (b *bus) serve(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.proc = p
+	b.procs = []*process{p}
+}
+
+// join has another kernel answer, too.
+func (b *bus) join(p *process) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.procs = append(b.procs, p)
 }
 
 func (b *bus) serving() *process {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.proc == nil || b.proc.dead.Load() {
-		return nil
+	for range b.procs {
+		b.asked++
+		if p := b.procs[b.asked%len(b.procs)]; !p.dead.Load() {
+			return p
+		}
 	}
-	return b.proc
+	return nil
 }
 
 // port is a kernel's end: a dead process sends nothing.
@@ -140,6 +170,14 @@ func (p port) Publish(_ context.Context, subject string, header map[string][]str
 	if p.bus.down.Load() {
 		return errNobody
 	}
+	p.bus.mu.Lock()
+	judge := p.bus.broker
+	p.bus.mu.Unlock()
+	if judge != nil {
+		if err := judge(subject, header); err != nil {
+			return err
+		}
+	}
 	p.bus.send(subject, header, payload)
 	return nil
 }
@@ -152,7 +190,8 @@ func (b *bus) send(subject string, header map[string][]string, payload []byte) {
 	conns := append([]*conn(nil), b.conns...)
 	b.mu.Unlock()
 	for _, c := range conns {
-		if c.kind != peer || (name != "" && c.name != name) {
+		foreign := c.kind == kernel.ForeignCaller && name != "" // hears the commands and the doorbell of its name
+		if c.kind != peer && !foreign || (name != "" && c.name != name) {
 			continue
 		}
 		f := b.judge(message{kind: kind, peer: c.name, subject: subject, payload: payload})
@@ -171,6 +210,10 @@ func route(subject string) (kind, peer, name string) {
 	switch {
 	case tokens[0] == "earshot":
 		return isBroadcast, kernel.HubCaller, ""
+	case tokens[4] == "evt" && tokens[7] == "progress":
+		return isProgress, "operator", ""
+	case tokens[4] != "cmd" && tokens[5] == "agent":
+		return isHint, kernel.HubCaller, ""
 	case tokens[5] == "tool":
 		return isCommand, kernel.ToolCaller, tokens[6]
 	default:
@@ -295,14 +338,14 @@ func (c *conn) Commands(ctx context.Context, handle func(context.Context, tool.M
 }
 
 // Doorbell implements worker.Conn.
-func (c *conn) Doorbell(_ context.Context, ring func()) (func(), error) {
-	return c.listen(func(tool.Message) { ring() }), nil
+func (c *conn) Doorbell(_ context.Context, ring func(string)) (func(), error) {
+	return c.listen(func(m tool.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) }), nil
 }
 
 // Broadcasts implements hub.Conn.
 func (c *conn) Broadcasts(_ context.Context, session string, hear func([]byte)) (func(), error) {
 	return c.listen(func(m tool.Message) {
-		if strings.HasSuffix(m.Subject, "."+session) {
+		if session == "" && strings.Contains(m.Subject, ".events.") || session != "" && strings.HasSuffix(m.Subject, "."+session) {
 			hear(m.Payload)
 		}
 	}), nil

@@ -1,10 +1,12 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,16 +31,17 @@ func referenced(v jsontext.Value) (reference, bool) {
 
 // outOfLine keeps a large value as a blob and returns what stands for it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
-	if len(v) <= utp.InlineLimit {
+	if _, mistakable := referenced(v); len(v) <= utp.InlineLimit && !mistakable {
 		return v, nil
 	}
 	sum := sha256.Sum256(v)
 	r := reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
+	var pieces []utp.PutRequest
 	for at := 0; at < len(v); at += utp.ChunkLimit {
-		piece := v[at:min(at+utp.ChunkLimit, len(v))]
-		if err := s.tx.SaveBlob(utp.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: piece}); err != nil {
-			return nil, err
-		}
+		pieces = append(pieces, utp.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+utp.ChunkLimit, len(v))]})
+	}
+	if err := s.tx.Save(Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
+		return nil, err
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -60,8 +63,10 @@ func (s *step) lineage(c turn.Call) utp.Lineage {
 	return utp.Lineage{TurnID: s.rec.State.Turn, StepID: c.Step, TraceID: s.trace()}
 }
 
-// trace is the trace id of the turn: the hex part of its own id.
-func (s *step) trace() string { return s.rec.State.Turn[len("turn_"):] }
+func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
+
+// traceOf is the trace id of a turn: the hex part of its own id.
+func traceOf(turnID string) string { return turnID[len("turn_"):] }
 
 func (s *step) keepCallCard(c turn.Call, target string, r resolved) error {
 	args, err := s.outOfLine(r.args)
@@ -82,16 +87,32 @@ func (s *step) keepCallCard(c turn.Call, target string, r resolved) error {
 
 // callCard finds the card of a call, also one that this very step makes.
 func (s *step) callCard(c turn.Call) (utp.CallCard, error) {
+	card, err := s.card(c.Card)
+	if err != nil {
+		return utp.CallCard{}, damage(err)
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return content, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return content, nil
+}
+
+func (s *step) card(id string) (utp.Card, error) {
 	for _, card := range s.batch.Cards {
-		if card.ID == c.Card {
-			return utp.DecodeToolCall(card)
+		if card.ID == id {
+			return card, nil
 		}
 	}
-	card, err := s.tx.Card(c.Card)
-	if err != nil {
-		return utp.CallCard{}, err
+	return cardOf(s.tx, id)
+}
+
+// damage tells what is missing, or not what it should be, from a store that fails.
+func damage(err error) error {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHash) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return utp.DecodeToolCall(card)
+	return err
 }
 
 // args are the resolved arguments of a call, with references where secrets are.
@@ -100,7 +121,8 @@ func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	if err != nil {
 		return nil, unexpected("arguments of call "+c.ID, err)
 	}
-	return inLine(s.tx, card.Arguments)
+	args, err := inLine(s.tx, card.Arguments)
+	return args, damage(err)
 }
 
 // given are the arguments without what the operator's environment put into them.
@@ -111,7 +133,7 @@ func (s *step) given(c turn.Call) (jsontext.Value, error) {
 	}
 	args, err := inLine(s.tx, card.Arguments)
 	if err != nil || len(card.Envs) == 0 {
-		return args, err
+		return args, damage(err)
 	}
 	return withoutMembers(args, card.Envs)
 }
@@ -135,7 +157,7 @@ func (s *step) recordOutcome(id string) error {
 		o.Card = made
 	}
 	s.batch.Reports = append(s.batch.Reports, Report{
-		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(utp.Suspend), At: s.now.Wall,
+		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
 	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
 	return nil
@@ -152,7 +174,7 @@ func (s *step) keepResult(c turn.Call, r utp.ResultCard) (string, error) {
 	if c.Target == "" {
 		r.AuthorID = "sys.kernel"
 	}
-	r.Lineage, r.Command = s.lineage(c), utp.Suspend
+	r.Lineage, r.Command = s.lineage(c), cmp.Or(c.After, utp.Suspend)
 	if r.Result, err = s.outOfLine(r.Result); err != nil {
 		return "", err
 	}
@@ -183,12 +205,21 @@ func (s *step) outcome(c turn.Call, status utp.Status, result utp.Body, failure 
 	if c.Outcome != nil && c.Outcome.Digest == o.Digest {
 		return *c.Outcome, nil // the same result again
 	}
-	card := utp.ResultCard{Status: status, Result: raw, Error: failure, Source: utp.SourceTool}.Normalize()
-	o.Status = card.Status
+	if tooDeep(raw) {
+		status, raw, failure = utp.StatusFailed, nil, &utp.ToolError{
+			Code: utp.CodeResultNotSerializable, Message: fmt.Sprintf("the result is nested deeper than %d levels", maxNesting),
+		}
+	}
+	card := utp.ResultCard{
+		Status: status, Result: raw, Error: said(failure), Source: utp.SourceTool, Command: cmp.Or(c.After, utp.Suspend),
+	}.Normalize()
+	o.Status, o.After = card.Status, card.AfterExecution
 	if card.Error != nil {
-		o.Code, o.Message = card.Error.Code, card.Error.Message
+		o.Code, o.Message, o.Untouched = card.Error.Code, card.Error.Message, card.Error.IsUntouched()
 	}
 	switch {
+	case !c.Tells(o), o.TooLate() && (c.State == turn.Started || c.State == turn.Lapsed):
+		// No result: the person is asked what to do, or the call asked for anew.
 	case c.Late == o.Digest:
 		// The same late result again; it is kept.
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
@@ -200,6 +231,23 @@ func (s *step) outcome(c turn.Call, status utp.Status, result utp.Body, failure 
 		o.Card, err = s.keepResult(c, card)
 	}
 	return o, err
+}
+
+// said is a service's error within what the ledger keeps of it. The gate's own codes are
+// not a service's to give: only that it cannot tell, that it was told to stop, and that
+// the consent was too old for it to begin.
+func said(e *utp.ToolError) *utp.ToolError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Message, out.Code = clip(e.Message, maxMessage), utp.Code(clip(string(e.Code), maxName))
+	switch out.Code {
+	case utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
+		out.Code = utp.CodeUnknownError
+	default:
+	}
+	return &out
 }
 
 // cardLate is the type of a result that came after its call was resolved: it is kept,
@@ -241,27 +289,60 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 	return nil, nil
 }
 
+// cardOf reads one card.
+func cardOf(tx Tx, id string) (utp.Card, error) {
+	return One(tx.Cards(CardFilter{IDs: []string{id}}))
+}
+
 // result reads a recorded result as a planner sees it.
 func result(tx Tx, row ResultRow) (utp.CallResult, error) {
-	r := utp.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
-	card, err := tx.Card(row.Card)
+	card, err := cardOf(tx, row.Card)
 	if err != nil {
-		return r, err
+		return utp.CallResult{}, err
 	}
+	return resultOn(card, row)
+}
+
+// resultOn is what a result card says of a call.
+func resultOn(card utp.Card, row ResultRow) (utp.CallResult, error) {
+	r := utp.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
 	content, err := utp.DecodeToolResult(card)
 	if err != nil {
 		return r, fmt.Errorf("kernel: %w", err)
 	}
-	r.Status = content.Status
+	r.Status, r.Step = content.Status, content.Lineage.StepID
 	if content.Error != nil {
 		r.Code, r.Message = content.Error.Code, content.Error.Message
 	}
-	if ref, moved := referenced(content.Result); moved {
-		r.Result = utp.Body{SHA256: ref.SHA256, Size: ref.Size}
-	} else {
-		r.Result = utp.Body{Inline: content.Result}
-	}
+	r.Result = bodyOf(content.Result)
 	return r, nil
+}
+
+// bodyOf is a value of a card as it is handed out.
+func bodyOf(v jsontext.Value) utp.Body {
+	if ref, moved := referenced(v); moved {
+		return utp.Body{SHA256: ref.SHA256, Size: ref.Size}
+	}
+	return utp.Body{Inline: v}
+}
+
+// givenTo are the arguments of a call whose result stands in a transcript.
+func givenTo(tx Tx, row ResultRow) (utp.Body, error) {
+	card, err := cardOf(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
+	if err != nil {
+		return utp.Body{}, err
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return utp.Body{}, fmt.Errorf("kernel: %w", err)
+	}
+	args := content.Arguments
+	if _, moved := referenced(args); !moved && len(content.Envs) > 0 {
+		if args, err = withoutMembers(args, content.Envs); err != nil {
+			return utp.Body{}, err
+		}
+	}
+	return bodyOf(args), nil
 }
 
 // handOut makes a body of arguments for a service.

@@ -120,7 +120,7 @@ func (x *weather) disturb(steps [][]worker.Call) {
 func TestChaos(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) { w.patient = seed%2 == 1 }, func(t *testing.T, w *world) {
 				x := &weather{w: w, rand: rand.New(rand.NewPCG(seed, 1))}
 				w.effects.at("begun", func(ctx context.Context, _ *service, _ *tool.Call) error {
 					select {
@@ -162,11 +162,14 @@ func TestChaos(t *testing.T) {
 
 // answer says something to what is open, if the kernel hears it.
 func (x *weather) answer() {
-	var rows []utp.QuestionRow
-	if x.w.as(kernel.HubCaller, person, utp.OpQuestions, struct{}{}, &rows) != nil {
+	var page utp.QuestionsAnswer
+	if x.w.as(kernel.HubCaller, person, utp.OpQuestions, utp.QuestionsRequest{}, &page) != nil {
 		return
 	}
-	for _, q := range rows {
+	for _, q := range page.Questions {
+		if x.n(2) == 0 {
+			_, _ = x.w.shows(q) // and then its token may be dead
+		}
 		words := []string{"accept", "accept", "accept", "reject", "leave", "ask again"}
 		_, _ = x.w.reply(q, words[x.n(len(words))]) // a wrong word, or a lost one, is no answer
 	}

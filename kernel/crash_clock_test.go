@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -105,8 +106,8 @@ func TestCrashClockServiceAsksFirst(t *testing.T) {
 	})
 }
 
-// TestCrashClockWhileAsked: a question keeps its deadline by the wall clock; whatever
-// the clock does, silence is never a yes.
+// TestCrashClockWhileAsked: a question keeps its deadline by both clocks, the stricter one,
+// and after a reboot by the wall clock; whatever the clocks do, silence is never a yes.
 func TestCrashClockWhileAsked(t *testing.T) {
 	t.Run("set forward", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
@@ -127,8 +128,39 @@ func TestCrashClockWhileAsked(t *testing.T) {
 			a := w.begin()
 			q := w.asked()
 			w.clock.step(-time.Hour)
-			w.pass(10 * time.Minute)
+			w.pass(4 * time.Minute)
 			w.say(q, "accept")
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
+	t.Run("set back, no more time", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.asked()
+			w.clock.step(-time.Hour)
+			w.pass(5 * time.Minute)
+			_, err := w.reply(q, "accept")
+			wantFault(t, err, utp.CodeDone)
+			if state := w.over(a.Turn); state.Calls[0].Outcome.Code != utp.CodeConsentExpired {
+				t.Errorf("the call ended as %+v", state.Calls[0].Outcome)
+			}
+			w.effectsAre(0)
+		})
+	})
+	t.Run("set back, then extended", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.asked()
+			w.clock.step(-time.Hour)
+			w.pass(4 * time.Minute)
+			if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}); err != nil {
+				t.Fatal(err)
+			}
+			w.pass(4 * time.Minute)
+			w.say(w.asked(), "accept")
 			w.succeeded(a.Turn)
 			w.effectsAre(1)
 		})
@@ -139,7 +171,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 			a := w.begin()
 			q := w.asked()
 			disturbances()["rebooted"](w)
-			if again := w.asked(); again != q {
+			if again := w.asked(); again.Token != q.Token {
 				t.Errorf("the question is %+v after the reboot; it was %+v", again, q)
 			}
 			w.say(q, "accept")
@@ -197,4 +229,71 @@ func TestCrashClockWhileRunning(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCrashClockSetForwardAndBack: a clock that was wrong by an hour for a while, and was set
+// right, holds up nothing of what was written meanwhile: a service that is gone is given up in
+// its time, and so is a worker.
+func TestCrashClockSetForwardAndBack(t *testing.T) {
+	for name, after := range map[string]func(*world){
+		"the same kernel":             func(*world) {},
+		"the kernel is started anew":  func(w *world) { w.restart() },
+		"another, which resumes none": func(w *world) { first := w.now; w.now = w.join(); first.die() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, shared, func(t *testing.T, w *world) {
+				w.effects.at("done", dies)
+				mine := w.work(one(shred))
+				w.clock.step(time.Hour)
+				a := w.begin()
+				q := w.accepts()
+				w.reaches(a.Turn, turn.Started)
+				mine.kill() // its renewals would have the kernel look at the turn anyway
+				held := w.begin()
+				if got := w.claims("wrk_dead"); got.Turn != held.Turn {
+					t.Fatalf("claimed %+v", got)
+				}
+				w.settle()
+				w.clock.step(-time.Hour)
+				after(w)
+				began := time.Now()
+				q = w.askedAfter(q)
+				if took := time.Since(began); took > 45*time.Second {
+					t.Errorf("it took %v until the person was asked; want the lease, and the time for the service to tell", took)
+				}
+				w.saysUnknown(a.Turn)
+				if got := w.claims("wrk_other"); got.Turn != held.Turn {
+					t.Errorf("claimed %+v; want the turn whose worker is gone", got)
+				}
+				w.say(q, "leave")
+				w.effectsAre(1)
+				w.unended = true
+			})
+		})
+	}
+}
+
+// TestLeadKeptByTwo: two kernels that save at the same time, neither of which sees the other's
+// count, keep how far the clock was ahead once and not twice: else everything would look due.
+func TestLeadKeptByTwo(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		first, other := w.now, w.join()
+		for _, p := range []*process{first, other} {
+			p.blind.Store(true)
+		}
+		w.clock.step(time.Hour)
+		for range 4 { // they answer in turns
+			w.begin()
+		}
+		want := w.clock.now().Sub(turn.Epoch) - w.clock.elapsed()
+		var kept int64
+		err := w.now.store.View(t.Context(), func(tx kernel.Tx) (err error) {
+			kept, err = tx.Count("lead "+w.clock.boot(), 0)
+			return err
+		})
+		if off := time.Duration(kept)*time.Millisecond - want; err != nil || off.Abs() > time.Second {
+			t.Errorf("kept: %v more than the clock is ahead, %v", off, err)
+		}
+		w.unended = true
+	})
 }

@@ -266,10 +266,10 @@ func TestCrashFinishAnswerLost(t *testing.T) {
 	})
 }
 
-// TestCrashAfterFinish: the kernel dies with the result committed, before the answer,
-// or just before the result is applied. It is applied once.
+// TestCrashAfterFinish: the kernel dies with the result committed and applied, before the
+// answer, or just before that. It is recorded and applied in one, and once.
 func TestCrashAfterFinish(t *testing.T) {
-	for _, point := range []string{"finish.committed", "report.applying"} {
+	for point, recorded := range map[string]string{"finish.committed": "1", "report.applying": "0"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.work(one(burn))
@@ -277,8 +277,10 @@ func TestCrashAfterFinish(t *testing.T) {
 				w.accepts()
 				w.now.dieWhenReaching(point)
 				w.dies()
-				if n := w.cell(`SELECT count(*) FROM reports WHERE applied IS NULL`); n != "1" {
-					t.Errorf("%s reports wait to be applied; want one", n)
+				for _, what := range []string{"reports", "reports WHERE applied IS NOT NULL", "results"} {
+					if n := w.cell(`SELECT count(*) FROM ` + what); n != recorded {
+						t.Errorf("%s %s; want %s", n, what, recorded)
+					}
 				}
 				w.pass(2 * time.Second)
 				w.restart()

@@ -3,10 +3,13 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/sqlite"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -295,4 +298,193 @@ func TestCrashRestoredServiceFinishes(t *testing.T) {
 			t.Errorf("the call of the running service ended as %s %+v", c.State, c.Outcome)
 		}
 	})
+}
+
+// given lists the numbers of all questions of a ledger.
+func (w *world) given() []string {
+	w.t.Helper()
+	var all []string
+	for _, row := range w.query(w.now.path, `SELECT number FROM questions ORDER BY number`) {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+// TestCrashRestoredWithoutAStart: a restore is noticed also where nothing was started in
+// the part that is lost, but only asked, answered, stopped or taken back. No number of a
+// question is given out twice.
+func TestCrashRestoredWithoutAStart(t *testing.T) {
+	tests := map[string]struct {
+		step  []worker.Call
+		until turn.CallState // where the copy is made; "" before anything is asked
+		play  func(w *world, a utp.EnqueueAnswer)
+	}{
+		"asked": {one(burn), "", func(w *world, _ utp.EnqueueAnswer) { w.asked() }},
+		"rejected": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
+			w.say(w.asked(), "reject")
+			w.over(a.Turn)
+		}},
+		"accepted": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
+			w.accepts()
+			w.reaches(a.Turn, turn.Accepted)
+		}},
+		"stopped": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
+			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+				w.t.Fatal(err)
+			}
+			w.cancelled(a.Turn)
+		}},
+		"stopped before anything was asked": {nil, "", func(w *world, a utp.EnqueueAnswer) {
+			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+				w.t.Fatal(err)
+			}
+			w.cancelled(a.Turn)
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				a := w.begin()
+				if tt.until != "" {
+					w.work(tt.step)
+					w.reaches(a.Turn, tt.until)
+				}
+				old := w.copied()
+				if tt.until == "" && tt.step != nil {
+					w.work(tt.step)
+				}
+				tt.play(w, a)
+				before := w.given()
+				w.goesBack(old, true)
+				if tt.until != "" { // else the session had not begun
+					w.toldOfRestore(a.Session)
+				}
+				if tt.step == nil {
+					w.work()
+					w.over(a.Turn)
+					return
+				}
+				w.until("another question is to be open", func() bool { return len(w.questions()) == 1 })
+				q := w.questions()[0]
+				if tt.until == "" && slices.Contains(before, fmt.Sprint(q.Number)) {
+					t.Errorf("the number %d is given out again; %v were in the part that is lost", q.Number, before)
+				}
+				word := "reject"
+				if w.last(a.Turn).State == turn.Unknown {
+					word = "leave"
+				}
+				w.say(q, word)
+				w.over(a.Turn)
+				w.effectsAre(0)
+			})
+		})
+	}
+}
+
+// TestCrashRestoredNumbers: however many questions were asked in the part of a ledger
+// that is lost, none of their numbers comes back.
+func TestCrashRestoredNumbers(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		old := w.copied()
+		w.work(one(burn), one(shred), one(burn))
+		var last utp.QuestionRow
+		for range 3 {
+			last = w.askedAfter(last)
+			w.say(last, "reject")
+		}
+		w.over(a.Turn)
+		w.goesBack(old, true)
+		for range 3 {
+			q := w.askedAfter(last)
+			if q.Number <= last.Number {
+				t.Errorf("the number %d follows %d", q.Number, last.Number)
+			}
+			w.say(q, "reject")
+			last = q
+		}
+		w.over(a.Turn)
+	})
+}
+
+// TestCrashKilledWhileRestoring: a kernel dies while it goes through a ledger that was put
+// back. What it had not come to is looked at by the next one: what it has written itself must
+// not look as if nothing were lost.
+func TestCrashKilledWhileRestoring(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		held := w.gate()
+		w.effects.at("begun", func(ctx context.Context, s *service, c *tool.Call) error {
+			if c.Tool != shred {
+				return nil
+			}
+			return held.pass(ctx, s, c)
+		})
+		w.work(one(shred))
+		first := w.begin()
+		q := w.accepts()
+		w.reaches(first.Turn, turn.Started)
+		w.work(one(burn))
+		second := w.begin()
+		w.say(w.askedAfter(q), "accept")
+		w.pass(time.Second)
+		old := w.copied()
+		w.succeeded(second.Turn) // one start is lost
+		w.effectsAre(1)
+		w.now.die()
+		<-w.now.done
+
+		w.mark()
+		store, err := sqlite.Open(t.Context(), sqlite.Options{Path: old, Now: w.clock.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &process{world: w, store: store, path: store.Path(), done: make(chan struct{})}
+		p.ctx, p.cancel = context.WithCancel(t.Context())
+		p.afterCommits(func() bool {
+			return len(w.query(p.path, `SELECT seq FROM events WHERE template LIKE 'ledger.%'`)) > 0
+		})
+		policy, err := kernel.NewRules(w.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := kernel.New(kernel.Options{
+			Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: w.now.narrator, Incarnation: w.count, Project: w.project,
+			Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()}, Logger: w.log,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if restored, err := k.Recover(p.ctx); !restored || err == nil {
+			t.Errorf("it was to notice and to die: %t, %v", restored, err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+
+		if again := w.boot(old); !again.restored {
+			t.Error("the next start did not go on with it")
+		}
+		w.pass(time.Minute)
+		w.effectsAre(1)
+		w.saysUnknown(second.Turn)
+		held.open()
+		for _, q := range w.questions() {
+			w.say(q, "leave")
+		}
+		w.over(first.Turn)
+		w.over(second.Turn)
+	})
+}
+
+// afterCommits kills the process after the first commit after which the condition holds.
+func (p *process) afterCommits(holds func() bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.committed = func() {
+		if holds() {
+			p.die()
+			return
+		}
+		p.afterCommits(holds)
+	}
 }

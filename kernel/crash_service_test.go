@@ -191,14 +191,32 @@ func TestCrashReconciled(t *testing.T) {
 			}
 		})
 	})
-	t.Run("not begun and fresh", func(t *testing.T) {
+	t.Run("not begun, says a replica", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.effects.at("begun", once(dies))
 			w.work(one(shred))
 			a := w.begin()
-			w.accepts()
+			q := w.accepts()
 			w.reaches(a.Turn, turn.Started)
 			w.serve(target, standardTools)
+			q = w.askedAfter(q) // the owner may only be paused
+			w.saysUnknown(a.Turn)
+			w.say(q, "leave")
+			w.over(a.Turn)
+			w.effectsAre(0)
+		})
+	})
+	t.Run("not begun and fresh", func(t *testing.T) {
+		inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+			w.effects.at("begun", once(dies))
+			first := w.work(one(shred))
+			a := w.begin()
+			w.accepts()
+			w.reaches(a.Turn, turn.Started)
+			first.kill()
+			w.restart()
+			w.serve(target, standardTools)
+			w.work(one(shred))
 			state := w.succeeded(a.Turn)
 			w.effectsAre(1)
 			if state.Calls[0].Fence != 2 || w.cell(`SELECT count(*) FROM questions`) != "1" {
@@ -208,14 +226,20 @@ func TestCrashReconciled(t *testing.T) {
 	})
 	t.Run("not begun and stale", func(t *testing.T) {
 		inWorld(t, func(w *world) {
+			w.sole = true
 			w.rules = []kernel.Rule{{Tool: shred, Decide: turn.Ask, StartWithin: 20 * time.Second}}
 		}, func(t *testing.T, w *world) {
 			w.effects.at("begun", once(dies))
-			w.work(one(shred))
+			first := w.work(one(shred))
 			a := w.begin()
 			q := w.accepts()
 			call := w.reaches(a.Turn, turn.Started).ID
+			first.kill()
+			w.now.die()
+			w.pass(20 * time.Second)
+			w.restart()
 			w.serve(target, standardTools)
+			w.work(one(shred))
 			next := w.staleThenAsked(a.Turn, call, q, "age")
 			w.say(next, "accept")
 			w.succeeded(a.Turn)

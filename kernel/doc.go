@@ -24,7 +24,15 @@
 //
 // # Goroutines
 //
-// [Kernel.Run] owns two: the relay, which publishes what the ledger says, and the
-// ticker, which feeds the passing of time to the turns that are active. Both end
-// with its context, and Run waits for them. All else runs on the caller's goroutine.
+// [Kernel.Run] owns two: the relay, which looks after messages that have not left by
+// themselves, and the ticker, which feeds the passing of time to the turns that are due.
+// Both end with its context, and Run waits for them. All else runs on the caller's
+// goroutine, the publishing of what it has committed included.
+//
+// # Several kernels
+//
+// Every open turn is everybody's: any kernel of a ledger serves any request, and the
+// compare-and-set of the turn decides races. What is due, what can be claimed and what has
+// not left stand in the ledger, so that another finds it when the one that wrote it is gone.
+// Kernels on several machines need clocks that agree to within a second or so.
 package kernel

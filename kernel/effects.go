@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ func (s *step) realise(e turn.Effect) error {
 		return s.askConsent(e.Call)
 	case turn.AskFate:
 		return s.askFate(e.Call)
+	case turn.AskPerson:
+		return s.askPerson(e.Call)
 	case turn.Withdraw:
 		s.withdraw(e)
 	case turn.Consume:
@@ -35,11 +38,13 @@ func (s *step) realise(e turn.Effect) error {
 	case turn.AskService:
 		return s.notice(e.Call, utp.SuffixReconcile)
 	case turn.TellService:
-		return s.notice(e.Call, utp.SuffixCancel)
+		return s.cancelNotice(e.Call)
 	case turn.RecordOutcome:
 		return s.recordOutcome(e.Call)
+	case turn.Apply:
+		s.apply(e.Call)
 	case turn.Receipt:
-		s.receipt(e)
+		return s.receipt(e)
 	case turn.Replace:
 		return s.replace(e.Call)
 	case turn.KeepLate:
@@ -56,7 +61,7 @@ func (s *step) realise(e turn.Effect) error {
 func (s *step) note(n turn.Note) error {
 	t := s.tell
 	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
-	t.Turn, t.Request = s.rec.State, s.rec.Request
+	t.Turn, t.Request, t.Absent = s.rec.State, s.rec.Request, s.rec.Absent
 	if n.By != "" {
 		t.By, t.Surface = n.By, n.Surface
 	}
@@ -71,6 +76,7 @@ func (s *step) note(n turn.Note) error {
 		rows[i].Session = s.rec.State.Session
 		rows[i].At = s.now.Wall
 	}
+	s.keepShown(n, rows)
 	s.rec.Narration = state
 	s.batch.Events = append(s.batch.Events, rows...)
 	s.pass(n.Kind)
@@ -83,13 +89,15 @@ func (s *step) aboutCall(t *Telling, id string) error {
 	if !found {
 		return nil
 	}
-	t.Call, t.StartsAt = call, call.DispatchAt
-	tool, err := s.tx.Tool(call.Tool)
+	t.Call, t.Says, t.StartsAt = call, call.Says, call.DispatchAt.Wall
+	var err error
+	if call.Kind == turn.ToolCall {
+		t.Tool, err = registered(s.tx, call.Tool)
+	}
 	if err != nil && !errors.Is(err, ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
 		return unexpected("looking up the tool "+call.Tool, err)
 	}
-	t.Tool = tool
-	if t.Args, err = s.args(call); err != nil {
+	if t.Args, err = s.args(call); err != nil && !errors.Is(err, ErrDamaged) { // a call is told of without them, too
 		return err
 	}
 	if !call.StartedAt.IsZero() {
@@ -105,6 +113,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
 			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
+			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second,
 		}
 	}
 	return nil
@@ -117,7 +126,8 @@ func (s *step) pass(kind turn.NoteKind) {
 		s.before = append(s.before, "question.saving")
 		s.after = append(s.after, "question.saved")
 	case turn.NoteAccepted:
-		s.after = append(s.after, "answer.saved", "undo.waiting")
+		s.after = append(s.after, "answer.saved")
+		s.last = append(s.last, "undo.waiting")
 	case turn.NoteInvoked:
 		s.before = append(s.before, "dispatch.committing")
 		s.after = append(s.after, "invoked.logged")
@@ -135,9 +145,13 @@ func (s *step) question(number int) *consent.Question {
 	return &s.rec.Questions[i]
 }
 
-// newQuestion mints the number and the token of a question.
+// newQuestion mints the number and the token of a question. It counts: a ledger that was
+// restored knows by it how many numbers were given out in the part that is lost.
 func (s *step) newQuestion() (int, string, error) {
-	number, err := s.tx.Count("question", 1)
+	if err := s.count(); err != nil {
+		return 0, "", err
+	}
+	number, err := s.tx.Count(counterQuestion, 1)
 	if err != nil {
 		return 0, "", err
 	}
@@ -156,9 +170,13 @@ func (s *step) askConsent(id string) error {
 	if err != nil {
 		return err
 	}
+	seconds, err := s.answerSeconds(call)
+	if err != nil {
+		return err
+	}
 	q, err := consent.Ask(consent.Params{
 		Number: number, Kind: consent.Confirmation, SessionID: s.rec.State.Session, Token: token,
-		AskedAt: s.now.Wall, Timeout: s.answerSeconds(call), Default: consent.Reject,
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient, Default: consent.Reject,
 		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
 	})
 	if err != nil {
@@ -193,9 +211,13 @@ func (s *step) askFate(id string) error {
 	if err != nil {
 		return err
 	}
+	seconds, err := s.answerSeconds(call)
+	if err != nil {
+		return err
+	}
 	q, err := consent.Ask(consent.Params{
 		Number: number, Kind: consent.Clarification, SessionID: s.rec.State.Session, Token: token,
-		AskedAt: s.now.Wall, Timeout: s.answerSeconds(call),
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient,
 		ResponseKinds: []consent.ResponseKind{consent.MultipleChoice},
 		Choices: []consent.Choice{
 			{Value: answerLeave, Label: "leave it as it is"},
@@ -221,11 +243,20 @@ func (s *step) keepQuestion(q consent.Question) {
 	s.rec.Questions = append(s.rec.Questions, q)
 }
 
-func (s *step) answerSeconds(c turn.Call) int {
+// answerSeconds is how long a question stays open once somebody has seen it: as the turn
+// was started, else as its owner wishes, else as policy and tool say.
+func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if s.rec.AnswerSeconds > 0 {
-		return min(s.rec.AnswerSeconds, consent.MaxSeconds)
+		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
 	}
-	return int(c.Limits.AnswerTime() / time.Second)
+	b, err := s.tx.Beside(BesideFilter{Wish: s.rec.State.Owner})
+	if err != nil {
+		return 0, err
+	}
+	if b.Wish.AnswerSeconds > 0 {
+		return min(b.Wish.AnswerSeconds, consent.MaxSeconds), nil
+	}
+	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
 }
 
 func (s *step) withdraw(e turn.Withdraw) {
@@ -241,17 +272,67 @@ func (s *step) consume(e turn.Consume) {
 	})
 }
 
-func (s *step) receipt(e turn.Receipt) {
+// shownIn is the language that events are written in.
+const shownIn = "en"
+
+// shown is the digest of what the person was shown of a call's question.
+func (s *step) shown(c turn.Call) string {
+	if q := s.question(c.Question); q != nil {
+		return q.Shown
+	}
+	return ""
+}
+
+// keepShown keeps the digest of the event that puts a question, for the receipt: it is the
+// last one of its telling.
+func (s *step) keepShown(n turn.Note, rows []Event) {
+	call, _ := s.rec.State.Find(n.Call)
+	q := s.question(call.Question)
+	if q == nil || len(rows) == 0 || !asks(n.Kind) {
+		return
+	}
+	sum := sha256.Sum256(rows[len(rows)-1].Body)
+	q.Shown = hex.EncodeToString(sum[:])
+	s.keepPut(Put{Question: q.Number, Event: rows[len(rows)-1].ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall))})
+}
+
+// asks reports whether a note puts a question, for the first time or again.
+func asks(kind turn.NoteKind) bool {
+	switch kind {
+	case turn.NoteAsked, turn.NoteFateAsked, turn.NoteShown, turn.NoteUnshown, NoteExtended:
+		return true
+	default:
+		return false
+	}
+}
+
+// keepPut keeps which event puts a question, in place of the one before. Those of questions
+// that are gone are dropped.
+func (s *step) keepPut(put Put) {
+	s.rec.Put = append(slices.DeleteFunc(slices.Clone(s.rec.Put), func(old Put) bool {
+		return old.Question == put.Question || s.question(old.Question) == nil
+	}), put)
+}
+
+func (s *step) receipt(e turn.Receipt) error {
 	call, _ := s.rec.State.Find(e.Call)
 	s.batch.Receipts = append(s.batch.Receipts, Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
-		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: call.Digest, Language: "en",
+		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn,
 	})
 	if e.Decision == string(consent.Accept) {
 		s.batch.Consents = append(s.batch.Consents, Consent{
 			Question: call.Question, Call: call.ID, Digest: call.Digest, By: e.By, Surface: e.Surface, At: s.now.Wall,
 		})
 	}
+	return s.count()
+}
+
+// count makes a ledger that is restored from before this step behind its copy outside.
+func (s *step) count() error {
+	s.counted = true
+	_, err := s.tx.Count(counterIncarnation, 1)
+	return err
 }
 
 // grant records a start. For a call with an effect the incarnation counts up in the
@@ -263,11 +344,8 @@ func (s *step) grant(e turn.Grant) error {
 	if !call.Class.Effectful() {
 		return nil
 	}
-	if _, err := s.tx.Count(counterIncarnation, 1); err != nil {
-		return err
-	}
 	s.after = append(s.after, "start.committed")
-	return nil
+	return s.count()
 }
 
 func (s *step) edge(c turn.Call, primitive, phase string) Edge {

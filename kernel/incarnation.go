@@ -2,23 +2,33 @@ package kernel
 
 import "context"
 
-// counterIncarnation counts the starts of calls with an effect. A copy of it outside
-// the ledger is written before the start is answered, so a ledger restored from
-// before such a start is behind that copy.
+// counterIncarnation counts questions, answers, stops, and the starts of calls with an
+// effect. A copy of it outside the ledger is written before a start is answered, and right
+// after the others, so a ledger restored from before such a step is behind that copy.
 const counterIncarnation = "incarnation"
+
+// counterQuestion is the number of the last question.
+const counterQuestion = "question"
 
 // advance brings the copy outside up to the ledger's count.
 func (k *Kernel) advance(ctx context.Context) error {
 	if k.o.Incarnation == nil {
 		return nil
 	}
-	var n int64
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		n, err = tx.Count(counterIncarnation, 0)
-		return err
-	})
+	n, err := Lived(ctx, k.o.Store)
 	if err != nil {
 		return err
 	}
 	return k.o.Incarnation.Store(n)
+}
+
+// Lived is the ledger's own count. Whoever puts an older ledger in the place of another sets
+// the one outside above both, so that [Kernel.Recover] finds it.
+func Lived(ctx context.Context, s Store) (int64, error) {
+	var n int64
+	err := s.View(ctx, func(tx Tx) (err error) {
+		n, err = tx.Count(counterIncarnation, 0)
+		return err
+	})
+	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -14,7 +15,8 @@ import (
 )
 
 // Bus publishes what has been committed. It is safe for concurrent use; an error
-// says that the message did not leave.
+// says that the message may not have left, and is tried again unless it has a method
+// Unpublishable() bool that says true: no message of that form can ever leave.
 type Bus interface {
 	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
 }
@@ -22,8 +24,9 @@ type Bus interface {
 // Policy decides about a call before anyone is asked. It is consulted inside
 // transactions and must be quick and without effects.
 type Policy interface {
-	// Decide never allows an irreversible tool; the turn machine would ask anyway.
-	Decide(t Tool) Ruling
+	// Decide says what an agent may do with a tool. It never allows an irreversible one; the
+	// turn machine would ask anyway.
+	Decide(agent string, t Tool) Ruling
 	// Version names the rules as they stand: it is part of what is consented to.
 	Version() string
 }
@@ -31,15 +34,28 @@ type Policy interface {
 // Ruling is a policy's word on a tool.
 type Ruling struct {
 	Decision turn.Decision
-	// Answer and StartWithin override the tool's own times; zero does not.
-	Answer, StartWithin time.Duration
+	// Answer and StartWithin override the tool's own times; zero does not. Result is how long
+	// after its dispatch a call is to have a result, where the tool itself does not say.
+	Answer, StartWithin, Result time.Duration
+	// BrokerOnly: an operator lets this service of another make have its effects.
+	BrokerOnly bool
+}
+
+// Approvers says who may answer for whom. It is consulted inside transactions, when an
+// answer comes and again when the call is to leave, and must be quick and without effects.
+type Approvers interface {
+	// MayApprove reports whether the person, with the credential that they have shown (""
+	// for none that could be revoked), may, at this moment, consent for the owner of
+	// a turn.
+	MayApprove(person, credential, owner string) bool
 }
 
 // Incarnation is a counter kept outside the ledger. When it is ahead of the ledger's
 // own, the ledger has gone back in time.
 type Incarnation interface {
 	Load() (int64, error)
-	// Store is durable when it returns.
+	// Store is durable when it returns. It is called by several at once, and keeps the
+	// greatest of their numbers: one that came later may be the smaller.
 	Store(n int64) error
 }
 
@@ -62,6 +78,8 @@ type Options struct {
 	Bus      Bus
 	Policy   Policy
 	Narrator Narrator
+	// Approvers default to anyone whom a hub speaks for, except the agent itself.
+	Approvers Approvers
 	// Incarnation detects a restored ledger; nil keeps no watch.
 	Incarnation Incarnation
 	Project     string // default "default"
@@ -76,11 +94,33 @@ type Options struct {
 	Environment func(name string) (string, bool)
 	// WorkerLease and ToolLease default to 30 s.
 	WorkerLease, ToolLease time.Duration
+	// IdleTurn is how long a turn waits for a worker, or for one that has fallen silent, before
+	// it ends; default 24 h, negative is for ever.
+	IdleTurn time.Duration
+	// Poll is how soon it looks into the ledger for what others have left to it, default a
+	// minute. Where several kernels work on one ledger, it bounds how long what one has begun
+	// stands still when that one is gone.
+	Poll time.Duration
+	// Own keeps to the turns that are begun or resumed here. Otherwise every open turn of the
+	// ledger is attended to, whoever began it.
+	Own bool
 	// SoleHost says that workers and services live in this process only, so that
 	// whoever held a lease before it started is gone.
 	SoleHost bool
+	// Patient says that people come and go: hubs tell when a question is first shown to
+	// somebody who can answer it, and until then it waits. Otherwise its time starts when
+	// it is asked.
+	Patient bool
+	// Hints publishes the events of agents that the contract's §18 knows (evt.agent.*, and
+	// str.agent.*.chunk with what an agent writes), for followers of another make. The
+	// publisher of package bus may not send them: they need a Bus that may.
+	Hints     bool
+	Retention Retention
 	// Reached is called at the named points of the fault tests; nil does nothing.
 	Reached func(point string)
+	// Step is the turn machine; nil is [turn.Step]. A simulation puts a broken one here, to
+	// see that it is found out.
+	Step func(turn.State, turn.Moment, turn.Input) (turn.State, []turn.Effect, error)
 }
 
 // Kernel runs turns on one ledger. Make it with [New], serve [Kernel.Handle], and
@@ -89,10 +129,26 @@ type Kernel struct {
 	o       Options
 	schemas schemas
 
-	mu     sync.Mutex
-	active map[string]alarm // turns that are driven here
-	wake   chan struct{}    // the ticker's: written by anyone, read by the ticker
-	bell   chan struct{}    // the relay's: written by anyone, read by the relay
+	mu      sync.Mutex
+	own     map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.Own
+	parked  map[string]string        // turns that are left alone until they are resumed, with their sessions
+	ticking map[string]struct{}      // turns that are being ticked
+	later   map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
+	next    time.Duration            // when the ticker looks again, by the second clock
+	sweepAt time.Duration            // when the outbox is swept, by the second clock
+	flushAt time.Duration            // when the relay is sure to look what has left
+	resweep bool                     // and soon again
+	leaving map[int64]struct{}       // messages that count as sent, and wait here for the bus
+	wake    chan struct{}            // the ticker's: written by anyone, read by the ticker
+	bell    chan struct{}            // the relay's: written by anyone, read by the relay
+
+	// lead is how far the time of day has been ahead of the second clock at the most, and kept
+	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
+	lead, kept atomic.Int64
+
+	post post
+
+	foreign foreignCounts
 }
 
 // New checks the options and fills in defaults.
@@ -105,10 +161,16 @@ func New(o Options) (*Kernel, error) {
 	}
 	o.fill()
 	return &Kernel{
-		o:      o,
-		active: map[string]alarm{},
-		wake:   make(chan struct{}, 1),
-		bell:   make(chan struct{}, 1),
+		o:       o,
+		own:     map[string]string{},
+		parked:  map[string]string{},
+		ticking: map[string]struct{}{},
+		later:   map[string]time.Duration{},
+		leaving: map[int64]struct{}{},
+		resweep: true,
+		post:    post{lanes: map[string]*lane{}},
+		wake:    make(chan struct{}, 1),
+		bell:    make(chan struct{}, 1),
 	}, nil
 }
 
@@ -138,21 +200,32 @@ func (o *Options) fill() {
 	if o.ToolLease <= 0 {
 		o.ToolLease = defaultLease
 	}
+	if o.IdleTurn == 0 {
+		o.IdleTurn = 24 * time.Hour
+	}
+	if o.Poll <= 0 {
+		o.Poll = time.Minute
+	}
+	o.Retention.fill()
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }
 	}
 	if o.Reached == nil {
 		o.Reached = func(string) {}
 	}
+	if o.Step == nil {
+		o.Step = turn.Step
+	}
 }
 
 const defaultLease = 30 * time.Second
 
-// Run publishes and ticks until the context ends, and waits for both.
+// Run publishes, ticks and erases what is too old until the context ends, and waits for both.
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
 	owned.Go(func() { k.relay(ctx) })
 	owned.Go(func() { k.ticker(ctx) })
+	owned.Go(func() { k.purger(ctx) })
 	owned.Wait()
 }
 

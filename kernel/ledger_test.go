@@ -223,8 +223,8 @@ func (w *world) nothingSecret() {
 		return
 	}
 	places := map[string]string{"the log": w.lines.String()}
-	for i, payload := range w.bus.heard {
-		places[fmt.Sprintf("message %d", i)] = string(payload)
+	for i, m := range w.bus.heard {
+		places[fmt.Sprintf("message %d, a %s", i, m.kind)] = string(m.payload)
 	}
 	for _, table := range w.query(w.now.path, `SELECT name FROM sqlite_schema WHERE type = 'table'`) {
 		for i, row := range w.query(w.now.path, `SELECT * FROM `+table[0]) {

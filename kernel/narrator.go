@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Narrator turns what happened into event rows. It is pure: what it needs to
@@ -29,7 +30,7 @@ type Telling struct {
 	Turn    turn.State
 	Request string
 	// Call, Tool and Args are set when the note is about a call. Args are its
-	// resolved arguments, without secrets.
+	// resolved arguments, without secrets; none where they cannot be read any more.
 	Call turn.Call
 	Tool Tool
 	Args jsontext.Value
@@ -45,10 +46,17 @@ type Telling struct {
 	// rejected, expired, withdrawn, extended, stopped, answered.
 	Resolution  string
 	By, Surface string
+	// Absent: nobody is left who could answer, so questions end at once.
+	Absent bool
 	// StartsAt is when an accepted call leaves, after its undo time.
 	StartsAt time.Time
-	// Delivery is the agent's own word at the end of the turn.
+	// Summary and Output are the agent's own word at the end of the turn; Output is also the
+	// piece of text of a note that it was said. Told says that this very text has been told
+	// piece by piece while it was written.
 	Summary, Output string
+	Told            bool
+	// Handoff is whom the agent wants to take over, at the end of the turn.
+	Handoff *utp.Handoff
 }
 
 // QuestionFacts are what a narrator needs to ask.
@@ -59,14 +67,14 @@ type QuestionFacts struct {
 	Timeout  time.Duration
 	// Again says that the same question was asked before and has been extended.
 	Again bool
+	// Waiting says that nobody was there to be shown it: its own time, of this Length,
+	// starts when somebody is.
+	Waiting bool
+	Length  time.Duration
 	// Digest binds the question to what would run, in hex.
 	Digest string
 }
 
-// Notes that the kernel itself adds to those of the turn machine.
-const (
-	// NoteExtended: a question got more time; it is asked again with a new token.
-	NoteExtended turn.NoteKind = "question.extended"
-	// NoteUndelivered: a message about the call could not be published and is put aside.
-	NoteUndelivered turn.NoteKind = "call.undelivered"
-)
+// NoteExtended is the note that the kernel itself adds to those of the turn machine: a
+// question got more time; it is asked again with a new token.
+const NoteExtended turn.NoteKind = "question.extended"

@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -14,17 +17,21 @@ const (
 	answerAskAgain = "ask again"
 )
 
-const (
-	eventPage = 200
-	listLimit = 1000
-)
-
-// enqueue starts a turn and drives it here.
+// enqueue begins a turn.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
 	if !utp.ValidToken(q.Agent) {
 		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
-	now := k.o.Clock.moment()
+	if len(q.Args)+len(q.Request)+len(q.Owner) > utp.InlineLimit { // they travel in one message, with room to spare
+		return utp.EnqueueAnswer{}, fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+	}
+	if err := utp.CheckRequired(q.ResultFields); err != nil {
+		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
+		return utp.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+	}
+	now := k.moment()
 	id, err := k.id(now.Wall)
 	if err != nil {
 		return utp.EnqueueAnswer{}, err
@@ -33,80 +40,40 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest)
 	rec := Record{
 		State: turn.State{
 			Turn: a.Turn, Session: a.Session, Project: k.o.Project, Channel: k.o.Channel,
-			Agent: q.Agent, Owner: from.Name, Status: turn.Queued,
+			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
+			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}
-	if err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Turn: &rec}) }); err != nil {
+	rec.index(now)
+	var kept time.Duration
+	err = k.update(ctx, func(tx Tx) error {
+		if err := roomFor(tx, rec.State.Owner); err != nil {
+			return err
+		}
+		if kept, err = k.keepLead(tx, now); err != nil {
+			return err
+		}
+		return tx.Save(Batch{Turn: &rec})
+	})
+	if err != nil {
 		return utp.EnqueueAnswer{}, err
 	}
-	k.drive(a.Turn, k.alarmFor(rec))
+	k.knows(kept)
+	k.attend(rec.State)
 	k.ringWorker(ctx, rec.State)
 	return a, nil
 }
 
-func (k *Kernel) sessions(ctx context.Context, _ Caller, q utp.SessionsRequest) ([]utp.SessionRow, error) {
-	var out []utp.SessionRow
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rows, err := tx.Turns(TurnFilter{Open: q.Open, Limit: listLimit})
-		for _, r := range rows {
-			out = append(out, utp.SessionRow{
-				Session: r.Session, Turn: r.Turn, Agent: r.Agent, Status: string(r.Status), Created: r.Created,
-			})
-		}
-		return err
-	})
-	return out, err
-}
-
-// events reads a page of a session's sequence, as much as one message may hold.
-func (k *Kernel) events(ctx context.Context, _ Caller, q utp.EventsRequest) (utp.EventsAnswer, error) {
-	var a utp.EventsAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Session: q.Session})
-		if err != nil {
-			return err
-		}
-		rows, err := tx.Events(q.Session, q.After, eventPage)
-		if err != nil {
-			return err
-		}
-		a.More = len(rows) == eventPage
-		room := utp.InlineLimit
-		for i, e := range rows {
-			if room -= len(e.Body); room < 0 && i > 0 {
-				a.More = true
-				break
-			}
-			a.Events = append(a.Events, utp.EventRow{Seq: e.Seq, Body: e.Body})
-		}
-		a.Ended = rec.State.Status == turn.Ended
-		return nil
-	})
-	return a, err
-}
-
-func (k *Kernel) questions(ctx context.Context, _ Caller, _ struct{}) ([]utp.QuestionRow, error) {
-	var out []utp.QuestionRow
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rows, err := tx.Turns(TurnFilter{Open: true, Limit: listLimit})
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			rec, err := tx.Turn(TurnRef{Turn: row.Turn})
-			if err != nil {
-				return err
-			}
-			for _, q := range rec.Questions {
-				if q.State == consent.Open {
-					out = append(out, utp.QuestionRow{Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline()})
-				}
-			}
-		}
-		return nil
-	})
-	return out, err
+// roomFor refuses one more turn of an owner who has most of them already. It is asked in the
+// transaction that adds the turn, so that no two of them take the last place.
+func roomFor(tx Tx, owner string) error {
+	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
+	if err == nil && len(open) >= maxOpen {
+		return fault(utp.CodeTooManyTurns, fmt.Sprintf(
+			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
+	}
+	return err
 }
 
 // arguments reads what a question is about: the arguments as they would run.
@@ -133,38 +100,56 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q utp.ArgumentsRequest
 	return a, err
 }
 
-// answer judges a reply and feeds it in. The reason for ignoring one goes to the log,
-// never to the sender (CONF-56).
+// answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
+// to the surface; that it never reaches a subscriber of the protocol (CONF-56) is the hub's
+// to see to. Of a turn that is not driven here only a no is taken.
 func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
 	var a utp.ReplyAnswer
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
-			return fault(utp.CodeNotFound, "no open question has that number")
+			return s.unnamed(from, r)
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
 		}
 		if takesBack(*q, r) {
 			a = utp.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
 			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
-			return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
+			return s.tooLateToUndo(*q, s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
 		}
-		if r.By == s.rec.State.Agent {
-			return fault(utp.CodeAuthFailed, "who asks for a call never approves it")
-		}
-		judged, outcome := q.Reply(s.now.Wall, reply(*q, from, r, s.now))
+		judged, outcome := q.Reply(s.at(*q), reply(*q, from, r, s.now))
 		if !outcome.Changed {
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
-			return fault(utp.CodeDone, "the reply was not taken: the question is closed, or it was not an answer to it")
+			return s.notTaken(*q, outcome.Reason)
+		}
+		if judged.State != consent.Rejected && !k.driven(s.rec.State.Turn) { // a no starts nothing, and is always taken
+			return parked()
 		}
 		*q = judged
 		a = utp.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
+		if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
+			return s.respond(call, *q)
+		}
 		return s.feed(turn.Answered{
 			Question: q.Number, Accept: q.State == consent.Accepted,
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
-			By:     r.By, Surface: r.Surface,
+			By:     r.By, Credential: r.Credential, Surface: r.Surface,
 		})
 	})
 	return a, err
+}
+
+// mayApprove reports whether a person may consent in this turn: the agent never, for who
+// asks for a call does not approve it.
+func (s *step) mayApprove(person, credential string) bool {
+	st := s.rec.State
+	return person != st.Agent && (s.k.o.Approvers == nil || s.k.o.Approvers.MayApprove(person, credential, st.Owner))
+}
+
+func noApprover() error {
+	return fault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
 // takesBack: a no after the yes is an undo (call protocol, step U).
@@ -187,7 +172,8 @@ func refOf(r utp.ReplyRequest) TurnRef {
 func (s *step) named(r utp.ReplyRequest) *consent.Question {
 	for i := range s.rec.Questions {
 		q := &s.rec.Questions[i]
-		if (r.Token != "" && q.Token == r.Token) || (r.Token == "" && q.Number == r.Question) {
+		byToken := r.Token != "" && q.Token == r.Token && (r.Question == 0 || r.Question == q.Number)
+		if byToken || (r.Token == "" && q.Number == r.Question) {
 			return q
 		}
 	}
@@ -212,26 +198,32 @@ func reply(q consent.Question, from Caller, r utp.ReplyRequest, now turn.Moment)
 		out.Principal = from.Name
 	}
 	if q.Kind == consent.Clarification {
-		out.Response = consent.TextResponse(r.Response)
+		out.Response = response(q, r)
 	}
 	return out
 }
 
 // extend asks the same question again with more time.
-func (k *Kernel) extend(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (k *Kernel) extend(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
 	var a utp.ReplyAnswer
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
-			return fault(utp.CodeNotFound, "no open question has that number")
+			return s.unnamed(from, r)
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
 		}
 		token, err := k.token()
 		if err != nil {
 			return err
 		}
-		longer, outcome := q.Extend(s.now.Wall, token)
+		longer, outcome := q.Extend(s.at(*q), token)
 		if !outcome.Changed {
-			return fault(utp.CodeConflict, "no more time can be given: "+string(outcome.Reason))
+			return s.notTaken(*q, outcome.Reason)
+		}
+		if !k.driven(s.rec.State.Turn) {
+			return parked()
 		}
 		*q = longer
 		a = utp.ReplyAnswer{Question: q.Number, Resolution: "extended", Deadline: q.Deadline()}
@@ -245,19 +237,31 @@ func (k *Kernel) extend(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.
 func (k *Kernel) stop(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+		if err := s.count(); err != nil {
+			return err
+		}
 		return s.feed(turn.StopTurn{Stop: turn.Stop{
-			By: r.By, Surface: r.Surface, Reason: r.Reason, System: r.By == "",
+			By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == "",
 		}})
 	})
 	return utp.ReplyAnswer{Resolution: "stopped"}, err
 }
 
-func (k *Kernel) undo(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (k *Kernel) undo(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	a := utp.ReplyAnswer{Resolution: "stopped"}
 	err := k.step(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return fault(utp.CodeNotFound, "no accepted question has that number")
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
+		}
+		a.Question = q.Number
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
-		return s.feed(turn.Undo{Question: r.Question, By: r.By, Surface: r.Surface})
+		return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
 	})
-	return utp.ReplyAnswer{Question: r.Question, Resolution: "stopped"}, err
+	return a, err
 }
 
 // absent says that nobody is left who could answer in a session: where policy decides

@@ -4,19 +4,27 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Rule is one line of an operator's policy. The first whose Tool matches decides.
+// Rule is one line of an operator's policy. The first whose Tool and Agent match decides.
 type Rule struct {
+	// Agent is a name, a prefix followed by "*", or "" for every agent.
+	Agent string `json:"agent,omitempty" yaml:"agent"`
 	// Tool is a name, a prefix followed by "*", or "*".
 	Tool        string        `json:"tool" yaml:"tool"`
 	Decide      turn.Decision `json:"decide" yaml:"decide"`
 	Timeout     time.Duration `json:"timeout,omitempty" yaml:"timeout"`
 	StartWithin time.Duration `json:"start_within,omitempty" yaml:"start_within"`
+	// ResultWithin is for tools that do not say it themselves.
+	ResultWithin time.Duration `json:"result_within,omitempty" yaml:"result_within"`
+	// BrokerOnly lets a service of another make have an effect that cannot be repeated,
+	// although nobody can hold it to the gate. Tool is a name then.
+	BrokerOnly bool `json:"broker_only,omitempty" yaml:"broker_only"`
 }
 
 // Rules is the policy of an operator's file. Without a matching rule, reads and
@@ -30,32 +38,68 @@ type Rules struct {
 func NewRules(rules []Rule) (*Rules, error) {
 	sum := sha256.New()
 	for i, r := range rules {
-		switch r.Decide {
-		case turn.Allow, turn.Ask, turn.Deny:
-		default:
-			return nil, fmt.Errorf("policy: rule %d (%s): decide is %q; want allow, ask or deny", i+1, r.Tool, r.Decide)
+		if err := r.check(i + 1); err != nil {
+			return nil, err
 		}
-		if r.Tool == "" {
-			return nil, fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", i+1)
-		}
-		if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
-			return nil, fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is no negative time", i+1, r.Tool)
-		}
-		if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
-			return nil, fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", i+1, r.Tool)
+		if r.Agent != "" {
+			fmt.Fprintf(sum, "agent %q ", r.Agent)
 		}
 		fmt.Fprintf(sum, "%q %q %d %d\n", r.Tool, r.Decide, r.Timeout, r.StartWithin)
+		if r.ResultWithin != 0 {
+			fmt.Fprintf(sum, "result_within %d\n", r.ResultWithin)
+		}
+		if r.BrokerOnly {
+			fmt.Fprintln(sum, "broker_only")
+		}
 	}
 	return &Rules{rules: rules, version: hex.EncodeToString(sum.Sum(nil))[:16]}, nil
+}
+
+// check judges the n-th rule by itself.
+func (r Rule) check(n int) error {
+	switch r.Decide {
+	case turn.Allow, turn.Ask, turn.Deny:
+	default:
+		return fmt.Errorf("policy: rule %d (%s): decide is %q; want allow, ask or deny", n, r.Tool, r.Decide)
+	}
+	if r.Tool == "" {
+		return fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", n)
+	}
+	if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
+		return fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is no negative time", n, r.Tool)
+	}
+	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
+		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
+	}
+	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
+		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
+	}
+	if _, wild := cutStar(r.Tool); wild && r.BrokerOnly {
+		return fmt.Errorf("policy: rule %d (%s): broker_only names one tool, without a star", n, r.Tool)
+	}
+	if name, _ := cutStar(r.Agent); name != "" && !utp.ValidToken(name) {
+		return fmt.Errorf("policy: rule %d (%s): agent is %q; want a name of A-Z a-z 0-9 _ -, or a prefix with *", n, r.Tool, r.Agent)
+	}
+	return nil
 }
 
 // CheckTools is the check at load that needs the registry: allowing an irreversible
 // tool is an error.
 func (r *Rules) CheckTools(tools []Tool) error {
 	for _, t := range tools {
-		rule, found := r.match(t.Definition.Tool)
-		if found && rule.Decide == turn.Allow && t.EffectiveClass() == utp.Irreversible {
-			return fmt.Errorf("policy: the rule %q allows %s, which is irreversible; only ask or deny can stand there", rule.Tool, t.Definition.Tool)
+		if t.EffectiveClass() != utp.Irreversible {
+			continue
+		}
+		for _, rule := range r.rules {
+			if !matches(rule.Tool, t.Definition.Tool) {
+				continue
+			}
+			if rule.Decide == turn.Allow {
+				return fmt.Errorf("policy: the rule %q allows %s, which is irreversible; only ask or deny can stand there", rule.Tool, t.Definition.Tool)
+			}
+			if rule.Agent == "" || rule.Agent == "*" {
+				break // no later rule decides on the tool
+			}
 		}
 	}
 	return nil
@@ -65,9 +109,11 @@ func (r *Rules) CheckTools(tools []Tool) error {
 func (r *Rules) Version() string { return r.version }
 
 // Decide implements [Policy].
-func (r *Rules) Decide(t Tool) Ruling {
-	if rule, found := r.match(t.Definition.Tool); found {
-		return Ruling{Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin}
+func (r *Rules) Decide(agent string, t Tool) Ruling {
+	if rule, found := r.match(agent, t.Definition.Tool); found {
+		return Ruling{
+			Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Result: rule.ResultWithin, BrokerOnly: rule.BrokerOnly,
+		}
 	}
 	switch class := t.EffectiveClass(); {
 	case class == utp.Read, class == utp.Reversible && t.EffectiveRisk() == utp.RiskLow:
@@ -77,14 +123,19 @@ func (r *Rules) Decide(t Tool) Ruling {
 	}
 }
 
-func (r *Rules) match(tool string) (Rule, bool) {
+func (r *Rules) match(agent, tool string) (Rule, bool) {
 	for _, rule := range r.rules {
-		prefix, wild := cutStar(rule.Tool)
-		if rule.Tool == tool || (wild && len(tool) >= len(prefix) && tool[:len(prefix)] == prefix) {
+		if matches(rule.Tool, tool) && (rule.Agent == "" || matches(rule.Agent, agent)) {
 			return rule, true
 		}
 	}
 	return Rule{}, false
+}
+
+// matches answers whether a name is the pattern, or begins as it does before its star.
+func matches(pattern, name string) bool {
+	prefix, wild := cutStar(pattern)
+	return pattern == name || wild && strings.HasPrefix(name, prefix)
 }
 
 func cutStar(pattern string) (string, bool) {

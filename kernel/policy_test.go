@@ -54,7 +54,7 @@ func TestPolicyDecides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Decide(tt.tool); got != tt.want {
+		if got := p.Decide("tidy", tt.tool); got != tt.want {
 			t.Errorf("%s: %+v; want %+v", tt.name, got, tt.want)
 		}
 	}
@@ -63,15 +63,26 @@ func TestPolicyDecides(t *testing.T) {
 func TestPolicyRefused(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]kernel.Rule{
-		"decide is":          {Tool: "x", Decide: "accept"},
-		"decide is \"\"":     {Tool: "x"},
-		"no tool":            {Decide: turn.Ask},
-		"start_within is at": {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
-		"timeout at most":    {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
+		"decide is":                {Tool: "x", Decide: "accept"},
+		"decide is \"\"":           {Tool: "x"},
+		"no tool":                  {Decide: turn.Ask},
+		"start_within is at":       {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
+		"timeout at most":          {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
+		"timeout is 1s":            {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
+		"or longer":                {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
+		"start_within is no negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
 	} {
 		if _, err := kernel.NewRules([]kernel.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want an error that says %q", rule, err, want)
 		}
+	}
+	bounds := []kernel.Rule{
+		{Tool: "x", Decide: turn.Ask},
+		{Tool: "x", Decide: turn.Ask, Timeout: time.Second, StartWithin: 1},
+		{Tool: "x", Decide: turn.Ask, Timeout: 24 * time.Hour, StartWithin: 10 * time.Minute},
+	}
+	if _, err := kernel.NewRules(bounds); err != nil {
+		t.Errorf("times within their bounds: %v", err)
 	}
 	tools := []kernel.Tool{reviewed("mail", utp.Irreversible, utp.RiskLow), reviewed("look", utp.Read, utp.RiskLow)}
 	for name, tt := range map[string]struct {
@@ -109,6 +120,7 @@ func TestPolicyVersion(t *testing.T) {
 		"none": version(), "a": version(a), "a b": version(a, b), "b a": version(b, a),
 		"timeout":      version(kernel.Rule{Tool: "a", Decide: turn.Ask, Timeout: time.Second}),
 		"start within": version(kernel.Rule{Tool: "a", Decide: turn.Ask, StartWithin: time.Second}),
+		"result":       version(kernel.Rule{Tool: "a", Decide: turn.Ask, ResultWithin: time.Second}),
 	} {
 		if other, twice := seen[v]; twice || v == "" {
 			t.Errorf("%s and %s have the version %q", name, other, v)
@@ -123,6 +135,10 @@ func TestPolicyVersion(t *testing.T) {
 // TestPolicyCannotAllowWhatIsIrreversible: whatever a policy says, the person is asked.
 func TestPolicyCannotAllowWhatIsIrreversible(t *testing.T) {
 	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Allow}} }, func(t *testing.T, w *world) {
+		told, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{Tool: burn})
+		if err != nil || told.Tools[0].Decision != string(turn.Ask) {
+			t.Errorf("an operator is told %+v, %v", told, err)
+		}
 		w.work(one(paint), one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -173,7 +189,7 @@ func ExampleRules() {
 	fmt.Println(err)
 	for _, name := range []string{"files.scan", "files.delete", "mail.send"} {
 		t := kernel.Tool{Definition: utp.Definition{Tool: name, Class: utp.Idempotent, Risk: utp.RiskLow}, Reviewed: true, Class: utp.Idempotent, Risk: utp.RiskLow}
-		fmt.Println(name, policy.Decide(t).Decision)
+		fmt.Println(name, policy.Decide("tidy", t).Decision)
 	}
 	// Output:
 	// <nil>

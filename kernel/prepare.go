@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,6 +27,9 @@ type wanted struct {
 // prepare makes a call of what a worker wants. What is wrong with it becomes the
 // call's own outcome; an error is the kernel's.
 func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
+	if w.Question != nil || w.Tool == utp.SubmitResult {
+		return s.own(w, stepID)
+	}
 	args, err := body(s.tx, w.Args)
 	missing := errors.Is(err, ErrNotFound)
 	if err != nil && !missing {
@@ -45,10 +49,10 @@ func (s *step) make(w wanted) (turn.Call, error) {
 	}
 	c := turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh, Policy: s.k.o.Policy.Version(),
 	}
-	tool, err := s.tx.Tool(w.tool)
+	tool, err := registered(s.tx, w.tool)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
@@ -61,6 +65,7 @@ func (s *step) make(w wanted) (turn.Call, error) {
 // judge fills in what the registry and the policy say of the call.
 func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	d := tool.Definition
+	c.After = d.AfterExecution
 	c.Definition, c.Class, c.Risk = tool.Digest, tool.EffectiveClass(), tool.EffectiveRisk()
 	target, err := s.target(d)
 	if err != nil {
@@ -70,16 +75,19 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	if w.missing {
 		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
 	}
-	resolved, err := s.resolve(&c, d, w.args)
+	resolved, err := s.resolve(&c, tool, w.args)
 	if wrong, is := errors.AsType[*invalidError](err); is {
 		return s.invalid(c, nil, wrong.code, wrong.message)
 	}
 	if err != nil {
 		return c, err
 	}
-	ruling := s.k.o.Policy.Decide(tool)
-	c.Decision = ruling.Decision
+	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
+	c.Decision = decision(tool, ruling)
 	c.Limits = limits(tool, ruling)
+	if tool.Enforcement() != utp.Enforced && len(resolved.args) > utp.InlineLimit {
+		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is of another make and takes arguments of at most 256 KiB")
+	}
 	sum := sha256.Sum256(resolved.canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
 	if err := s.keepCallCard(c, target.String(), resolved); err != nil {
@@ -122,6 +130,9 @@ type options struct {
 	StartWithinSeconds int  `json:"start_within_seconds"`
 	UndoSeconds        int  `json:"undo_seconds"`
 	Reconciles         bool `json:"reconciles"`
+	// The two names of how long a call may take until its result is there (contract §12).
+	SuspendSeconds int `json:"suspend_timeout_seconds"`
+	TimeoutSeconds int `json:"timeout_seconds"`
 }
 
 // limits are the times of a call: a reviewed tool's own, and over them the policy's. A
@@ -138,7 +149,11 @@ func limits(t Tool, r Ruling) turn.Limits {
 		Answer:      seconds(o.AnswerSeconds),
 		StartWithin: seconds(o.StartWithinSeconds),
 		Undo:        seconds(o.UndoSeconds),
-		Reconciles:  o.Reconciles,
+		Result:      seconds(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds)),
+		Reconciles:  o.Reconciles && t.Enforcement() == utp.Enforced,
+	}
+	if l.Result == 0 {
+		l.Result = r.Result
 	}
 	if r.Answer > 0 {
 		l.Answer = r.Answer
@@ -159,11 +174,12 @@ func seconds(n int) time.Duration {
 func (s *step) replace(id string) error {
 	old, _ := s.rec.State.Find(id)
 	args, err := s.given(old)
-	if err != nil {
+	missing := errors.Is(err, ErrDamaged)
+	if err != nil && !missing {
 		return err
 	}
 	c, err := s.make(wanted{
-		key: old.Key, step: old.Step, tool: old.Tool, args: args,
+		key: old.Key, step: old.Step, tool: old.Tool, says: old.Says, args: args, missing: missing,
 		from: old.Range[0], to: old.Range[1], replaces: old.ID,
 	})
 	if err != nil {
@@ -176,10 +192,14 @@ func (s *step) replace(id string) error {
 func (s *step) check(c turn.Call) (turn.Check, error) {
 	out := turn.Check{Call: c.ID}
 	args, err := s.args(c)
+	if errors.Is(err, ErrDamaged) {
+		out.Reason = "arguments"
+		return out, nil
+	}
 	if err != nil {
 		return out, err
 	}
-	tool, err := s.tx.Tool(c.Tool)
+	tool, err := registered(s.tx, c.Tool)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return out, err
 	}
@@ -198,12 +218,14 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 		out.Reason = "arguments"
 	case tool.Digest != c.Definition || tool.EffectiveClass() != c.Class || tool.EffectiveRisk() != c.Risk:
 		out.Reason = "definition"
-	case s.k.o.Policy.Version() != c.Policy || s.k.o.Policy.Decide(tool).Decision == turn.Deny:
+	case s.k.o.Policy.Version() != c.Policy || decision(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool)) == turn.Deny:
 		out.Reason = "policy"
 	case secrets:
 		out.Reason = "env"
 	case s.rec.State.Project != s.k.o.Project:
 		out.Reason = "project"
+	case c.Consent != nil && !s.mayApprove(c.Consent.By, c.Consent.Credential):
+		out.Reason = "approver"
 	default:
 		out.Reason = "call"
 		out.Digest, err = s.digestOf(c, args)

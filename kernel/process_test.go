@@ -82,8 +82,11 @@ func (c *count) Store(n int64) error {
 	if c.broken.Load() {
 		return errDead
 	}
-	c.n.Store(n)
-	return nil
+	for {
+		if old := c.n.Load(); n <= old || c.n.CompareAndSwap(old, n) {
+			return nil
+		}
+	}
 }
 
 // process is a kernel with its store. Killing it leaves everything as it is on the
@@ -97,7 +100,10 @@ type process struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	dead   atomic.Bool
-	full   atomic.Bool // the disk
+	full   atomic.Bool  // the disk
+	blind  atomic.Bool  // it reads counters as they were before anyone counted
+	slow   atomic.Int64 // how long the disk takes for a commit
+	writes atomic.Int64 // how many transactions have written
 
 	narrator kernel.Narrator
 	restored bool
@@ -105,6 +111,7 @@ type process struct {
 	mu        sync.Mutex
 	dieAt     map[string]int // points, and how often they are to be passed before
 	committed func()         // runs once after the next commit, before the answer
+	outrun    func()         // runs once in place of the next commit, which it has won the race against
 }
 
 // die is a kill -9: from this instant on nothing leaves it and nothing is written.
@@ -132,8 +139,11 @@ func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	if f.dead.Load() {
 		return errDead
 	}
+	wrote, lost := false, func() {}
 	err := f.store.Update(ctx, func(tx kernel.Tx) error {
-		if err := fn(tx); err != nil {
+		seen := &saves{Tx: f.seen(tx)}
+		err := fn(seen)
+		if wrote = seen.n > 0; err != nil {
 			return err
 		}
 		switch {
@@ -141,24 +151,69 @@ func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 			return errDead
 		case f.full.Load():
 			return kernel.ErrFull
+		case wrote && f.once(&f.outrun, &lost):
+			return kernel.ErrConflict
 		}
 		return nil
 	})
-	f.mu.Lock()
-	hook := f.committed
-	f.committed = nil
-	f.mu.Unlock()
-	if hook != nil {
-		hook()
+	lost()
+	if err == nil && wrote {
+		f.writes.Add(1)
 	}
+	if slow := time.Duration(f.slow.Load()); slow > 0 {
+		<-time.After(slow)
+	}
+	hook := func() {}
+	f.once(&f.committed, &hook)
+	hook()
 	return err
+}
+
+// once hands a hook out the first time, and reports whether there was one.
+func (p *process) once(hook, into *func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *hook == nil {
+		return false
+	}
+	*into, *hook = *hook, nil
+	return true
+}
+
+// saves counts what a transaction saves.
+type saves struct {
+	kernel.Tx
+
+	n int
+}
+
+func (s *saves) Save(b kernel.Batch) error {
+	s.n++
+	return s.Tx.Save(b)
 }
 
 func (f fuse) View(ctx context.Context, fn func(kernel.Tx) error) error {
 	if f.dead.Load() {
 		return errDead
 	}
-	return f.store.View(ctx, fn)
+	return f.store.View(ctx, func(tx kernel.Tx) error { return fn(f.seen(tx)) })
+}
+
+func (f fuse) seen(tx kernel.Tx) kernel.Tx {
+	if f.blind.Load() {
+		return uncounted{tx}
+	}
+	return tx
+}
+
+// uncounted reads counters as before the commits of others that are under way.
+type uncounted struct{ kernel.Tx }
+
+func (u uncounted) Count(counter string, add int64) (int64, error) {
+	if add == 0 {
+		return 0, nil
+	}
+	return u.Tx.Count(counter, add)
 }
 
 func (f fuse) Close() error { return nil }
@@ -171,6 +226,49 @@ func (w *world) boot(folder string) *process {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	p := w.process(store)
+	if p.restored, err = p.kernel.Recover(p.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if w.unresumed {
+		if err := p.kernel.Park(p.ctx); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, row := range p.open() {
+		if w.unresumed {
+			break
+		}
+		if err := p.kernel.Resume(p.ctx, row.Turn); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	p.run()
+	w.bus.serve(p)
+	w.now = p
+	return p
+}
+
+// join starts another kernel on the ledger of the present one, as another machine would: it
+// resumes nothing, and both answer what is asked, in turns.
+func (w *world) join() *process {
+	w.t.Helper()
+	p := w.process(w.now.store)
+	p.run()
+	w.bus.join(p)
+	return p
+}
+
+func (p *process) run() {
+	go func() {
+		defer close(p.done)
+		p.kernel.Run(p.ctx)
+	}()
+}
+
+// process makes a kernel on a store.
+func (w *world) process(store *sqlite.Store) *process {
+	w.t.Helper()
 	p := &process{world: w, store: store, path: store.Path(), done: make(chan struct{}), dieAt: map[string]int{}}
 	w.processes = append(w.processes, p)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -186,25 +284,12 @@ func (w *world) boot(folder string) *process {
 	p.kernel, err = kernel.New(kernel.Options{
 		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()},
-		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Reached: p.reached,
+		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Patient: w.patient, Reached: p.reached, Approvers: w.approvers, Hints: w.hints, Retention: w.retention,
+		IdleTurn: w.idle, Poll: w.poll, Own: w.own,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if p.restored, err = p.kernel.Recover(p.ctx); err != nil {
-		w.t.Fatal(err)
-	}
-	for _, row := range p.open() {
-		if err := p.kernel.Resume(p.ctx, row.Turn); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	go func() {
-		defer close(p.done)
-		p.kernel.Run(p.ctx)
-	}()
-	w.bus.serve(p)
-	w.now = p
 	return p
 }
 

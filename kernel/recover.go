@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 )
@@ -9,10 +11,17 @@ import (
 // deadRestored is why messages of a restored ledger do not leave.
 const deadRestored = "the ledger went back in time; an operator has to look at what was under way"
 
+// counterRecovering is above 0 while a restored ledger is being gone through: a process that
+// dies in it must not be the last that knew.
+const counterRecovering = "recovering"
+
+// errRecovered says that another kernel has gone through all of the restored ledger.
+var errRecovered = errors.New("kernel: the restored ledger has been gone through")
+
 // Recover looks whether the ledger has gone back in time since it was last used here.
 // If so, open calls with an effect become unknown, the outbox is put aside, and the
 // count is brought up again. It reports whether that was so. Call it before anything
-// is served.
+// is served; what it did not come to, because its process died, the next call of it does.
 func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if k.o.Incarnation == nil {
 		return false, nil
@@ -21,38 +30,101 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, unexpected("reading the incarnation", err)
 	}
-	var inside int64
-	var rows []TurnRow
-	err = k.o.Store.View(ctx, func(tx Tx) error {
-		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
-			return err
-		}
-		rows, err = tx.Turns(TurnFilter{Open: true})
-		return err
-	})
+	inside, restored, err := k.wentBack(ctx, outside)
 	if err != nil {
 		return false, protocolError(err)
 	}
-	if inside >= outside {
+	if !restored {
 		return false, k.o.Incarnation.Store(inside)
 	}
 	if err := k.freeze(ctx); err != nil {
 		return true, err
 	}
-	for _, row := range rows {
-		err := k.step(ctx, TurnRef{Turn: row.Turn}, func(s *step) error { return s.feed(turn.Restored{}) })
-		if err != nil {
-			return true, err
-		}
+	if err := k.restoreAll(ctx); err != nil {
+		return true, protocolError(err)
 	}
 	err = k.update(ctx, func(tx Tx) error {
-		_, err := tx.Count(counterIncarnation, outside+1-inside)
+		n, err := tx.Count(counterRecovering, 0)
+		if err == nil && n > 0 {
+			_, err = tx.Count(counterRecovering, -n)
+		}
 		return err
 	})
 	if err != nil {
 		return true, protocolError(err)
 	}
-	return true, k.o.Incarnation.Store(outside + 1)
+	return true, k.advance(ctx)
+}
+
+// wentBack compares the two counts. Of a ledger that has gone back both counters are moved
+// past what was lost, before anything else is written: what Recover writes counts, too, and
+// would hide it.
+func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
+	look := func(tx Tx) (lost int64, err error) {
+		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
+			return 0, err
+		}
+		recovering, err := tx.Count(counterRecovering, 0)
+		lost = max(outside-inside, 0)
+		restored = lost+recovering > 0
+		return lost, err
+	}
+	var lost int64
+	err = k.o.Store.View(ctx, func(tx Tx) (err error) {
+		lost, err = look(tx)
+		return err
+	})
+	if err != nil || lost == 0 {
+		return inside, restored, err
+	}
+	err = k.update(ctx, func(tx Tx) error {
+		lost, err := look(tx) // another kernel may have been faster
+		if err != nil || lost == 0 {
+			return err
+		}
+		// At most so many questions were asked in the part that is lost.
+		if _, err := tx.Count(counterQuestion, lost); err != nil {
+			return err
+		}
+		if _, err := tx.Count(counterIncarnation, lost+1); err != nil {
+			return err
+		}
+		_, err = tx.Count(counterRecovering, 1)
+		return err
+	})
+	return inside, restored, err
+}
+
+// restoreAll tells every open turn that its ledger has gone back.
+func (k *Kernel) restoreAll(ctx context.Context) error {
+	var rows []TurnRow
+	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+		rows, err = tx.Turns(TurnFilter{Open: true})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		err := k.attempt(ctx, TurnRef{Turn: row.Turn}, func(s *step) error {
+			if n, err := s.tx.Count(counterRecovering, 0); err != nil || n == 0 {
+				return cmp.Or(err, errRecovered)
+			}
+			if s.rec.State.Status == turn.Ended {
+				return nil
+			}
+			return s.feed(turn.Restored{})
+		})
+		switch {
+		case errors.Is(err, errRecovered):
+			return nil
+		case errors.Is(err, ErrDamaged): // it will refuse every step to come; the others must not wait for it
+			k.o.Logger.Error("a turn of the restored ledger cannot be read", "turn", row.Turn, "error", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // freeze puts the outbox aside: what it holds may have left already, in the part of
@@ -61,7 +133,7 @@ func (k *Kernel) freeze(ctx context.Context) error {
 	for {
 		left := 0
 		err := k.update(ctx, func(tx Tx) error {
-			rows, err := tx.Outbox(relayPage)
+			rows, err := tx.Outbox(OutboxFilter{Limit: relayPage})
 			if err != nil {
 				return err
 			}

@@ -7,13 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -345,7 +343,7 @@ func TestAdoptionRefused(t *testing.T) {
 				} else {
 					f.arrives(w)
 				}
-				w.pass(10 * time.Second)
+				w.pass(7 * time.Second) // in all less than a third of the lease, when it is renewed
 				if after := w.cell(`SELECT version || ' ' || seq FROM turns WHERE turn_id = ?`, a.Turn); after != before {
 					t.Errorf("the turn was at %s and is at %s", before, after)
 				}
@@ -471,7 +469,8 @@ func TestOperationsByKind(t *testing.T) {
 			kernel.ToolCaller:  {utp.OpRegister, utp.OpStart, utp.OpBeat, utp.OpFinish, utp.OpReconcile, utp.OpSettle, utp.OpPut, utp.OpGet},
 			kernel.HubCaller: {
 				utp.OpEnqueue, utp.OpSessions, utp.OpEvents, utp.OpQuestions, utp.OpArguments, utp.OpAnswer, utp.OpExtend,
-				utp.OpStop, utp.OpUndo, utp.OpAbsent,
+				utp.OpStop, utp.OpUndo, utp.OpAbsent, utp.OpSince, utp.OpPresent, utp.OpPrefer,
+				utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpReview, utp.OpRemove, utp.OpDead, utp.OpRetry, utp.OpErase, utp.OpExport, utp.OpImport,
 			},
 			"operator": nil, "": nil,
 		}
@@ -491,7 +490,7 @@ func TestOperationsByKind(t *testing.T) {
 				if slices.Contains(own, op) {
 					code = utp.CodeBadRequest // it is read, and then refused for what it is
 				}
-				if !rpc.Code(err, code) && op != utp.OpSessions && op != utp.OpQuestions {
+				if !rpc.Code(err, code) {
 					t.Errorf("a %q that asks for %q gets %v; want %s", kind, op, err, code)
 				}
 			}
@@ -564,78 +563,5 @@ func TestStaleWorker(t *testing.T) {
 		}
 		release()
 		w.succeeded(a.Turn)
-	})
-}
-
-// TestRegister: a service registers its own tools, under names that nobody else has.
-func TestRegister(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
-		register := func(name string, d utp.Definition) error {
-			return w.as(kernel.ToolCaller, name, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
-		}
-		d := definition("fresh", utp.Read, `{}`)
-		wantFault(t, register("post", d), utp.CodeAuthFailed)
-		theirs := definition(burn, utp.Read, `{}`)
-		theirs.Target = strings.Replace(theirs.Target, "tool."+target, "tool.post", 1)
-		wantFault(t, register("post", theirs), utp.CodeConflict)
-		for name, spoil := range map[string]func(*utp.Definition){
-			"no name":               func(d *utp.Definition) { d.Tool = "" },
-			"a reserved name":       func(d *utp.Definition) { d.Tool = "fork_join" },
-			"no class":              func(d *utp.Definition) { d.Class = "harmless" },
-			"another project":       func(d *utp.Definition) { d.Target = "cg.v1r4.other.{channel_id}.cmd.tool." + target + ".run" },
-			"no schema":             func(d *utp.Definition) { d.Parameters = jsontext.Value(`{"type":7}`) },
-			"a schema from a file":  func(d *utp.Definition) { d.Parameters = jsontext.Value(`{"$ref":"file:///etc/passwd"}`) },
-			"a schema from the web": func(d *utp.Definition) { d.Parameters = jsontext.Value(`{"$ref":"https://example.org/x"}`) },
-			"options of no kind":    func(d *utp.Definition) { d.Options = jsontext.Value(`{"envs":{"a":1}}`) },
-		} {
-			bad := d
-			spoil(&bad)
-			t.Log(name)
-			wantFault(t, register(target, bad), utp.CodeBadRequest)
-		}
-		if err := register(target, d); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.tool("fresh"); got.Reviewed || got.EffectiveClass() != utp.Irreversible || got.EffectiveRisk() != utp.RiskHigh {
-			t.Errorf("a new tool is %+v; want unreviewed, irreversible, of high risk", got)
-		}
-		if err := w.now.kernel.Review(w.ctx, "fresh", w.tool("fresh").Digest, utp.Read, utp.RiskLow); err != nil {
-			t.Fatal(err)
-		}
-		if err := register(target, d); err != nil || !w.tool("fresh").Reviewed {
-			t.Errorf("the same definition again lost its review: %v", err)
-		}
-		d.Class = utp.Idempotent
-		if err := register(target, d); err != nil || w.tool("fresh").Reviewed {
-			t.Errorf("another definition kept the review: %v", err)
-		}
-		wantFault(t, w.now.kernel.Review(w.ctx, "fresh", "another digest", utp.Read, utp.RiskLow), utp.CodeConflict)
-		wantFault(t, w.now.kernel.Review(w.ctx, unknown, "", utp.Read, utp.RiskLow), utp.CodeNotFound)
-	})
-}
-
-// TestUnreviewedIsAsked: whatever a new tool says of itself, it counts as irreversible.
-func TestUnreviewedIsAsked(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.serve("post", func(s *service) []tool.Tool {
-			d := definition(mail, utp.Read, `{}`)
-			d.Target = strings.Replace(d.Target, "tool."+target, "tool.post", 1)
-			return []tool.Tool{s.tool(d)}
-		})
-		w.work(one(mail))
-		a := w.begin()
-		q := w.asked()
-		var event struct {
-			Irreversible bool   `json:"irreversible"`
-			Risk         string `json:"risk_level"`
-		}
-		if err := json.Unmarshal([]byte(w.cell(`SELECT body FROM events WHERE type LIKE '%awaiting.confirmation'`)), &event); err != nil {
-			t.Fatal(err)
-		}
-		if !event.Irreversible || event.Risk != "high" {
-			t.Errorf("asked as %+v; want irreversible, high", event)
-		}
-		w.say(q, "reject")
-		w.over(a.Turn)
 	})
 }

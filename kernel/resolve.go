@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func invalid(err error) error { return &invalidError{code: utp.CodeBadRequest, m
 
 // resolve applies the definition's options, fills in secrets, and refuses what the
 // schema or the canonical form refuses: all before anyone is asked.
-func (s *step) resolve(c *turn.Call, d utp.Definition, given jsontext.Value) (resolved, error) {
+func (s *step) resolve(c *turn.Call, tool Tool, given jsontext.Value) (resolved, error) {
+	d := tool.Definition
 	opts, err := utp.ParseOptions(d.Options)
 	if err != nil {
 		return resolved{}, invalid(err)
@@ -44,6 +46,9 @@ func (s *step) resolve(c *turn.Call, d utp.Definition, given jsontext.Value) (re
 	}
 	if err := s.literalSecrets(d, r); err != nil {
 		return resolved{}, err
+	}
+	if len(r.Envs) > 0 && !tool.Reviewed {
+		return resolved{}, &invalidError{code: utp.CodeAuthFailed, message: "the tool takes a secret, and no operator has reviewed it"}
 	}
 	plain, sealed, err := s.fillSecrets(c.ID, r)
 	if err != nil {
@@ -79,11 +84,9 @@ func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.
 		if !found {
 			return nil, nil, &invalidError{code: utp.CodeBadRequest, message: "the operator's environment has no " + r.Envs[name]}
 		}
-		box, err := s.k.seal(call, ref, value)
-		if err != nil {
+		if err := s.keepSealed(call, ref, value); err != nil {
 			return nil, nil, err
 		}
-		s.batch.Sealed = append(s.batch.Sealed, box)
 		if plain, err = setMember(plain, name, value); err != nil {
 			return nil, nil, err
 		}
@@ -92,6 +95,16 @@ func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.
 		}
 	}
 	return plain, sealed, nil
+}
+
+// keepSealed seals a value once for each call, however many members it fills.
+func (s *step) keepSealed(call, ref, value string) error {
+	if slices.ContainsFunc(s.batch.Sealed, func(b Sealed) bool { return b.Call == call && b.Ref == ref }) {
+		return nil
+	}
+	box, err := s.k.seal(call, ref, value)
+	s.batch.Sealed = append(s.batch.Sealed, box)
+	return err
 }
 
 func setMember(args jsontext.Value, name string, value any) (jsontext.Value, error) {
@@ -145,8 +158,16 @@ func withoutMembers(args jsontext.Value, envs map[string]string) (jsontext.Value
 	return raw, nil
 }
 
-// service is the target that a definition names.
+// service is the target that a definition names: the same for every turn, or a service
+// could offer its tools in the name of others.
 func service(d utp.Definition) (string, error) {
-	s, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
-	return s.Target, err
+	one, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
+	if err != nil {
+		return "", err
+	}
+	other, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "q", Channel: "d", Agent: "b"})
+	if err == nil && one.Target != other.Target {
+		err = fmt.Errorf("the target subject %q names another service for another turn", d.Target)
+	}
+	return one.Target, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/schema"
 )
 
 // schemas compiles and keeps the parameter schemas of tools, by definition digest.
@@ -21,8 +22,7 @@ type schemas struct {
 
 const schemasKept = 256
 
-// compiled returns the schema of a definition. It is closed: an object that does not
-// say what further members it takes, takes none.
+// compiled returns the schema of a definition, see [schema.Compile].
 func (s *schemas) compiled(d utp.Definition) (*jsonschema.Schema, error) {
 	digest, err := d.Digest()
 	if err != nil {
@@ -30,75 +30,27 @@ func (s *schemas) compiled(d utp.Definition) (*jsonschema.Schema, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if schema, found := s.known[digest]; found {
-		return schema, nil
+	if compiled, found := s.known[digest]; found {
+		return compiled, nil
 	}
 	parameters := d.Parameters
 	if len(parameters) == 0 {
 		parameters = jsontext.Value(`{"type":"object"}`)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
-	if err != nil {
-		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
-	}
-	closeObjects(doc)
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.UseLoader(noLoader{})
-	const at = "urn:earshot:parameters"
-	if err := compiler.AddResource(at, doc); err != nil {
-		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
-	}
-	schema, err := compiler.Compile(at)
+	compiled, err := schema.Compile(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
 	}
 	if s.known == nil || len(s.known) >= schemasKept {
 		s.known = map[string]*jsonschema.Schema{}
 	}
-	s.known[digest] = schema
-	return schema, nil
-}
-
-// noLoader keeps a tool's schema from reading files or the network.
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, errors.New("a schema may not refer to " + url + "; put what it needs into it")
-}
-
-// closeObjects adds additionalProperties:false to every object schema that lists
-// properties and says nothing of others.
-func closeObjects(node any) {
-	switch node := node.(type) {
-	case map[string]any:
-		if _, lists := node["properties"].(map[string]any); lists && !speaksOfOthers(node) {
-			node["additionalProperties"] = false
-		}
-		for key, child := range node {
-			if key != "enum" && key != "const" && key != "default" && key != "examples" {
-				closeObjects(child)
-			}
-		}
-	case []any:
-		for _, child := range node {
-			closeObjects(child)
-		}
-	}
-}
-
-func speaksOfOthers(node map[string]any) bool {
-	for _, key := range []string{"additionalProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"} {
-		if _, said := node[key]; said {
-			return true
-		}
-	}
-	return false
+	s.known[digest] = compiled
+	return compiled, nil
 }
 
 // validate says what is wrong with the arguments, or "".
 func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error) {
-	schema, err := s.compiled(d)
+	compiled, err := s.compiled(d)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +58,7 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 	if err != nil {
 		return "the arguments are no JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
 	}
-	err = schema.Validate(doc)
+	err = compiled.Validate(doc)
 	if wrong, is := errors.AsType[*jsonschema.ValidationError](err); is {
 		return "the arguments do not fit the tool: " + firstCause(wrong), nil
 	}

@@ -17,6 +17,8 @@ const (
 	AgentCaller = "agent"
 	ToolCaller  = "tool"
 	HubCaller   = "hub"
+	// ForeignCaller is a worker or a service of another make, which speaks v1r4 alone.
+	ForeignCaller = "foreign"
 )
 
 // operation is one request: decoded, run, and answered with a value or an error.
@@ -32,6 +34,8 @@ func operations(kind, op string) operation {
 		return toolOperation(op)
 	case HubCaller:
 		return hubOperation(op)
+	case ForeignCaller:
+		return foreignOperation(op)
 	}
 	return nil
 }
@@ -52,6 +56,10 @@ func agentOperation(op string) operation {
 		return serve((*Kernel).transcript)
 	case utp.OpDeliver:
 		return serve((*Kernel).deliver)
+	case utp.OpSay:
+		return serve((*Kernel).say)
+	case utp.OpRelease:
+		return serve((*Kernel).release)
 	case utp.OpPut:
 		return serve((*Kernel).put)
 	case utp.OpGet:
@@ -104,8 +112,14 @@ func hubOperation(op string) operation {
 		return serve((*Kernel).undo)
 	case utp.OpAbsent:
 		return serve((*Kernel).absent)
+	case utp.OpSince:
+		return serve((*Kernel).since)
+	case utp.OpPresent:
+		return serve((*Kernel).present)
+	case utp.OpPrefer:
+		return serve((*Kernel).prefer)
 	}
-	return nil
+	return operatorOperation(op)
 }
 
 // Handle answers one request as `{"ok":…}` or `{"error":…}`. It is safe for

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -11,6 +14,9 @@ import (
 // register takes a tool's definition. A new or changed one stays unreviewed, which
 // means irreversible, of high risk, and asked for, until an operator has looked.
 func (k *Kernel) register(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+	if q.Definition.Enforcement() != utp.Enforced {
+		return struct{}{}, fault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
+	}
 	return struct{}{}, k.Register(ctx, from.Name, q.Definition)
 }
 
@@ -34,9 +40,9 @@ func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) 
 		return fault(utp.CodeBadRequest, err.Error())
 	}
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		known, err := tx.Tool(d.Tool)
+		known, err := registered(tx, d.Tool)
 		if err == nil && known.Digest == digest {
-			return nil
+			return raiseRisk(tx, known, d.Risk)
 		}
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
@@ -46,15 +52,47 @@ func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) 
 				return fault(utp.CodeConflict, "another service has registered a tool of that name")
 			}
 		}
-		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh}}})
+		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: known.Seen}}})
 	}))
+}
+
+// registered finds a tool by its name.
+func registered(tx Tx, name string) (Tool, error) {
+	return One(tx.Tools(ToolFilter{Names: []string{name}}))
+}
+
+// raiseRisk takes a service's word that a tool is riskier than it said. A lower one does
+// not count: the definition that was reviewed said otherwise.
+func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
+	if raised := t.Definition.Risk.Raise(risk); raised != t.Definition.Risk {
+		t.Definition.Risk = raised
+		return tx.Save(Batch{Tools: []Tool{t}})
+	}
+	return nil
+}
+
+// Vouch registers a definition that whoever runs the kernel has chosen with it, and reviews it
+// as it describes itself. An operator's own word on this very definition stands.
+func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (Tool, error) {
+	if err := k.Register(ctx, target, d); err != nil {
+		return Tool{}, err
+	}
+	var known Tool
+	err := k.update(ctx, func(tx Tx) (err error) {
+		if known, err = registered(tx, d.Tool); err != nil || known.Reviewed {
+			return err
+		}
+		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
+		return tx.Save(Batch{Tools: []Tool{known}})
+	})
+	return known, protocolError(err)
 }
 
 // Review is an operator's word on a definition: its class and risk, pinned to the
 // digest that was looked at.
 func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		t, err := tx.Tool(name)
+		t, err := registered(tx, name)
 		if err != nil {
 			return err
 		}
@@ -62,6 +100,9 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
 		}
 		t.Reviewed, t.Class, t.Risk = true, class, risk
+		if t.Seen, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return unexpected("a definition", err)
+		}
 		return tx.Save(Batch{Tools: []Tool{t}})
 	}))
 }
@@ -73,9 +114,12 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 	}
 	var a utp.StartAnswer
 	var refusal error
-	effectful := false
+	known, effectful := false, false
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
-		a, refusal, effectful = utp.StartAnswer{}, nil, false
+		a, refusal, known, effectful = utp.StartAnswer{}, nil, true, false
+		if st := s.rec.State; st.Status != turn.Ended && !k.driven(st.Turn) {
+			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
+		}
 		c, found := s.rec.State.Find(q.Call)
 		if !found {
 			return fault(utp.CodeDone, "the call has ended")
@@ -96,7 +140,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 		a, err = s.startAnswer(c)
 		return err
 	})
-	if isCode(err, utp.CodeNotFound) {
+	if isCode(err, utp.CodeNotFound) && !known {
 		return a, k.adoptOrRefuse(ctx, from, q)
 	}
 	if err != nil {
@@ -141,14 +185,20 @@ func (k *Kernel) ofService(ctx context.Context, from Caller, call string, fn fun
 
 func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.BeatAnswer, error) {
 	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
-	err := k.ofService(ctx, from, q.Call, func(s *step, _ turn.Call) error {
-		a.Stop = s.rec.State.Stop != nil
+	var st turn.State
+	var call turn.Call
+	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+		a.Stop = s.rec.State.Stop != nil || c.Overdue
+		st, call = s.rec.State, c
 		fraction := -1.0
 		if q.Fraction != nil {
 			fraction = *q.Fraction
 		}
 		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
 	})
+	if err == nil && q.Fraction != nil {
+		k.tellProgress(ctx, st, call, *q.Fraction)
+	}
 	return a, err
 }
 
@@ -180,7 +230,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest)
 			return err
 		}
 		b, err := s.handOut(args)
-		a = utp.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b}
+		a = utp.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
 		return err
 	})
 	return a, err
@@ -188,13 +238,15 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest)
 
 func (k *Kernel) settle(ctx context.Context, from Caller, q utp.SettleRequest) (struct{}, error) {
 	return struct{}{}, k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
-		in := turn.Settle{Call: q.Call, Fate: turn.Fate(q.Fate)}
+		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
 		if in.Fate == turn.Done {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
 			if err != nil {
 				return err
 			}
 			in.Outcome = o
+		} else if e := said(q.Error); e != nil {
+			in.Outcome.Message = e.Message
 		}
 		return s.feed(in)
 	})

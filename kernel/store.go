@@ -23,6 +23,9 @@ var (
 	ErrFull = errors.New("kernel: no room left for the ledger")
 	// ErrReadOnly: a view was asked to write. Nothing was written.
 	ErrReadOnly = errors.New("kernel: a view of the ledger cannot write")
+	// ErrDamaged: what is there cannot be read as what it should be. No retry helps; only
+	// what depends on it stands still.
+	ErrDamaged = errors.New("kernel: what the ledger holds cannot be read")
 	// ErrHash: the bytes of a blob are not what its name says. All of its pieces are
 	// dropped; it can be put again from the beginning.
 	ErrHash = errors.New("kernel: the blob is not what its hash says")
@@ -41,31 +44,37 @@ type Store interface {
 	Close() error
 }
 
-// Tx is one transaction. Missing rows are [ErrNotFound].
+// Tx is one transaction. What is found by a handle and is missing is [ErrNotFound]; a list
+// of nothing is empty.
 type Tx interface {
 	// Turn finds a turn with all that is needed to step it.
 	Turn(TurnRef) (Record, error)
 	// Turns lists turns, oldest first.
 	Turns(TurnFilter) ([]TurnRow, error)
-	// Events reads a session's rows after a sequence number, at most limit of them.
-	Events(session string, after int64, limit int) ([]Event, error)
+	// Events lists what was told, in the order of each session.
+	Events(EventFilter) ([]Event, error)
+	// Since lists the sessions that have had events after a point of the ledger, but for those
+	// of imported turns. It is the first that is asked of its transaction, for what is told
+	// must have ended before.
+	Since(Point) (Progress, error)
 	// Results reads the applied results of a turn in order, after the first after.
 	Results(turn string, after, limit int) ([]ResultRow, error)
-	Card(id string) (utp.Card, error)
+	// Cards lists cards in the order of their ids.
+	Cards(CardFilter) ([]utp.Card, error)
 	// Blob reads at most n bytes of a complete blob from offset on, and its whole size.
 	Blob(sha256 string, offset int64, n int) ([]byte, int64, error)
-	// SaveBlob adds a piece. It is complete once offset+len(data) reaches size; a piece
-	// out of order is ErrConflict, one that is there already is a success.
-	SaveBlob(piece utp.PutRequest) error
-	// Tool finds a tool by name; "" lists none: it is ErrNotFound.
-	Tool(name string) (Tool, error)
-	// Outbox reads unpublished rows in order, at most limit of them.
-	Outbox(limit int) ([]Outgoing, error)
-	// Sealed reads the sealed values of a call.
-	Sealed(call string) ([]Sealed, error)
+	// Tools lists registered tools in the order of their names. One that was read so is
+	// compared when this transaction saves it: one that has changed since is [ErrConflict].
+	Tools(ToolFilter) ([]Tool, error)
+	// Outbox lists messages that wait to leave, or dead ones, in their order.
+	Outbox(OutboxFilter) ([]Outgoing, error)
+	// Beside reads what is kept beside the turns.
+	Beside(BesideFilter) (Beside, error)
 	// Count adds to a counter (0 only reads it) and returns its new value.
 	Count(counter string, add int64) (int64, error)
-	// Save writes one step at once and sets the Seq of the batch's Events in place.
+	// Save writes one step at once, blobs first, and sets in place the Seq of the batch's Events
+	// and the ID of its Outbox, by the time that Update returns. A store may find out only then
+	// that the step cannot be saved: Update says so, or runs fn again.
 	Save(Batch) error
 }
 
@@ -77,12 +86,108 @@ type TurnRef struct {
 
 // TurnFilter narrows a list. Zero fields do not narrow.
 type TurnFilter struct {
-	Agent string
+	Turn, Session, Agent string
+	// Worker keeps only the turns that this worker holds.
+	Worker string
+	// Due keeps only the turns that want a tick at this time or before, and lists them in
+	// that order: those of one time by their ids.
+	Due time.Time
+	// Free keeps only the turns that a worker may claim at this time, and lists first those
+	// that have been free for the longest. Not both Due and Free are set.
+	Free time.Time
 	// Open leaves ended turns out.
 	Open bool
+	// Asking keeps only the turns that have an open question.
+	Asking bool
 	// Statuses keeps only these.
 	Statuses []turn.Status
-	Limit    int
+	// Owners keeps only the turns of these people.
+	Owners []string
+	// Newest lists the newest first.
+	Newest bool
+	// Claim keeps the listed turns for this update: nobody else changes them before it ends,
+	// and those that others keep so are left out. A view refuses it: [ErrReadOnly].
+	Claim bool
+	// After is a turn: the list goes on behind it. One that is not there is ErrNotFound. A
+	// list by Due or Free goes on behind the place that the turn had when it was listed.
+	After string
+	Place time.Time
+	Limit int
+}
+
+// OutboxFilter narrows what waits to leave. Zero fields do not narrow.
+type OutboxFilter struct {
+	Session string
+	// Before keeps only what was saved before this time.
+	Before time.Time
+	// After is a row: the list goes on behind it, whether it is there or not.
+	After int64
+	Limit int
+	// Dead lists those that were put aside, instead of those that wait to leave.
+	Dead bool
+}
+
+// EventFilter narrows a list of events to those with these ids, or to those of one session
+// after a number of its sequence. One of the two is set.
+type EventFilter struct {
+	IDs     []string
+	Session string
+	After   int64
+	Limit   int // 0 lists none of a session
+}
+
+// CardFilter narrows a list of cards: those with these ids, or those of a turn's calls.
+// Without either it is all of them.
+type CardFilter struct {
+	IDs  []string
+	Turn string
+	// After is an id, whether it is there or not: the list goes on behind it.
+	After string
+	Limit int // 0 does not limit
+}
+
+// ToolFilter narrows a list of tools. Nil names are all; an empty name is nobody's.
+type ToolFilter struct {
+	Names []string
+	// After is a name, whether it is there or not: the list goes on behind it.
+	After string
+	Limit int // 0 does not limit
+}
+
+// BesideFilter says what is read beside the turns. What is not named is not read.
+type BesideFilter struct {
+	// Sealed is a call whose sealed values are read.
+	Sealed string
+	// Receipts is a session whose receipts are read.
+	Receipts string
+	// Calls is a turn whose calls are read, in the order of their ids, at most CallsLimit
+	// behind CallsAfter; Call keeps only the one.
+	Calls, CallsAfter, Call string
+	CallsLimit              int
+	// Wish is a person whose wish is read.
+	Wish string
+}
+
+// Beside is what is kept beside the turns.
+type Beside struct {
+	Sealed   []Sealed
+	Receipts []Receipt // oldest first
+	// Calls are all that the turn has made. Of an erased turn they have only what is kept.
+	Calls []turn.Call
+	// Wish is the zero value where the person has none.
+	Wish Wish
+}
+
+// One is the row of a list that was asked for a single one; [ErrNotFound] without it.
+func One[T any](rows []T, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	if len(rows) == 0 {
+		return none, ErrNotFound
+	}
+	return rows[0], nil
 }
 
 // TurnRow is one turn in a list.
@@ -90,12 +195,57 @@ type TurnRow struct {
 	Turn, Session, Agent, Owner string
 	Status                      turn.Status
 	Created                     time.Time
+	Request                     string
+	// Summary is the first line of how it ended, Last the number of its session's last
+	// event.
+	Summary string
+	Last    int64
+	// Place is what a list by Due or Free is ordered by.
+	Place time.Time
+}
+
+// Point is a place in the order in which events were committed.
+type Point struct {
+	// Event is the last event before the point; "" is the beginning of the ledger.
+	// ErrNotFound where the ledger has no such event.
+	Event string
+	// Overlap moves the point back, for other sessions than the event's own, to before
+	// everything that was committed within this time before the event, by the events' own
+	// times. A store may go back further, never less far.
+	Overlap time.Duration
+	// Limit is the most sessions that are listed; [Progress.More] says that there are
+	// others. 0 lists none.
+	Limit int
+	// Owners lists only the sessions of these people; none does not narrow.
+	Owners []string
+}
+
+// Progress tells which sessions have gone on.
+type Progress struct {
+	// Newest is the last event of the ledger, "" where there is none. Everything before it
+	// is committed: as a [Point] it misses nothing. While several write, a store may stop
+	// short of what could still be overtaken, here and in Sessions alike.
+	Newest string
+	// Owner is whose session the point's event is of.
+	Owner    string
+	Sessions []Advance // in no order
+	More     bool
+}
+
+// Advance is one session that has gone on: Seq is the number of its last event before the
+// point, Last that of its last one now.
+type Advance struct {
+	Session, Owner string
+	Seq, Last      int64
+	Ended          bool
 }
 
 // Record is a turn with its questions and its narration, saved as one.
 type Record struct {
 	State     turn.State
 	Questions []consent.Question // the open ones and those of live calls
+	// Put are the events that put the questions, for each that was put the last.
+	Put []Put
 	// Narration is the narrator's own state.
 	Narration jsontext.Value
 	Args      jsontext.Value
@@ -105,8 +255,36 @@ type Record struct {
 	// Absent: nobody is left who could answer, and policy decides rather than waits.
 	Absent  bool
 	Created time.Time
+	// Due is when the turn next wants a tick, by the wall clock; zero is not at all. Free is
+	// from when on a worker may claim it; zero is not at all, 1970 at once. Both follow from
+	// the rest and are kept to find the turn by.
+	Due, Free time.Time
+	// Erased: its content is gone. Imported is when it came from another ledger; such a turn
+	// has ended, and is never worked on here.
+	Erased   bool
+	Imported time.Time
+	// Unfinished: it had not ended where it was imported from. Its session gets its end when
+	// all of it is here; until then Narration is that of the other ledger.
+	Unfinished bool
 	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
 	Version int64
+}
+
+// Put is how a question was put to people the last time.
+type Put struct {
+	Question int `json:"question"`
+	// Event is the event that puts it.
+	Event string `json:"event"`
+	// Until is its deadline on both clocks.
+	Until turn.Moment `json:"until,omitzero"`
+}
+
+// Wish is what a person wishes of the questions that are put to them.
+type Wish struct {
+	Person string
+	// AnswerSeconds is how long a question stays open; 0 leaves it to policy and tool, and
+	// saving that forgets the wish.
+	AnswerSeconds int
 }
 
 // Tool is a registered tool. Reviewed says that an operator has looked at this very
@@ -118,6 +296,8 @@ type Tool struct {
 	// Class and Risk are what the operator allows for the reviewed digest.
 	Class utp.Class
 	Risk  utp.Risk
+	// Seen is the definition that was reviewed last, whatever has become of it; nil for none.
+	Seen jsontext.Value
 }
 
 // Event is one row of a session's gapless sequence. Template and Params let other
@@ -145,13 +325,16 @@ type ResultRow struct {
 // Outgoing is a message that waits to be published. Rows of one session leave in
 // order.
 type Outgoing struct {
-	ID      int64 // given by the store
+	ID      int64 // given by the store when it is saved
 	Session string
 	Subject string
 	Header  map[string][]string
 	Payload []byte
 	// Call is the call whose command it is, if any.
 	Call string
+	// Died and Reason say when and why it was put aside; zero for one that may leave.
+	Died   time.Time
+	Reason string
 }
 
 // Consent is a yes that is kept, bound to a call and a digest, used once.
@@ -173,7 +356,7 @@ type Receipt struct {
 	By       string
 	Surface  string
 	At       time.Time
-	// Shown is the digest of the question's event as it was sent.
+	// Shown is the digest of the question's event as it was sent: SHA-256, in hex.
 	Shown string
 	// Language is the language it was shown in.
 	Language string
@@ -212,11 +395,19 @@ type Sealed struct {
 type Batch struct {
 	// Turn is inserted when its Version is 0, else compared and set; ErrConflict if it
 	// has moved on. The store keeps calls and questions findable from it.
-	Turn   *Record
+	Turn *Record
+	// Blobs are pieces of blobs. A blob is complete once offset+len(data) reaches its size;
+	// a piece out of order is [ErrConflict], one that is there already is a success.
+	Blobs  []utp.PutRequest
 	Events []Event // numbered by the store, in this order
 	Cards  []utp.Card
 	Outbox []Outgoing
-	// Published are rows of the outbox that have left; Dead could not and never will.
+	// Taken are rows of the outbox that somebody is about to publish: they are as young again
+	// as if they had just been written. Leaving are rows that are to leave now and never again:
+	// they count as published before they are sent. ErrConflict unless each of both still waits.
+	Taken, Leaving []int64
+	// Published are rows of the outbox that have left, those that are gone since among them;
+	// Dead could not leave and never will.
 	Published []int64
 	Dead      []DeadLetter
 	Consents  []Consent
@@ -232,6 +423,10 @@ type Batch struct {
 	Sealed   []Sealed
 	Late     []Report
 	Tools    []Tool
+	Removed  []string // tools
+	Wishes   []Wish
+	// Purge erases; what it did is set in it.
+	Purge *Purge
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

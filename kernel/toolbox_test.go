@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -128,4 +129,20 @@ func wantFault(t *testing.T, err error, code utp.Code) {
 	if !errors.As(err, &f) || f.Code != code {
 		t.Errorf("the answer is %v; want the refusal %s", err, code)
 	}
+}
+
+// post starts the service "post" with one tool and lets the operator review it. Without
+// a run of its own the tool has the counted effect.
+func (w *world) post(d utp.Definition, run func(context.Context, *tool.Call) (tool.Result, error)) *service {
+	w.t.Helper()
+	d.Target = strings.Replace(d.Target, "tool."+target, "tool.post", 1)
+	s := w.serve("post", func(s *service) []tool.Tool {
+		made := s.tool(d)
+		if run != nil {
+			made.Run = run
+		}
+		return []tool.Tool{made}
+	})
+	w.review(map[string]utp.Class{d.Tool: d.Class})
+	return s
 }

@@ -3,55 +3,16 @@ package kernel
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 const resultPage = 100
-
-// claim gives a worker the oldest turn of its agent that is driven here and free.
-func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (utp.ClaimAnswer, error) {
-	if q.Agent != from.Name {
-		return utp.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
-	}
-	var rows []TurnRow
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		rows, err = tx.Turns(TurnFilter{Agent: q.Agent, Open: true})
-		return err
-	})
-	if err != nil {
-		return utp.ClaimAnswer{}, err
-	}
-	for _, row := range rows {
-		if !k.driven(row.Turn) {
-			continue
-		}
-		answer, err := k.claimTurn(ctx, row.Turn, q.Worker)
-		if isCode(err, utp.CodeBusy) || isCode(err, utp.CodeTurnEnded) {
-			continue
-		}
-		return answer, err
-	}
-	return utp.ClaimAnswer{}, nil
-}
-
-func (k *Kernel) claimTurn(ctx context.Context, id, worker string) (utp.ClaimAnswer, error) {
-	var a utp.ClaimAnswer
-	err := k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
-		if err := s.feed(turn.Claim{Worker: worker, Lease: k.o.WorkerLease}); err != nil {
-			return err
-		}
-		st := s.rec.State
-		a = utp.ClaimAnswer{
-			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Step: st.Step, Args: s.rec.Args,
-			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease),
-		}
-		return nil
-	})
-	return a, err
-}
 
 func (k *Kernel) renew(ctx context.Context, from Caller, q utp.WorkerRequest) (utp.BeatAnswer, error) {
 	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
@@ -77,6 +38,9 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 // call asks for the calls of a step. Whatever is wrong with one of them becomes its
 // result, never the turn's failure.
 func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (struct{}, error) {
+	if len(q.Calls) > maxCalls || slices.ContainsFunc(q.Calls, func(c utp.ToolCall) bool { return len(c.Key) > maxName }) {
+		return struct{}{}, fault(utp.CodeBadRequest, "a step has at most 256 calls, with keys of at most 128 bytes")
+	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		in := turn.Request{Worker: q.Worker, Epoch: q.Epoch, Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
@@ -103,45 +67,39 @@ func (s *step) prepareAll(calls []utp.ToolCall, in *turn.Request) error {
 	return nil
 }
 
-func (k *Kernel) resume(ctx context.Context, from Caller, q utp.WorkerRequest) (utp.ResumeAnswer, error) {
-	waiting, ended := 0, false
+// resume tells a worker how its turn stands: what it still waits for, and under which
+// epoch and with which results it goes on. Nothing is changed by it: results are applied where
+// the last call ends.
+func (k *Kernel) resume(ctx context.Context, from Caller, q utp.TranscriptRequest) (utp.ResumeAnswer, error) {
+	a := utp.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
 		if err != nil {
 			return err
 		}
-		if rec.State.Agent != from.Name {
+		st := rec.State
+		switch {
+		case st.Agent != from.Name:
 			return notYours()
+		case st.Status == turn.Ended:
+			a.Ended = true
+			return nil
+		case !st.Knows(q.Worker, q.Epoch):
+			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
-		waiting, ended = rec.State.Waiting(), rec.State.Status == turn.Ended
-		return nil
-	})
-	a := utp.ResumeAnswer{Waiting: waiting, Ended: ended, LeaseMS: milliseconds(k.o.WorkerLease)}
-	if err != nil || ended || waiting > 0 {
-		return a, err
-	}
-	err = k.held(ctx, from, q.Turn, func(s *step) error {
-		before := s.rec.State.Calls
-		if err := s.feed(turn.Resume{Worker: q.Worker, Epoch: q.Epoch, Lease: k.o.WorkerLease}); err != nil {
-			return err
+		if a.Waiting = st.Waiting(); a.Waiting > 0 {
+			return nil
 		}
-		a.Waiting, a.Epoch = s.rec.State.Waiting(), s.rec.State.Epoch
-		if s.rec.State.Status == turn.Running {
-			s.before = append(s.before, "report.applying")
-			s.apply(before)
-		}
-		return nil
+		a.Epoch = st.Epoch
+		a.TranscriptAnswer, err = transcriptFrom(tx, q)
+		return err
 	})
 	return a, err
 }
 
-// apply appends the step's results to the transcript, where the worker reads them. A
-// call of an earlier step that is kept for a late word stands there already.
-func (s *step) apply(calls []turn.Call) {
-	for _, c := range calls {
-		if c.Adopted || c.Applied || c.ReplacedBy != "" || c.Outcome == nil {
-			continue
-		}
+// apply appends the result of an ended call to the transcript, where the worker reads it.
+func (s *step) apply(id string) {
+	if c, _ := s.rec.State.Find(id); c.Outcome != nil {
 		s.batch.Applied = append(s.batch.Applied, ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card})
 	}
 }
@@ -157,26 +115,37 @@ func (k *Kernel) transcript(ctx context.Context, from Caller, q utp.TranscriptRe
 		if rec.State.Agent != from.Name {
 			return notYours()
 		}
-		rows, err := tx.Results(q.Turn, q.After, resultPage)
-		if err != nil {
-			return err
-		}
-		a, err = transcriptPage(tx, rows)
+		a, err = transcriptFrom(tx, q)
 		return err
 	})
 	return a, err
 }
 
+func transcriptFrom(tx Tx, q utp.TranscriptRequest) (utp.TranscriptAnswer, error) {
+	rows, err := tx.Results(q.Turn, q.After, resultPage)
+	if err != nil {
+		return utp.TranscriptAnswer{}, err
+	}
+	return transcriptPage(tx, rows, q.Args)
+}
+
 // transcriptPage fills a page up to what one message may hold.
-func transcriptPage(tx Tx, rows []ResultRow) (utp.TranscriptAnswer, error) {
+func transcriptPage(tx Tx, rows []ResultRow, args bool) (utp.TranscriptAnswer, error) {
 	a := utp.TranscriptAnswer{More: len(rows) == resultPage}
 	room := utp.InlineLimit
 	for _, row := range rows {
 		r, err := result(tx, row)
+		if err == nil && args {
+			r.Args, err = givenTo(tx, row)
+		}
 		if err != nil {
 			return a, err
 		}
-		if room -= len(r.Result.Inline); room < 0 && len(a.Results) > 0 {
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return a, unexpected("a result", err)
+		}
+		if room -= len(raw); room < 0 && len(a.Results) > 0 {
 			a.More = true
 			return a, nil
 		}
@@ -189,23 +158,26 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q utp.DeliverRequest)
 	if !q.Status.Valid() {
 		return struct{}{}, fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
 	}
+	if q.Handoff != nil {
+		complete, err := q.Handoff.Complete()
+		if err != nil {
+			return struct{}{}, fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+		}
+		q.Handoff = &complete
+	}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
-		s.tell.Summary, s.tell.Output = q.Summary, q.Output
-		return s.feed(turn.Deliver{Worker: q.Worker, Epoch: q.Epoch, End: turn.End{
-			Status: q.Status, Code: q.Code, Message: q.Summary,
-		}})
+		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
+		s.tell.Told = s.rec.State.Told(q.Output)
+		end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
+		if err := s.deliverable(q, &end); err != nil {
+			return err
+		}
+		return s.feed(turn.Deliver{Worker: q.Worker, Epoch: q.Epoch, End: end})
 	})
 	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
 		err = nil
 	}
 	return struct{}{}, err
-}
-
-func (k *Kernel) driven(id string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, driven := k.active[id]
-	return driven
 }
 
 func isCode(err error, code utp.Code) bool {

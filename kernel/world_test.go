@@ -19,7 +19,6 @@ import (
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -48,6 +47,16 @@ type world struct {
 	env     map[string]string
 	sole    bool
 	secrets []string // values that must be nowhere
+
+	approvers kernel.Approvers
+	retention kernel.Retention
+	unjudged  bool // what is left behind says nothing any more
+	unresumed bool // a kernel that is booted leaves the open turns alone
+	idle      time.Duration
+	poll      time.Duration
+	own       bool // its next kernel keeps to its own turns
+	patient   bool // its questions wait to be shown
+	hints     bool // followers of another make are told
 
 	now       *process
 	processes []*process
@@ -116,7 +125,7 @@ func (w *world) tool(name string) kernel.Tool {
 	w.t.Helper()
 	var found kernel.Tool
 	w.view(func(tx kernel.Tx) (err error) {
-		found, err = tx.Tool(name)
+		found, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 		return err
 	})
 	return found
@@ -249,8 +258,8 @@ func (w *world) over(id string) turn.State {
 // questions lists what is open.
 func (w *world) questions() []utp.QuestionRow {
 	w.t.Helper()
-	var rows []utp.QuestionRow
-	if err := rpc.AskUntil(w.ctx, w.person, utp.OpQuestions, struct{}{}, &rows); err != nil {
+	rows, err := w.hub.Questions(w.ctx)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	return rows
@@ -325,7 +334,7 @@ func (w *world) end() {
 		s.cancel()
 		<-s.done
 	}
-	if !w.t.Failed() {
+	if !w.t.Failed() && !w.unjudged {
 		w.heardAll()
 	}
 	w.stop()
@@ -339,7 +348,7 @@ func (w *world) end() {
 		p.cancel()
 		<-p.done
 	}
-	if !w.t.Failed() {
+	if !w.t.Failed() && !w.unjudged {
 		w.judge()
 	}
 	if w.t.Failed() {

@@ -1,51 +1,12 @@
 package listen
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
-
-// grouped writes n with commas: 1,234,567.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-
-	return sign + digits
-}
-
-// counted writes n and its noun: 1 item, 2 items.
-func counted(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-
-	return grouped(n) + " " + noun + "s"
-}
-
-// bytesText writes a size exactly and, where that helps, as a rounded one too.
-func bytesText(n int64) string {
-	exact := counted(n, "byte")
-	if n < 10_000 {
-		return exact
-	}
-
-	size, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB", "PB", "EB"}
-	for size >= 999.95 && len(units) > 1 {
-		size, units = size/1000, units[1:]
-	}
-
-	return fmt.Sprintf("%s (%.1f %s)", exact, size, units[0])
-}
 
 // durationText writes a time to come, rounded up to whole seconds: "4 minutes 30
 // seconds". From ten minutes on it leaves the seconds out.
@@ -66,7 +27,7 @@ func durationText(d time.Duration) string {
 		noun    string
 	}{{3600, "hour"}, {60, "minute"}, {1, "second"}} {
 		if n := seconds / unit.seconds; n > 0 {
-			parts = append(parts, counted(n, unit.noun))
+			parts = append(parts, legible.Counted(n, unit.noun))
 			seconds -= n * unit.seconds
 		}
 	}

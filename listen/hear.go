@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // listened is what is kept about one session.
@@ -66,7 +67,7 @@ func (t *Terminal) session(id string) *listened {
 // tell says one labelled line at the urgency of the event. Sessions beyond the
 // first are named.
 func (t *Terminal) tell(e aaep.Event, label, text string) {
-	line := label + ": " + visibleText(text)
+	line := label + ": " + legible.Text(text)
 	if n := t.session(e.SessionID).number; n > 1 {
 		line = fmt.Sprintf("Session %d: %s", n, line)
 	}
@@ -75,7 +76,7 @@ func (t *Terminal) tell(e aaep.Event, label, text string) {
 	case aaep.UrgencyCritical:
 		t.interrupt(line)
 	case aaep.UrgencyBackground:
-		t.narrate(entry{text: line, background: true, tool: isTool(e)})
+		t.narrate(entry{text: line, background: true, tool: isTool(e), progress: e.Type() == aaep.TypeProgressUpdated})
 	default:
 		t.narrate(entry{text: line})
 	}
@@ -93,8 +94,9 @@ func isTool(e aaep.Event) bool {
 	return e.Type() == aaep.TypeToolInvoked || e.Type() == aaep.TypeToolCompleted
 }
 
-// hearState tells a change of state when it is worth a line: the end of a
-// question, what is critical, and states that no other event speaks of.
+// hearState tells a change of state when it is worth a line: the end of a question, what
+// is critical, what our own producers say beside a state, and states that no other event
+// speaks of.
 func (t *Terminal) hearState(e aaep.Event, p aaep.StateChanged) {
 	if t.resolved(e, p) {
 		return
@@ -102,7 +104,8 @@ func (t *Terminal) hearState(e aaep.Event, p aaep.StateChanged) {
 
 	switch p.ToState {
 	case aaep.StateIdle, aaep.StateThinking, aaep.StateCallingTool, aaep.StateWritingOutput, aaep.StateAwaitingInput:
-		if urgencyOf(e) != aaep.UrgencyCritical {
+		_, news := e.Extensions[aaep.PrefixEarshot]
+		if urgency := urgencyOf(e); urgency != aaep.UrgencyCritical && (!news || urgency == aaep.UrgencyBackground) {
 			return
 		}
 	default:
@@ -141,7 +144,7 @@ func (t *Terminal) hearOutput(e aaep.Event, s *listened, p aaep.OutputStreaming)
 func (t *Terminal) hearEnd(e aaep.Event, s *listened) {
 	for _, id := range slices.Sorted(maps.Keys(s.outputs)) {
 		if text := strings.TrimSpace(s.outputs[id]); text != "" {
-			t.narrate(entry{text: "Output: " + visibleText(text)})
+			t.narrate(entry{text: "Output: " + legible.Text(text)})
 		}
 	}
 
@@ -154,10 +157,10 @@ func (t *Terminal) hearEnd(e aaep.Event, s *listened) {
 	case aaep.SessionCancelled:
 		t.tell(e, "Cancelled", first(p.SummaryNormal, p.SummaryTerse))
 	case aaep.SessionErrored:
-		t.tell(e, "Error", first(p.SummaryNormal, p.SummaryTerse))
+		t.tell(e, "error", first(p.SummaryNormal, p.SummaryTerse))
 
 		if p.RemediationHint != "" {
-			t.tell(e, "Hint", p.RemediationHint)
+			t.tell(e, "hint", p.RemediationHint)
 		}
 	}
 }
@@ -173,10 +176,15 @@ func progressText(p aaep.ProgressUpdated) string {
 	case p.Progress.Step != nil:
 		parts = append(parts, fmt.Sprintf("step %d", *p.Progress.Step))
 	case p.Progress.TotalSteps != nil:
-		parts = append(parts, counted(*p.Progress.TotalSteps, "step")+" in all")
+		parts = append(parts, legible.Counted(*p.Progress.TotalSteps, "step")+" in all")
 	}
 
-	if text := first(p.Progress.Description, p.SummaryNormal, p.SummaryTerse); text != "" {
+	text := first(p.Progress.Description, p.SummaryNormal, p.SummaryTerse)
+	if p.Progress.Percent != nil && text == fmt.Sprintf("%g percent done.", *p.Progress.Percent) {
+		text = "" // that has been said
+	}
+
+	if text != "" {
 		parts = append(parts, text)
 	}
 
@@ -196,7 +204,7 @@ func resultLabel(e aaep.Event, p aaep.ToolCompleted) string {
 	default:
 	}
 
-	return "Result (" + visibleText(status) + ")"
+	return "Result (" + legible.Text(status) + ")"
 }
 
 func otherText(p aaep.Other) string {

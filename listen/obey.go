@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // maxNoise is how many lines of a pipe may mean nothing, one after the other,
@@ -182,14 +183,20 @@ func (t *Terminal) about(c command) {
 
 func (t *Terminal) why(q *question) {
 	w := q.what
-	t.labelled(fmt.Sprintf("Why question %d", q.number), first(w.detail, w.consequence, w.text))
+	detail, label := first(w.detail, w.consequence, w.text), "Why"
 
-	if w.tool != "" {
+	if number := fmt.Sprintf("Question %d", q.number); !strings.HasPrefix(detail, number) {
+		label += " question" + strings.TrimPrefix(number, "Question")
+	}
+
+	t.labelled(label, detail)
+
+	if w.tool != "" && !strings.Contains(detail, w.tool) {
 		t.labelled("Tool", w.tool)
 	}
 
 	if w.risk != "" {
-		t.promptf("Risk: %s.", visibleText(w.risk))
+		t.promptf("Risk: %s.", legible.Text(w.risk))
 	}
 }
 
@@ -266,9 +273,9 @@ func (t *Terminal) other(c command) {
 		t.notUnderstood(whole)
 	case len(takers) == 1 && (len(open) == 1 || text != whole):
 		response, _ := takers[0].what.understand(text, false)
-		t.reply(takers[0], Answer{Response: response}, visibleText(text)+" for")
+		t.reply(takers[0], Answer{Response: response}, legible.Text(text)+" for")
 	default:
-		t.promptf("%s Say which, for example: %s %d.", openText(open), visibleText(text), takers[0].number)
+		t.promptf("%s Say which, for example: %s %d.", openText(open), legible.Text(text), takers[0].number)
 	}
 }
 

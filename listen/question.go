@@ -7,15 +7,12 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-const (
-	// warnBefore is when the end of a question's time is announced.
-	warnBefore = 20 * time.Second
-	// resultGrace is how long the start of an accepted action waits to be told
-	// until the answer itself has been confirmed.
-	resultGrace = time.Second
-)
+// resultGrace is how long the start of an accepted action waits to be told until the
+// answer itself has been confirmed.
+const resultGrace = time.Second
 
 // stage is how far a question is here.
 type stage int
@@ -33,8 +30,10 @@ type question struct {
 	token   string
 	what    what
 
-	deadline time.Time
-	warned   bool
+	deadline  time.Time
+	waiting   bool      // nobody who can answer it has been shown it
+	unlimited bool      // its time is as long as a question's can be
+	warnAt    time.Time // when the end of its time is announced; zero: never, or done
 
 	stage  stage
 	answer int        // the Send that carries the answer, while it is under way
@@ -54,6 +53,7 @@ type what struct {
 	confirmation  bool
 	text          string // action, or question
 	consequence   string // or context
+	earlier       string // of a question that is put anew: what became of the one before
 	detail        string
 	irreversible  bool
 	reversible    bool
@@ -71,7 +71,7 @@ func confirmationOf(e aaep.Event, p aaep.AwaitingConfirmation) question {
 	q := questionOf(e, p.ReplyToken, p.TimeoutSeconds)
 	tool, call := p.Subject()
 	q.what.confirmation = true
-	q.what.text, q.what.consequence, q.what.detail = p.Action, p.Consequence, p.SummaryDetailed
+	q.what.text, q.what.consequence, q.what.detail = p.Action, p.Consequence, first(q.what.detail, p.SummaryDetailed)
 	q.what.irreversible = p.Irreversible || p.Reversibility == aaep.Irreversible
 	q.what.reversible = !q.what.irreversible && (p.Reversibility == aaep.Reversible || q.what.class == "reversible")
 	q.what.risk, q.what.defaultAnswer = string(p.RiskLevel), string(p.DefaultDecision)
@@ -111,11 +111,15 @@ func questionOf(e aaep.Event, token string, timeout int64) question {
 		deadline = e.Time.Add(time.Duration(timeout) * time.Second)
 	}
 
+	waiting, _ := ours.Flag("waiting")
+	unlimited, _ := ours.Flag("unlimited")
+
 	return question{
 		number: int(max(whole("question"), 0)), session: e.SessionID, token: token, deadline: deadline,
+		waiting: waiting, unlimited: unlimited, warnAt: announce.WarnAt(e.Time, deadline),
 		what: what{
-			tool: text("tool"), call: callID(text("tool_call_id")), class: text("class"), hint: text("hint"),
-			items: whole("items"), bytes: whole("bytes"),
+			earlier: text("earlier"), tool: text("tool"), call: callID(text("tool_call_id")), class: text("class"), hint: text("hint"),
+			detail: text("detail"), items: whole("items"), bytes: whole("bytes"),
 		},
 	}
 }
@@ -138,10 +142,13 @@ func (t *Terminal) ask(q question) {
 
 	t.highest = max(t.highest, q.number)
 
-	q.warned = !q.deadline.After(t.now.Add(warnBefore))
+	if !q.warnAt.After(t.now) { // what is printed now says it
+		q.warnAt = time.Time{}
+	}
 
 	if old := t.find(q.number); old != nil && old.asksTheSame(q) {
-		old.token, old.deadline, old.warned = q.token, q.deadline, q.warned
+		old.token, old.deadline, old.warnAt = q.token, q.deadline, q.warnAt
+		old.waiting, old.unlimited = q.waiting, q.unlimited
 		t.promptf("Question %d: %s.", old.number, t.untilText(old))
 
 		return
@@ -182,9 +189,9 @@ func (t *Terminal) open() []*question {
 }
 
 // asksTheSame is true for an open question that comes again, with more time. The
-// detailed summary may say so, and differ.
+// detailed summary may say so, and differ, as may how long ago something was.
 func (q *question) asksTheSame(again question) bool {
-	again.what.detail = q.what.detail
+	again.what.detail, again.what.earlier = q.what.detail, q.what.earlier
 
 	return q.stage == stageOpen && q.session == again.session && reflect.DeepEqual(q.what, again.what)
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // resolution is the end of a question as an event tells it.
@@ -88,7 +90,11 @@ func (t *Terminal) endText(q *question) string {
 		who += " by " + t.settings.Show(end.by)
 	}
 
-	if end.surface != "" {
+	switch end.surface {
+	case "":
+	case "signal":
+		who += " by a signal"
+	default:
 		who += " on " + t.settings.Show(end.surface)
 	}
 
@@ -96,12 +102,26 @@ func (t *Terminal) endText(q *question) string {
 	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered, aaep.ResolutionStopped:
 		return fmt.Sprintf("Question %d was %s%s.", q.number, end.how, who)
 	case aaep.ResolutionExpired:
-		return fmt.Sprintf("Question %d: %s", q.number, visibleText(first(end.summary, "nobody answered in time.")))
+		return q.headed(first(end.summary, "nobody answered in time."))
 	case aaep.ResolutionWithdrawn, aaep.ResolutionExtended:
-		return fmt.Sprintf("Question %d is no longer asked. %s", q.number, visibleText(end.summary))
+		if q.stage == stageAccepted && end.summary != "" { // it was not asked any more
+			return q.headed(end.summary)
+		}
+
+		return fmt.Sprintf("Question %d is no longer asked. %s", q.number, legible.Text(end.summary))
 	default:
-		return fmt.Sprintf("Question %d has ended: %s.", q.number, visibleText(string(end.how)))
+		return fmt.Sprintf("Question %d has ended: %s.", q.number, legible.Text(string(end.how)))
 	}
+}
+
+// headed puts the question's number before a text that does not name it itself.
+func (q *question) headed(text string) string {
+	_, after, found := strings.Cut(text, fmt.Sprintf("uestion %d", q.number))
+	if found && (after == "" || !unicode.IsDigit(rune(after[0]))) {
+		return legible.Text(text)
+	}
+
+	return fmt.Sprintf("Question %d: %s", q.number, legible.Text(text))
 }
 
 // over closes a question. It is forgotten once its answer, if one is under way,
@@ -175,7 +195,7 @@ func (t *Terminal) settle(sent request, r Result) {
 }
 
 func (t *Terminal) notRecorded(word string, err error) {
-	t.promptf("Not recorded: %s. %s", word, sentence(visibleText(err.Error())))
+	t.promptf("Not recorded: %s. %s", word, sentence(legible.Text(err.Error())))
 }
 
 func (t *Terminal) settleAnswer(r Result, word string) {
@@ -250,7 +270,7 @@ func (t *Terminal) stillOpen(q *question) {
 // showPage prints one page of what a question is about.
 func (t *Terminal) showPage(made PageRequest, r Result) {
 	if r.Err != nil {
-		t.promptf("No list: %s", sentence(visibleText(r.Err.Error())))
+		t.promptf("No list: %s", sentence(legible.Text(r.Err.Error())))
 
 		return
 	}
@@ -264,12 +284,12 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 
 	from := (p.Number-1)*PageSize + 1
 	t.promptf("List of question %d, page %d of %d: items %d to %d of %s.",
-		made.Question, p.Number, p.Pages, from, from+len(p.Items)-1, grouped(int64(p.Total)))
+		made.Question, p.Number, p.Pages, from, from+len(p.Items)-1, legible.Grouped(int64(p.Total)))
 
 	for i, item := range p.Items {
 		line := fmt.Sprintf("%d. %s", from+i, t.settings.Show(item.Value))
 		if item.Note != "" {
-			line += ", " + visibleText(item.Note)
+			line += ", " + legible.Text(item.Note)
 		}
 
 		t.promptf("%s", line)
@@ -298,21 +318,25 @@ func (t *Terminal) warn() {
 			continue
 		}
 
-		q.warned = true
+		q.warnAt = time.Time{}
 
 		if q.deadline.After(t.now) {
-			t.promptf("%s left to answer question %d. Type %s to get more.",
-				durationText(q.deadline.Sub(t.now)), q.number, t.numbered(q, "more time"))
+			more := "Type " + t.numbered(q, "more time") + " to get more."
+			if t.gone {
+				more = "Where it can be answered, more time can be asked for."
+			}
+
+			t.promptf("%s left to answer question %d. %s", durationText(q.deadline.Sub(t.now)), q.number, more)
 		}
 	}
 }
 
 func (q *question) warningDue() time.Time {
-	if q.stage != stageOpen || q.warned || q.answer != 0 {
+	if q.stage != stageOpen || q.answer != 0 {
 		return time.Time{}
 	}
 
-	return q.deadline.Add(-warnBefore)
+	return q.warnAt
 }
 
 // sayStarts tells when an accepted action starts, after its answer was confirmed
@@ -381,5 +405,5 @@ func (t *Terminal) timely(v verb) bool {
 
 // sentence begins a text with a capital and ends it with a full stop.
 func sentence(text string) string {
-	return capital(strings.TrimSuffix(text, ".")) + "."
+	return legible.Capital(strings.TrimSuffix(text, ".")) + "."
 }

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options, port Port) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &shell{
 		o: o, port: port, ctx: ctx,
-		results: make(chan Result),
+		results: make(chan Result), asked: map[int]bool{},
 		input:   newInput(o.In, o.FlushInput),
 		machine: NewTerminal(Settings{Zone: o.Zone, Typed: o.FlushInput != nil, Show: o.Show}),
 	}
@@ -93,7 +93,11 @@ type shell struct {
 	input   *input
 	results chan Result // written by the requests, read by run
 	pending int         // requests whose result has not been read
-	tasks   sync.WaitGroup
+	// asked are those of them that bring something about. What they bring about is told
+	// after their result, unless that takes longer than grace.
+	asked map[int]bool
+	grace <-chan time.Time
+	tasks sync.WaitGroup
 }
 
 // heard is what the goroutine of the events hands over.
@@ -111,6 +115,11 @@ func (s *shell) run(ctx context.Context) error {
 	for {
 		s.arm(timer)
 
+		heard := events
+		if len(s.asked) > 0 && s.grace != nil {
+			heard = nil
+		}
+
 		lines := s.input.lines
 		if !s.machine.Ready() {
 			lines = nil
@@ -121,7 +130,7 @@ func (s *shell) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("listen: %w", context.Cause(ctx))
-		case h, more := <-events:
+		case h, more := <-heard:
 			if !more {
 				return s.finish(ctx)
 			}
@@ -130,8 +139,9 @@ func (s *shell) run(ctx context.Context) error {
 		case line, more := <-lines:
 			err = s.read(line, more)
 		case r := <-s.results:
-			s.pending--
-			err = s.feed(func(now time.Time) []Effect { return s.machine.Result(now, r) })
+			err = s.result(r)
+		case <-s.grace:
+			s.grace = nil
 		case <-timer.C:
 			err = s.feed(s.machine.Tick)
 		}
@@ -140,6 +150,14 @@ func (s *shell) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// result takes the end of a request.
+func (s *shell) result(r Result) error {
+	s.pending--
+	delete(s.asked, r.ID)
+
+	return s.feed(func(now time.Time) []Effect { return s.machine.Result(now, r) })
 }
 
 // listen hands the events over one by one; the channel closes behind the last.
@@ -189,7 +207,7 @@ func (s *shell) copyJSON(d Delivered) error {
 	raw := d.Raw
 	if raw == nil {
 		var err error
-		if raw, err = d.Event.Encode(); err != nil {
+		if raw, err = d.Event.Forward(); err != nil {
 			return fmt.Errorf("listen: writing event %s: %w", d.Event.ID, err)
 		}
 	}
@@ -228,8 +246,7 @@ func (s *shell) finish(ctx context.Context) error {
 	for s.pending > 0 {
 		select {
 		case r := <-s.results:
-			s.pending--
-			if err := s.feed(func(now time.Time) []Effect { return s.machine.Result(now, r) }); err != nil {
+			if err := s.result(r); err != nil {
 				return err
 			}
 		case <-timer.C:

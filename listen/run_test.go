@@ -25,8 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type port struct {
 	events chan listen.Delivered
 	failed chan error
-	// answer takes over Answer when it is set.
+	// answer and stop take over Answer and Stop when they are set.
 	answer func(ctx context.Context, a listen.Answer) error
+	stop   func(ctx context.Context) error
 
 	mu   sync.Mutex
 	said []string
@@ -85,8 +86,12 @@ func (p *port) Extend(_ context.Context, e listen.Extend) error {
 	return nil
 }
 
-func (p *port) Stop(context.Context, listen.Stop) error {
+func (p *port) Stop(ctx context.Context, _ listen.Stop) error {
 	p.note("stop")
+
+	if p.stop != nil {
+		return p.stop(ctx)
+	}
 
 	return nil
 }
@@ -149,7 +154,7 @@ func (s *screen) waitFor(t *testing.T, text string) {
 
 		select {
 		case <-more:
-		case <-time.After(10 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Fatalf("waited for %q, saw:\n%s", text, shown)
 		}
 	}
@@ -264,12 +269,13 @@ func TestRunStopOvertakesAnswer(t *testing.T) {
 			t.Errorf("heard %q, want %q\n%s", p.heard(), want, out)
 		}
 
-		// The events end while the answer is still under way: Run gives it two seconds.
+		// The events end while the answer is still under way: for a second they wait for
+		// it, and then Run gives it two more.
 		before := time.Now()
 
 		close(p.events)
 
-		if err := <-done; err != nil || time.Since(before) != 2*time.Second {
+		if err := <-done; err != nil || time.Since(before) != 3*time.Second {
 			t.Errorf("Run: %v after %v", err, time.Since(before))
 		}
 
@@ -365,7 +371,7 @@ func TestRunClock(t *testing.T) {
 
 		<-time.After(41 * time.Second)
 
-		if !strings.Contains(out.String(), "20 seconds left to answer question 1.\n") {
+		if !strings.Contains(out.String(), "30 seconds left to answer question 1.\n") {
 			t.Errorf("no warning:\n%s", out)
 		}
 		close(p.events)
@@ -436,5 +442,54 @@ func closeAll(t *testing.T, all ...io.Closer) {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRunTellsTheAnswerFirst: what a request brings about may be heard before it has
+// been answered. It is told after "Recorded", but never long after it came.
+func TestRunTellsTheAnswerFirst(t *testing.T) {
+	t.Parallel()
+
+	for name, row := range map[string]struct {
+		takes time.Duration
+		want  []string
+	}{
+		"soon": {300 * time.Millisecond, []string{"Understood: stop.", "Recorded: stop.", "Cancelled: Stopped."}},
+		"late": {1500 * time.Millisecond, []string{"Understood: stop.", "Cancelled: Stopped.", "Recorded: stop."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p, out := newPort(), newScreen()
+				p.stop = func(context.Context) error {
+					<-time.After(row.takes) // by the bubble's clock
+
+					return nil
+				}
+				in, typed := io.Pipe()
+				done := running(t.Context(), listen.Options{In: in, Out: out}, p)
+				p.events <- started()
+				write(t, typed, "stop\n")
+				synctest.Wait()
+				p.events <- delivered("9", aaep.SessionCancelled{CancelledBy: aaep.CancelledByUser, CancellationReason: "stopped", SummaryNormal: "Stopped."})
+
+				close(p.events)
+
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+
+				closeAll(t, typed, in)
+
+				at := -1
+				for _, text := range row.want {
+					i := strings.Index(out.String(), text)
+					if i < at || i < 0 {
+						t.Errorf("%q is missing or too early:\n%s", text, out)
+					}
+					at = i
+				}
+			})
+		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 const (
@@ -20,6 +22,8 @@ type entry struct {
 	text string
 	// background entries give way to later ones.
 	background bool
+	// progress entries give way to each other only, and go before the rest.
+	progress bool
 	// tool entries are counted when they give way: a person must be able to know
 	// that tools ran (L1S-3).
 	tool bool
@@ -31,12 +35,13 @@ func (e entry) line() string {
 		return e.text
 	}
 
-	return fmt.Sprintf("%s (%s left out)", e.text, counted(int64(e.left), "earlier tool line"))
+	return fmt.Sprintf("%s (%s left out)", e.text, legible.Counted(int64(e.left), "earlier tool line"))
 }
 
 // screen is what has been printed, what waits and what is held.
 type screen struct {
-	waiting    *entry    // the latest background entry
+	progress   *entry    // the latest of these: how far the work is, nothing else tells
+	waiting    *entry    // the latest other background entry
 	background time.Time // when a background entry was last printed
 
 	held     []entry
@@ -55,6 +60,12 @@ func (t *Terminal) narrate(e entry) {
 	}
 
 	s := &t.screen
+	if e.progress {
+		s.progress = &e
+
+		return
+	}
+
 	if s.waiting != nil {
 		e.left = s.waiting.left
 		if s.waiting.tool {
@@ -78,6 +89,8 @@ func (t *Terminal) interrupt(text string) {
 // progress and states are superseded, tools are told.
 func (t *Terminal) giveWay() {
 	s := &t.screen
+	s.progress = nil
+
 	if s.waiting == nil {
 		return
 	}
@@ -113,8 +126,11 @@ func (t *Terminal) holding() bool { return len(t.open()) > 0 }
 // heldCount is how many entries wait for "go on".
 func (t *Terminal) heldCount() int {
 	n := len(t.screen.held) + t.screen.dropped
-	if t.screen.waiting != nil {
-		n++
+
+	for _, e := range []*entry{t.screen.waiting, t.screen.progress} {
+		if e != nil {
+			n++
+		}
 	}
 
 	return n
@@ -125,19 +141,21 @@ func (t *Terminal) release() {
 	s := &t.screen
 
 	if s.dropped > 0 {
-		t.print(Narration, fmt.Sprintf("%s left out.", counted(int64(s.dropped), "earlier line")))
+		t.print(Narration, fmt.Sprintf("%s left out.", legible.Counted(int64(s.dropped), "earlier line")))
 	}
 
 	for _, e := range s.held {
 		t.print(Narration, e.line())
 	}
 
-	if s.waiting != nil {
-		t.print(Narration, s.waiting.line())
-		s.background = t.now
+	for _, e := range []*entry{s.waiting, s.progress} {
+		if e != nil {
+			t.print(Narration, e.line())
+			s.background = t.now
+		}
 	}
 
-	s.waiting, s.held, s.dropped, s.toldMany = nil, nil, 0, 0
+	s.waiting, s.progress, s.held, s.dropped, s.toldMany = nil, nil, nil, 0, 0
 }
 
 // refresh says what the time has come for: the latest background entry, or that
@@ -155,14 +173,19 @@ func (t *Terminal) refresh() {
 		return
 	}
 
-	t.print(Narration, s.waiting.line())
-	s.waiting, s.background = nil, t.now
+	next := &s.waiting
+	if s.progress != nil {
+		next = &s.progress
+	}
+
+	t.print(Narration, (*next).line())
+	*next, s.background = nil, t.now
 }
 
 func (t *Terminal) tellHeld() {
 	s := &t.screen
 	s.told, s.toldMany = t.now, t.heldCount()
-	t.promptf("%s held; type go on.", counted(int64(s.toldMany), "line"))
+	t.promptf("%s held; type go on.", legible.Counted(int64(s.toldMany), "line"))
 }
 
 func (t *Terminal) screenDue() time.Time {
@@ -175,7 +198,7 @@ func (t *Terminal) screenDue() time.Time {
 		return t.now
 	case t.holding():
 		return s.told.Add(heldEvery)
-	case s.waiting == nil:
+	case s.waiting == nil && s.progress == nil:
 		return time.Time{}
 	case s.background.IsZero():
 		return t.now

@@ -3,9 +3,10 @@ package listen
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // show prints a question in full: its number, what it is about, how much of it,
@@ -13,13 +14,47 @@ import (
 func (t *Terminal) show(q *question) {
 	// The empty line sets it apart, and ends a line that somebody had begun to type.
 	t.print(Prompt, "")
-	t.promptf("Question %d: %s", q.number, visibleText(q.what.text))
+	t.showQuestion(q)
+	t.showWords(q)
+}
+
+func (t *Terminal) showQuestion(q *question) {
+	t.promptf("Question %d: %s", q.number, legible.Text(q.what.text))
+	t.labelled("Asked anew", q.what.earlier)
 
 	if q.what.confirmation {
 		t.showConfirmation(q)
 	} else {
 		t.showClarification(q)
 	}
+}
+
+// Present gives the lines of a question in full, as a [Terminal] shows it, but for the
+// words that answer it there. An event that asks nothing has none.
+func Present(s Settings, now time.Time, e aaep.Event) []string {
+	t := NewTerminal(s)
+	t.now = now
+
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		q := confirmationOf(e, p)
+		t.showQuestion(&q)
+	case aaep.AwaitingClarification:
+		q := clarificationOf(e, p)
+		t.showQuestion(&q)
+	default:
+		return nil
+	}
+
+	var lines []string
+
+	for _, effect := range t.out {
+		if shown, is := effect.(Print); is {
+			lines = append(lines, shown.Lines...)
+		}
+	}
+
+	return lines
 }
 
 func (t *Terminal) showConfirmation(q *question) {
@@ -44,8 +79,7 @@ func (t *Terminal) showConfirmation(q *question) {
 		silence = "Without an answer it will be done."
 	}
 
-	t.promptf("%s. %s", capital(t.untilText(q)), silence)
-	t.showWords(q)
+	t.promptf("%s. %s", legible.Capital(t.untilText(q)), silence)
 }
 
 func (t *Terminal) showClarification(q *question) {
@@ -54,7 +88,7 @@ func (t *Terminal) showClarification(q *question) {
 	t.labelled("Hint", w.hint)
 
 	for _, c := range w.choices {
-		t.promptf("Type %s for: %s", t.choiceWord(q, c), visibleText(c.Label))
+		t.promptf("Type %s for: %s", t.choiceWord(q, c), legible.Text(c.Label))
 	}
 
 	silence := ""
@@ -62,8 +96,7 @@ func (t *Terminal) showClarification(q *question) {
 		silence = " Without an answer it is: " + t.settings.Show(w.defaultAnswer) + "."
 	}
 
-	t.promptf("%s.%s", capital(t.untilText(q)), silence)
-	t.showWords(q)
+	t.promptf("%s.%s", legible.Capital(t.untilText(q)), silence)
 }
 
 // showWords says how to answer, or that it cannot be done here.
@@ -83,7 +116,7 @@ func (t *Terminal) cannotAnswer(q *question) {
 
 func (t *Terminal) labelled(label, text string) {
 	if text != "" {
-		t.promptf("%s: %s", label, visibleText(text))
+		t.promptf("%s: %s", label, legible.Text(text))
 	}
 }
 
@@ -93,19 +126,27 @@ func (t *Terminal) untilText(q *question) string {
 		return "the time to answer is over"
 	}
 
-	return fmt.Sprintf("answer until %s, in %s",
-		momentText(q.deadline, t.now, t.settings.Zone), durationText(q.deadline.Sub(t.now)))
+	end := momentText(q.deadline, t.now, t.settings.Zone)
+
+	switch {
+	case q.waiting:
+		return "it waits until somebody who can answer is shown it, at most until " + end
+	case q.unlimited:
+		return "there is no time limit; it stays open until " + end
+	default:
+		return fmt.Sprintf("answer until %s, in %s", end, durationText(q.deadline.Sub(t.now)))
+	}
 }
 
 // amount says how many things, and how many bytes.
 func (w what) amount() string {
 	var parts []string
 	if w.items >= 0 {
-		parts = append(parts, counted(w.items, "item"))
+		parts = append(parts, legible.Counted(w.items, "item"))
 	}
 
 	if w.bytes >= 0 {
-		parts = append(parts, bytesText(w.bytes))
+		parts = append(parts, legible.Bytes(w.bytes))
 	}
 
 	return strings.Join(parts, ", ")
@@ -185,10 +226,10 @@ func (t *Terminal) choiceWord(q *question, c aaep.Choice) string {
 func (t *Terminal) plainChoiceWord(c aaep.Choice) string {
 	word := spoken(c.Value)
 	if parseWords(word).verb == verbOther && parseWords(word).number == 0 {
-		return visibleText(word)
+		return legible.Text(word)
 	}
 
-	return "answer " + visibleText(word) // the bare word means something else
+	return "answer " + legible.Text(word) // the bare word means something else
 }
 
 // either joins words as a sentence does: a, b or c.
@@ -198,11 +239,4 @@ func either(list []string) string {
 	}
 
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
-}
-
-// capital begins a text with a capital letter.
-func capital(text string) string {
-	_, size := utf8.DecodeRuneInString(text)
-
-	return strings.ToUpper(text[:size]) + text[size:]
 }

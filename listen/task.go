@@ -45,6 +45,14 @@ func (s *shell) print(p Print) error {
 func (s *shell) request(e Send) {
 	s.pending++
 
+	if _, reads := e.Request.(PageRequest); !reads {
+		if len(s.asked) == 0 {
+			s.grace = time.After(resultGrace)
+		}
+
+		s.asked[e.ID] = true
+	}
+
 	s.tasks.Go(func() {
 		r := Result{ID: e.ID}
 		r.Page, r.Err = s.call(s.ctx, e.Request)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // Settings are the options of a [Terminal]. The zero value is usable.
@@ -61,7 +62,7 @@ func NewTerminal(s Settings) *Terminal {
 	}
 
 	if s.Show == nil {
-		s.Show = visibleValue
+		s.Show = legible.Value
 	}
 
 	return &Terminal{settings: s, sessions: map[string]*listened{}, sent: map[int]request{}}

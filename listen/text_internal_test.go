@@ -4,70 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
-
-func TestVisible(t *testing.T) {
-	t.Parallel()
-
-	cases := []struct{ name, in, text, value string }{
-		{"plain", "a b", "a b", "\u2068a b\u2069"},
-		{"escape", "a\x1b[31mb", "a<U+001B>[31mb", "\u2068a<U+001B>[31mb\u2069"},
-		{"bell and C1", "\a\u009b", "<U+0007><U+009B>", "\u2068<U+0007><U+009B>\u2069"},
-		{"line break", "a\nb", "a\nb", "\u2068a<U+000A>b\u2069"},
-		{"carriage return", "a\r\nb\rc", "a\nb<U+000D>c", "\u2068a<U+000D><U+000A>b<U+000D>c\u2069"},
-		{"tab", "a\tb", "a b", "\u2068a<U+0009>b\u2069"},
-		{"override", "a\u202eb", "a<U+202E>b", "\u2068a<U+202E>b\u2069"},
-		{"paired isolate", "\u2068a\u2069", "\u2068a\u2069", "\u2068<U+2068>a<U+2069>\u2069"},
-		{"lone isolates", "\u2069a\u2067", "<U+2069>a<U+2067>", "\u2068<U+2069>a<U+2067>\u2069"},
-		{"isolate over a line", "\u2068a\nb\u2069", "<U+2068>a\nb<U+2069>", "\u2068<U+2068>a<U+000A>b<U+2069>\u2069"},
-		{"invisible", "a\u200b\u00ad\ufeffb\u3164", "a<U+200B><U+00AD><U+FEFF>b<U+3164>", "\u2068a<U+200B><U+00AD><U+FEFF>b<U+3164>\u2069"},
-		{"separator", "a\u2028b", "a<U+2028>b", "\u2068a<U+2028>b\u2069"},
-		{"tag", "a\U000e0041", "a<U+E0041>", "\u2068a<U+E0041>\u2069"},
-		{"persian joiner", "می\u200cخواهم", "می\u200cخواهم", "\u2068می\u200cخواهم\u2069"},
-		{"joiner out of place", "a\u200db\u200d", "a\u200db\u200d", "\u2068a<U+200D>b<U+200D>\u2069"},
-		{"family", "👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧", "\u2068👨\u200d👩\u200d👧\u2069"},
-		{"outer spaces", " a  b ", " a  b ", "\u2068<U+0020>a <U+0020>b<U+0020>\u2069"},
-		{"forged name", "a<U+001B>", "a<U+001B>", "\u2068a<U+003C>U+001B>\u2069"},
-		{"not UTF-8", "a\xffb", "a<0xFF>b", "\u2068a<0xFF>b\u2069"},
-		{"combining", "e\u0301", "e\u0301", "\u2068e\u0301\u2069"},
-	}
-	for _, c := range cases {
-		if got := visibleText(c.in); got != c.text {
-			t.Errorf("%s: text %q, want %q", c.name, got, c.text)
-		}
-
-		if got := visibleValue(c.in); got != c.value {
-			t.Errorf("%s: value %q, want %q", c.name, got, c.value)
-		}
-	}
-}
-
-// TestVisibleNeverActs shows that no text reaches the terminal with a control in it.
-func TestVisibleNeverActs(t *testing.T) {
-	t.Parallel()
-
-	rapid.Check(t, func(t *rapid.T) {
-		in := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("a \n\x1b\u202e\u2066\u2069\u200d\u0301\u009b")))).Draw(t, "text")
-		for _, out := range []string{visibleText(in), visibleValue(in)} {
-			for _, r := range out {
-				if (r < ' ' && r != '\n') || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) {
-					t.Fatalf("%q became %q", in, out)
-				}
-			}
-
-			if !utf8.ValidString(out) {
-				t.Fatalf("%q became %q", in, out)
-			}
-		}
-
-		if strings.ContainsRune(visibleValue(in), '\n') {
-			t.Fatalf("a value breaks the line: %q", in)
-		}
-	})
-}
 
 func TestWrap(t *testing.T) {
 	t.Parallel()
@@ -106,7 +47,7 @@ func TestWrapKeepsEverything(t *testing.T) {
 	letters := []rune("ab .-é\u0301日한\U0001f1e9\U0001f468\u200d\u2066\u2069\u2068אب\n")
 
 	rapid.Check(t, func(t *rapid.T) {
-		in := visibleText(rapid.StringOf(rapid.RuneFrom(letters)).Draw(t, "text"))
+		in := legible.Text(rapid.StringOf(rapid.RuneFrom(letters)).Draw(t, "text"))
 		columns := rapid.IntRange(20, 60).Draw(t, "columns")
 		lines := wrap(in, columns)
 
@@ -145,10 +86,8 @@ func TestAmounts(t *testing.T) {
 	zone := time.FixedZone("east", 2*3600)
 
 	for got, want := range map[string]string{
-		grouped(0): "0", grouped(999): "999", grouped(-1000): "-1,000", grouped(1_234_567): "1,234,567",
-		counted(1, "item"): "1 item", counted(1000, "item"): "1,000 items",
-		bytesText(1): "1 byte", bytesText(9_999): "9,999 bytes", bytesText(12_345): "12,345 bytes (12.3 kB)",
-		bytesText(999_960): "999,960 bytes (1.0 MB)", bytesText(1 << 62): "4,611,686,018,427,387,904 bytes (4.6 EB)",
+		legible.Grouped(0): "0", legible.Grouped(999): "999", legible.Grouped(-1000): "-1,000", legible.Grouped(1_234_567): "1,234,567",
+		legible.Counted(1, "item"): "1 item", legible.Counted(1000, "item"): "1,000 items",
 		durationText(-time.Second): "0 seconds", durationText(time.Millisecond): "1 second",
 		durationText(5 * time.Minute): "5 minutes", durationText(270 * time.Second): "4 minutes 30 seconds",
 		durationText(601 * time.Second): "11 minutes", durationText(24 * time.Hour): "24 hours",

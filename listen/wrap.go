@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 const (
@@ -21,6 +23,16 @@ const (
 type cluster struct {
 	text    string
 	columns int
+}
+
+// Wrap breaks a line of text into lines of at most so many columns, 80 when 0, as a
+// [Terminal] does: between words where it can, all but the first indented.
+func Wrap(text string, columns int) []string {
+	if columns == 0 {
+		columns = defaultWidth
+	}
+
+	return wrap(text, columns)
 }
 
 // wrap breaks an entry into lines of at most columns, between words where it can
@@ -91,9 +103,9 @@ func (w *wrapper) put(c cluster) {
 
 	for _, r := range c.text {
 		switch r {
-		case leftIsolate, rightIsolate, firstIsolate:
+		case legible.LeftIsolate, legible.RightIsolate, legible.FirstIsolate:
 			w.open = append(w.open, r)
-		case popIsolate:
+		case legible.PopIsolate:
 			w.open = w.open[:max(len(w.open)-1, 0)]
 		}
 	}
@@ -108,7 +120,7 @@ func (w *wrapper) newLine() {
 
 func (w *wrapper) flush() {
 	for range w.open {
-		w.line.WriteRune(popIsolate)
+		w.line.WriteRune(legible.PopIsolate)
 	}
 
 	w.lines = append(w.lines, strings.TrimRight(w.line.String(), " "))
@@ -141,7 +153,7 @@ func clusters(text string) []cluster {
 		columns := runeColumns(r)
 		half := r >= 0x1f1e6 && r <= 0x1f1ff
 		together := len(list) > 0 &&
-			(extends(r) || last == joiner || opensIsolate(last) || (flag && half) || hangulFollows(last, r))
+			(extends(r) || last == legible.Joiner || opensIsolate(last) || (flag && half) || hangulFollows(last, r))
 
 		pair := flag && half
 		flag = half && !pair
@@ -167,10 +179,12 @@ func clusters(text string) []cluster {
 
 // extends is true for what belongs to the character before it.
 func extends(r rune) bool {
-	return unicode.In(r, unicode.M) || r == joiner || r == nonJoiner || r == popIsolate || (r >= 0x1f3fb && r <= 0x1f3ff)
+	return unicode.In(r, unicode.M) || r == legible.Joiner || r == legible.NonJoiner || r == legible.PopIsolate || (r >= 0x1f3fb && r <= 0x1f3ff)
 }
 
-func opensIsolate(r rune) bool { return r == leftIsolate || r == rightIsolate || r == firstIsolate }
+func opensIsolate(r rune) bool {
+	return r == legible.LeftIsolate || r == legible.RightIsolate || r == legible.FirstIsolate
+}
 
 // hangulFollows is true where two jamo are drawn as one syllable.
 func hangulFollows(before, r rune) bool {

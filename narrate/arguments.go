@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 const (
@@ -57,7 +59,7 @@ func showMember(d *jsontext.Decoder, name string) (Param, error) {
 	switch {
 	case namesCredential(name): // not even its name, which readers scan for
 		return say("value.hidden", nil), nil
-	case plain(name):
+	case legible.Plain(name):
 		shown = identifier(name)
 	}
 	return say("value.member", Params{"name": shown, "value": value}), nil

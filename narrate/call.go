@@ -5,29 +5,36 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // Members of extensions.earshot and extensions.utp.
 const (
-	extQuestion = "question"
-	extTool     = "tool"
-	extCall     = "tool_call_id"
-	extClass    = "class"
-	extCode     = "code"
-	extStatus   = "status"
-	extReason   = "reason"
-	extBy       = "by"
-	extSurface  = "surface"
-	extDeadline = "deadline"
-	extItems    = "items"
-	extBytes    = "bytes"
-	extUndo     = "undo_seconds"
-	extHint     = "hint"
-	extStartsAt = "starts_at"
-	extReplaces = "replaces"
-	extNew      = "unreviewed"
+	extQuestion  = "question"
+	extTool      = "tool"
+	extCall      = "tool_call_id"
+	extClass     = "class"
+	extCode      = "code"
+	extStatus    = "status"
+	extReason    = "reason"
+	extBy        = "by"
+	extSurface   = "surface"
+	extDeadline  = "deadline"
+	extWaiting   = "waiting"
+	extUnlimited = "unlimited"
+	extItems     = "items"
+	extBytes     = "bytes"
+	extUndo      = "undo_seconds"
+	extHint      = "hint"
+	extDetail    = "detail"
+	extStartsAt  = "starts_at"
+	extReplaces  = "replaces"
+	// extEnforcement is there where a service is not held to the gate: broker-only or advisory.
+	extEnforcement = "enforcement"
+	extEarlier     = "earlier"
+	extNew         = "unreviewed"
 )
 
 // Names of parameters and fields that occur more than once.
@@ -42,6 +49,7 @@ const (
 	fieldError       = "error_message"
 	fieldQuestion    = "question"
 	fieldContext     = "context"
+	fieldReason      = "reason"
 	fieldHint        = "remediation_hint"
 	fieldOutput      = "output_summary"
 	fieldPartial     = "partial_result"
@@ -133,7 +141,7 @@ func (s *scene) own(text string, facts Params) (Param, bool) {
 }
 
 func stripIsolates(s string) string {
-	return strings.NewReplacer(string(firstStrongIsolate), "", string(popDirectionalIsolate), "").Replace(s)
+	return strings.NewReplacer(string(legible.FirstIsolate), "", string(legible.PopIsolate), "").Replace(s)
 }
 
 // action is what the call does, as a sentence: the tool's own where it has one that

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // The readable fields that most events have; a message may have others, by the name
@@ -44,6 +46,7 @@ type Speaker struct{ tongue tongue }
 // NewSpeaker compiles a catalogue. Its error names the message that does not compile.
 func NewSpeaker(c Catalogue) (*Speaker, error) {
 	s := &Speaker{tongue: tongue{tag: c.Tag, messages: map[string]compiled{}, printer: message.NewPrinter(c.Tag)}}
+	s.tongue.count()
 	for key, m := range c.Messages {
 		fields, err := compile(m)
 		if err != nil {
@@ -137,10 +140,7 @@ func (s *Speaker) fit(text string, limit int) string {
 	head, more := cut(text, limit-roomForNote)
 	var out strings.Builder
 	out.WriteString(strings.TrimSpace(head))
-	open := strings.Count(head, string(firstStrongIsolate)) - strings.Count(head, string(popDirectionalIsolate))
-	for range open {
-		out.WriteRune(popDirectionalIsolate)
-	}
+	out.WriteString(legible.Closing(head))
 	out.WriteByte(' ')
 	out.WriteString(s.left(more))
 	return out.String()

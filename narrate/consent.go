@@ -2,9 +2,11 @@ package narrate
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -12,6 +14,9 @@ import (
 
 // asked puts a consent question.
 func (s *scene) asked() error {
+	if s.t.Call.Kind == turn.QuestionCall {
+		return s.personAsked()
+	}
 	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
 		return err
 	}
@@ -23,22 +28,17 @@ func (s *scene) asked() error {
 func (s *scene) confirm() error {
 	c := s.t.Call
 	action, facts := s.action()
+	details := s.details(action)
 	params := s.about().with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)),
 		paramAction:   action, "consequence": s.consequence(facts),
-		"again": yes(s.t.Question.Again), "earlier": yes(c.Replaces != ""),
-		"time": duration(time.Duration(s.seconds()) * time.Second),
+		"again": yes(s.t.Question.Again), "earlier": s.earlier(), "details": details,
+		"limit": s.limit(false),
 	})
-	if args, ok := summarize(s.t.Args); ok && action.Params["args"].none() { // said once is enough
-		params["args"] = args
-	}
-	if s.t.Says != "" {
-		params["says"] = quoted(s.t.Says)
-	}
-	if irreversible(c.Class) {
-		params["undo"] = duration(c.Limits.UndoTime())
-	}
 	l := line{key: "question.asked", params: params, earshot: s.consentFacts(facts)}
+	if told, err := s.narrator.speaker.sayParam(details); err == nil {
+		l.earshot[extDetail] = s.narrator.speaker.fit(strings.TrimSpace(told), capNormal)
+	}
 	err := s.put(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Confirm(s.t.At, s.t.Rand, aaep.AwaitingConfirmation{
 			Action: x[fieldAction], Consequence: x[fieldConsequence],
@@ -53,6 +53,27 @@ func (s *scene) confirm() error {
 		Number: s.t.Question.Number, Call: c.ID, Token: s.t.Question.Token, Action: action,
 	})
 	return err
+}
+
+// details are what is to be known beside the action and its consequence. The detailed summary
+// says all three, for whoever hears nothing else of the question; a surface that shows the
+// question by its parts takes these alone, so that nothing is told twice.
+func (s *scene) details(action Param) Param {
+	c := s.t.Call
+	params := s.about()
+	if args, ok := summarize(s.t.Args); ok && action.Params["args"].none() { // said once is enough
+		params["args"] = args
+	}
+	if s.t.Says != "" {
+		params["says"] = quotedTo(s.t.Says, capSays)
+	}
+	if irreversible(c.Class) {
+		params["undo"] = duration(c.Limits.UndoTime())
+	}
+	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+		params["held"] = word(string(e))
+	}
+	return say("question.details", params)
 }
 
 // seconds is the time to answer as the event may promise it: never more than what is
@@ -73,25 +94,29 @@ func (s *scene) seconds() int64 {
 // consentFacts are the numbers of a question, for surfaces that show more than text.
 func (s *scene) consentFacts(facts Params) map[string]any {
 	c := s.t.Call
-	out := merge(s.aboutCall(), map[string]any{
-		extQuestion: s.t.Question.Number, extClass: string(c.Class), extDeadline: aaep.FormatTime(s.t.Question.Deadline),
-	})
+	out := merge(s.aboutCall(), s.timeFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
 	for name, unit := range map[string]string{extItems: "", extBytes: unitBytes} {
 		if n, ok := facts[name].number(); ok && (unit == "" || facts[name].Bytes != nil) {
 			out[name] = n
 		}
 	}
 	if hint := s.wording().Consent.Hint; hint != "" {
-		out[extHint], _ = cut(nameHidden(hint), capValue)
+		out[extHint], _ = cut(legible.Line(hint), capValue)
 	}
 	if irreversible(c.Class) {
 		out[extUndo] = math.Ceil(c.Limits.UndoTime().Seconds())
 	}
 	if c.Replaces != "" {
 		out[extReplaces] = callID(c.Replaces)
+		if told, err := s.narrator.speaker.sayParam(s.earlier()); err == nil {
+			out[extEarlier] = told
+		}
 	}
 	if !s.t.Tool.Reviewed {
 		out[extNew] = true
+	}
+	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+		out[extEnforcement] = string(e)
 	}
 	return out
 }
@@ -103,23 +128,64 @@ func reversibility(c utp.Class) aaep.Reversibility {
 	return aaep.Reversible
 }
 
-// extended takes the question back and asks it again with more time and a new token.
-func (s *scene) extended() error {
+// askAgain takes the question back and asks it again with a new token: with more time,
+// because it is first shown to somebody, or because nobody was there to be shown it.
+func (s *scene) askAgain() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
-		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be extended"}
+		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be asked again"}
 	}
-	err := s.settle(q.Token, aaep.ResolutionExtended, line{
+	l := line{
 		key: "question.extended", params: s.about(),
 		earshot: map[string]any{extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface()},
-	})
-	if err != nil {
+	}
+	switch s.t.Note.Kind {
+	case turn.NoteShown:
+		l.key, l.earshot[extReason] = "question.shown", reasonShown
+	case turn.NoteUnshown:
+		l.key, l.earshot[extReason] = "question.unshown", reasonUnshown
+	default:
+	}
+	if err := s.settle(q.Token, aaep.ResolutionExtended, l); err != nil {
 		return err
 	}
-	if q.Fate || s.t.Call.State == turn.Unknown {
+	if q.Fate || s.t.Call.Kind == turn.ToolCall && s.t.Call.State == turn.Unknown {
 		return s.fateAsked()
 	}
 	return s.asked()
+}
+
+// Why a question is asked again, beside more time.
+const (
+	reasonShown   = "shown"
+	reasonUnshown = "unshown"
+)
+
+// limit says how long there is to answer, and what silence then means: left where things
+// stay as they are, otherwise not done.
+func (s *scene) limit(left bool) Param {
+	key := "limit.set"
+	switch {
+	case s.t.Question.Waiting:
+		key = "limit.waiting"
+	case s.t.Question.Length >= day:
+		key = "limit.unlimited"
+	}
+	return say(key, Params{
+		"time": duration(time.Duration(s.seconds()) * time.Second), "length": duration(s.t.Question.Length), "left": yes(left),
+	})
+}
+
+// timeFacts are what surfaces need to know of the time to answer.
+func (s *scene) timeFacts() map[string]any {
+	facts := map[string]any{extDeadline: aaep.FormatTime(s.t.Question.Deadline)}
+	switch {
+	case s.t.Question.Waiting:
+		facts[extWaiting] = true
+	case s.t.Question.Length >= day:
+		facts[extUnlimited] = true
+	}
+	return facts
 }
 
 // accepted records a yes.
@@ -129,12 +195,12 @@ func (s *scene) accepted() error {
 		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be accepted"}
 	}
 	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface())})
-	undo := s.t.Call.DispatchAt.Sub(s.t.At)
+	undo := s.t.StartsAt.Sub(s.t.At)
 	if undo > 0 {
 		params["undo"] = duration(undo)
 	}
 	ext := map[string]any{extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface()}
-	if starts := s.startsAt(); !starts.IsZero() {
+	if starts := s.t.StartsAt; !starts.IsZero() {
 		ext[extStartsAt] = aaep.FormatTime(starts)
 	}
 	if err := s.settle(q.Token, aaep.ResolutionAccepted, line{key: "call.accepted", params: params, earshot: ext}); err != nil {
@@ -143,17 +209,13 @@ func (s *scene) accepted() error {
 	return s.back()
 }
 
-func (s *scene) startsAt() time.Time {
-	if s.t.StartsAt.IsZero() {
-		return s.t.Call.DispatchAt
-	}
-	return s.t.StartsAt
-}
-
 // refused tells that a call ended before it was dispatched. There are no tool events
 // for it (C-41).
 func (s *scene) refused() error {
 	code := utp.Code(s.t.Note.Detail)
+	if s.t.Call.Kind == turn.QuestionCall {
+		return s.unasked(code)
+	}
 	l := s.refusal(code)
 	s.memory.refuse(code)
 	if q, open := s.memory.question(s.t.Call.ID); open {
@@ -181,8 +243,7 @@ func (s *scene) refusal(code utp.Code) line {
 	key := "call.refused." + string(code)
 	switch code {
 	case utp.CodeConsentStale:
-		params["reason"] = s.stale()
-		params["again"] = yes(s.t.Turn.Stop == nil)
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
 		ext["changed"] = s.t.Note.Surface
 		delete(ext, extSurface)
 		params["surface"] = Param{}
@@ -190,7 +251,9 @@ func (s *scene) refusal(code utp.Code) line {
 		if s.t.Turn.Stop != nil && s.t.Turn.Stop.Reason == reasonUndone {
 			key = "call.refused.undone"
 		}
-	case utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
+	case utp.CodeConsentExpired:
+		params["absent"] = yes(s.t.Absent)
+	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
 	default:
 		key = "call.refused.other"
 	}
@@ -202,15 +265,6 @@ func (s *scene) refusal(code utp.Code) line {
 
 // reasonUndone is the reason of a stop by which an accept was taken back.
 const reasonUndone = "undone"
-
-// stale says what no longer fits. The reason travels where a note has its surface.
-func (s *scene) stale() Param {
-	key := "stale." + s.t.Note.Surface
-	if _, known := s.narrator.speaker.tongue.messages[key]; !known {
-		key = "stale.other"
-	}
-	return say(key, nil)
-}
 
 func resolution(code utp.Code) aaep.Resolution {
 	switch code {

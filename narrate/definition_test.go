@@ -71,7 +71,6 @@ func TestAnyWordingIsSafe(t *testing.T) {
 				s.tick()
 				s.start(c.ID)
 				s.finish(c.ID, utp.StatusSuccess, "", `{}`)
-				s.resume()
 				s.done()
 				s.close()
 				if reviewed == strings.Contains(s.script(), "nobody here has checked") {
@@ -103,7 +102,6 @@ func TestManyDeeds(t *testing.T) {
 		}
 		s.finish(c.ID, status, "", `{}`)
 	}
-	s.resume()
 	s.deliver(turn.End{Status: utp.StatusFailed}, "", "")
 	s.close()
 	last := string(s.rows[len(s.rows)-1].Body)

@@ -29,6 +29,9 @@ func (s *scene) ended() error {
 	if err := s.output(); err != nil {
 		return err
 	}
+	if err := s.handOver(); err != nil {
+		return err
+	}
 	switch {
 	case end.Code == utp.CodeConsentDeclined && s.t.Turn.Tally.Failed == 0:
 		return s.finished(end)
@@ -45,6 +48,9 @@ func (s *scene) ended() error {
 // that the turn does not wait for.
 func (s *scene) abandon() error {
 	for _, open := range s.session.State().Calls {
+		if err := s.atTools(open.ID); err != nil {
+			return err
+		}
 		l := line{
 			key: "call.completed.abandoned", params: Params{"tool": identifier(open.Tool)},
 			utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},
@@ -131,6 +137,9 @@ func (s *scene) ending(declined, before bool) Params {
 	if s.t.Summary != "" {
 		p["summary"] = quoted(s.t.Summary)
 		p["words"] = Param{Text: p["summary"].Quote, More: p["summary"].More}
+		if !strings.HasPrefix(s.t.Output, s.t.Summary) { // else the output has just told it
+			p["said"] = p["summary"]
+		}
 	}
 	if rest := s.rest(declined); len(rest.All) > 0 {
 		p["rest"] = rest
@@ -147,6 +156,8 @@ func (s *scene) finished(end turn.End) error {
 	key := "turn.completed"
 	declined := s.t.Turn.Tally.Declined > 0 && s.t.Turn.Tally.Failed == 0
 	switch {
+	case s.t.Handoff != nil:
+		key = "turn.handed_over"
 	case declined:
 		key = "turn.declined"
 	case end.Status == utp.StatusPartial:
@@ -165,6 +176,9 @@ func (s *scene) errored(end turn.End) error {
 	category := categoryOf(end)
 	params := s.ending(false, true)
 	params["hint"] = say("hint."+string(category), nil)
+	if category == aaep.ErrorUnknown && len(s.memory.Deeds) == 0 {
+		params["hint"] = say("hint.unchanged", nil)
+	}
 	code := end.Code
 	if code == "" && end.Status == utp.StatusTimeout {
 		code = "timeout"

@@ -114,9 +114,10 @@ func English() Catalogue {
 			Fields: map[string]string{"error_message": "Stopped before it began."},
 		},
 		"call.completed.consent_stale": {
-			Terse:  "Your yes no longer fits.",
-			Normal: "The tool {tool} did not begin: your yes{question, select, none {} other { to question {question}}} no longer fits. {reason} Nothing of it was done. {again, select, yes {You will be asked again.} other {}}",
-			Fields: map[string]string{"error_message": "The consent no longer fitted what would have run, so it did not begin."},
+			Terse: "{question, select, none {{tool} did not begin.} other {Your yes no longer fits.}}",
+			Normal: "The tool {tool} did not begin: {question, select, none {what was allowed} other {your yes to question {question}}} no longer fits. " +
+				"{reason} Nothing of it was done. {again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
+			Fields: map[string]string{"error_message": "{question, select, none {What was allowed} other {The consent}} no longer fitted what would have run, so it did not begin."},
 		},
 		"call.completed.outcome_unknown": {
 			Terse:  "It is not known what {tool} did.",
@@ -148,19 +149,40 @@ func English() Catalogue {
 			Normal: "Waiting for your answer to question {question}.",
 		},
 		"question.asked": {
-			Terse: "Question {question}: {action}",
-			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}. {action} {consequence} " +
-				"Say accept or reject. Without an answer within {time} it is not done.",
-			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}. {action} {consequence} " +
-				"{earlier, select, yes {This was asked or tried before; the earlier attempt does not count for it.} other {}} " +
-				"Say accept or reject. Without an answer within {time} it is not done. " +
-				"{undo, select, none {} other {After accept there are {undo} to take it back.}} " +
-				"The tool is {tool}{args, select, none {.} other {, with {args}.}} {says, select, none {} other {The agent says: {says}}}",
+			Terse: "Question {question}{earlier, select, none {} other {, asked anew}}: {action}",
+			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}{earlier, select, none {} other {, asked anew}}. " +
+				"{action} {consequence} {earlier, select, none {} other {{earlier}}} Say accept or reject. {limit}",
+			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}{earlier, select, none {} other {, asked anew}}. " +
+				"{action} {consequence} {earlier, select, none {} other {{earlier}}} " +
+				"Say accept or reject. {limit} {details}",
 			Fields: map[string]string{"action": "{action}", "consequence": "{consequence}"},
 		},
+		// What is to be known beside the question itself.
+		"question.details": {Normal: "{undo, select, none {} other {After accept there are {undo} to take it back.}} " +
+			"The tool is {tool}{args, select, none {.} other {, with {args}.}} {says, select, none {} other {The agent says: {says} End of the agent's words.}} " +
+			"{held, select, none {} advisory {Whoever asks can do it without your answer, too, and only asks.} " +
+			"other {It is done by a service of another make. It hears of this only after your answer, but Earshot cannot see or stop what it then does.}}"},
+		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
+			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
+		"earlier.unknown": {Normal: "{ago, select, none {It is not known what became of an earlier attempt at this.} " +
+			"other {An attempt at this began {ago} ago, and it is not known whether it was done.}} If it was, this does it a second time."},
+		"earlier.other": {Normal: "This was asked or tried before; that does not count for it."},
 		"question.extended": {
 			Terse:  "More time.",
 			Normal: "More time for question {question}. It is asked again.",
+		},
+		"limit.set": {Normal: "Without an answer within {time} it is {left, select, yes {left} other {not done}}."},
+		"limit.waiting": {Normal: "It waits, for {time} at most, until somebody who can answer is shown it; " +
+			"without an answer within {length} after that it is {left, select, yes {left} other {not done}}."},
+		"limit.unlimited": {Normal: "There is no time limit, but a question stays open for {time} at most: " +
+			"without an answer it is then {left, select, yes {left} other {not done}}."},
+		"question.shown": {
+			Terse:  "Its time starts now.",
+			Normal: "Question {question} is shown to somebody who can answer it, so its time starts now. It is asked again.",
+		},
+		"question.unshown": {
+			Terse:  "It waits for somebody.",
+			Normal: "Nobody who can answer question {question} is here, so it waits. It is asked again.",
 		},
 		"question.withdrawn": {
 			Terse:  "Question {question} is withdrawn.",
@@ -181,6 +203,64 @@ func English() Catalogue {
 		"consequence.irreversible": {Normal: "It cannot be undone."},
 		"consequence.unreviewed":   {Normal: "What it does is not known here, so take it as something that cannot be undone."},
 
+		// What the agent itself asks.
+		"person.asked": {
+			Terse: "Question {question}: {asks}",
+			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
+				"End of the agent's words. {how} {limit}",
+			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
+				"{context, select, none {} other {It adds: {context}}} End of the agent's words. {how} {limit} " +
+				"No answer to this allows the use of a tool.",
+			Fields: map[string]string{
+				"question": "The agent asks: {asks}",
+				"context":  "{context, select, none {} other {The agent adds: {context}}}",
+			},
+		},
+		"how.freetext":        {Normal: "Answer in your own words."},
+		"how.yes_no":          {Normal: "Say yes or no."},
+		"how.numeric":         {Normal: "Say a number."},
+		"how.multiple_choice": {Normal: "Say one of these: {choices}."},
+		"how.choice":          {Normal: "{value}{label, select, none {} other { ({label})}}"},
+		"answer.limit.set": {Normal: "Without an answer within {time} " +
+			"{default, select, none {the agent goes on without one} other {the answer is: {default}}}."},
+		"answer.limit.waiting": {Normal: "It waits, for {time} at most, until somebody who can answer is shown it; without an answer within {length} after that " +
+			"{default, select, none {the agent goes on without one} other {the answer is: {default}}}."},
+		"answer.limit.unlimited": {Normal: "There is no time limit, but a question stays open for {time} at most: without an answer " +
+			"{default, select, none {the agent then goes on without one} other {it is then: {default}}}."},
+		"answer.yes": {Normal: "yes"},
+		"answer.no":  {Normal: "no"},
+		"person.answered": {
+			Terse:    "Recorded: {answer}",
+			Normal:   "Recorded, as the answer to question {question}: {answer}.",
+			Detailed: "Recorded, as the answer to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}: {answer}.",
+		},
+		"person.expired": {
+			Terse: "Question {question} has expired.",
+			Normal: "{absent, select, yes {Nobody is there to answer question {question}} other {Nobody answered question {question} in time}}. " +
+				"{answer, select, none {The agent goes on without an answer} other {So the answer is: {answer}}}.",
+		},
+		"withdrawn.ended": {Normal: "The agent's work has ended."},
+
+		// Somebody else takes over.
+		"handoff.moving": {Terse: "Handing over.", Normal: "Handing over to somebody else."},
+		"handoff.requested": {
+			Terse: "The agent asks for {to, select, human {a person} specialist_agent {another agent} other {somebody}} to take over.",
+			Normal: "The agent asks for {to, select, human {a person} specialist_agent {another agent} other {somebody from a queue of helpers}} to take over" +
+				"{urgency, select, high {, urgently} low {, when there is time} other {}}. It says: {reason}",
+			Detailed: "The agent asks for {to, select, human {a person} specialist_agent {another agent} other {somebody from a queue of helpers}} to take over" +
+				"{urgency, select, high {, urgently} low {, when there is time} other {}}. It says: {reason} End of the agent's words. " +
+				"{context, select, yes {What it has found out so far is packed up for them.} other {}}",
+			Fields: map[string]string{"reason": "{reason}"},
+		},
+		"turn.handed_over": {
+			Terse: "Handed over.",
+			Normal: "Ended; somebody else is asked to take over. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}} " +
+				"{said, select, none {} other {The agent says: {said}}}",
+			Detailed: "Ended; somebody else is asked to take over. {summary, select, none {} other {The agent says: {summary}}} {account} " +
+				"{rest, select, none {} other {{rest}}}",
+			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
+		},
+
 		// Answers.
 		"call.accepted": {
 			Terse: "Recorded: yes. {undo, select, none {} other {Starts in {undo}; say undo.}}",
@@ -196,17 +276,19 @@ func English() Catalogue {
 				"The tool {tool} does not run. Nothing of it was done.",
 		},
 		"call.refused.consent_expired": {
-			Terse:  "Question {question} has expired.",
-			Normal: "Nobody answered question {question} in time, so it is not done. The tool {tool} does not run.",
+			Terse: "Question {question} has expired.",
+			Normal: "{absent, select, yes {Nobody is there to answer question {question}} other {Nobody answered question {question} in time}}, " +
+				"so it is not done. The tool {tool} does not run.",
 		},
 		"call.refused.consent_withdrawn": {
 			Terse:  "Question {question} is withdrawn.",
 			Normal: "Question {question} is withdrawn. The tool {tool} does not run.",
 		},
 		"call.refused.consent_stale": {
-			Terse: "Your yes no longer fits.",
-			Normal: "Your yes to question {question} no longer fits, so it was not done. {reason} " +
-				"{again, select, yes {You will be asked again.} other {}}",
+			Terse: "{question, select, none {It no longer fits.} other {Your yes no longer fits.}}",
+			Normal: "{question, select, none {The tool {tool} was not used: what was allowed no longer fits.} " +
+				"other {Your yes to question {question} no longer fits, so it was not done.}} {reason} " +
+				"{again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
 		},
 		"call.refused.stopped": {
 			Terse:  "Stopped before it began.",
@@ -224,12 +306,15 @@ func English() Catalogue {
 			Terse:  "{tool} does not run.",
 			Normal: "The tool {tool} does not run. The reason has the code {code}.",
 		},
-		"stale.age":        {Normal: "Too much time has passed since you said it."},
+		"stale.age":        {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
 		"stale.arguments":  {Normal: "What it would have been done to has changed."},
 		"stale.definition": {Normal: "The tool itself has changed."},
 		"stale.policy":     {Normal: "The rules of this place have changed."},
 		"stale.env":        {Normal: "A setting that it depends on has changed."},
 		"stale.project":    {Normal: "It belongs to another project now."},
+		"stale.approver":   {Normal: "Whoever said it may no longer decide this."},
+		"stale.epoch":      {Normal: "The agent has gone on to something else since."},
+		"stale.digest":     {Normal: "It is not exactly what you were asked."},
 		"stale.call":       {Normal: "It was for another call."},
 		"stale.other":      {Normal: "Something that it was about has changed."},
 
@@ -239,7 +324,7 @@ func English() Catalogue {
 				"other {it is not known whether this was done: {action}}}",
 			Normal: "Question {question}. {insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
 				"This is what it was about: {action}} other {It is not known whether this was done: {action} {known}}} " +
-				"Say leave, to leave it as it is, or ask again, to be asked for it anew. Without an answer within {time} it is left.",
+				"Say leave, to leave it as it is, or ask again, to be asked for it anew. {limit}",
 			Fields: map[string]string{
 				"question": "{insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
 					"Ask for it anew all the same?} other {It is not known whether this was done: {action} What now?}}",
@@ -248,7 +333,8 @@ func English() Catalogue {
 				"choice.ask again": "Ask me for it anew. Nothing runs without another yes.",
 			},
 		},
-		"fate.silent":   {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer at work} other { and may still be at work}}."},
+		"fate.silent": {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer at work} other { and may still be at work}}." +
+			"{says, select, none {} other { The tool says: {says}}}"},
 		"fate.restored": {Normal: "The ledger has been restored from an older copy, so what happened to it since cannot be told."},
 		"fate.insist": {
 			Terse:  "Recorded. The tool may still be at work.",
@@ -259,8 +345,9 @@ func English() Catalogue {
 			Normal: "Recorded: left as it is. Whether it was done stays unknown: {action}",
 		},
 		"fate.expired": {
-			Terse:  "Question {question} has expired.",
-			Normal: "Nobody answered question {question} in time, so it is left as it is. Whether it was done stays unknown: {action}",
+			Terse: "Question {question} has expired.",
+			Normal: "{absent, select, yes {Nobody is there to answer question {question}} other {Nobody answered question {question} in time}}, " +
+				"so it is left as it is. Whether it was done stays unknown: {action}",
 		},
 		"fate.again": {
 			Terse:  "Recorded: ask again.",
@@ -288,16 +375,17 @@ func English() Catalogue {
 		},
 		"output.chunk": {},
 		"turn.completed": {
-			Terse:  "Finished.",
-			Normal: "Finished. {summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
+			Terse: "Finished.",
+			Normal: "Finished. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}} " +
+				"{said, select, none {} other {The agent says: {said}}}",
 			Detailed: "Finished. {summary, select, none {} other {The agent says: {summary}}} {account} " +
 				"{rest, select, none {} other {{rest}}}",
 			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
 		},
 		"turn.partial": {
 			Terse: "Finished in part.",
-			Normal: "Finished, but only in part. {summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} " +
-				"{rest, select, none {} other {{rest}}}",
+			Normal: "Finished, but only in part. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}} " +
+				"{said, select, none {} other {The agent says: {said}}}",
 			Detailed: "Finished, but only in part. {summary, select, none {} other {The agent says: {summary}}} {account} " +
 				"{rest, select, none {} other {{rest}}}",
 			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
@@ -305,7 +393,7 @@ func English() Catalogue {
 		"turn.declined": {
 			Terse: "Finished. You said no.",
 			Normal: "Finished. You said no, so {declined, plural, one {that was not done.} other {those # things were not done.}} " +
-				"{summary, select, none {} other {{summary}}} {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
+				"{doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}} {said, select, none {} other {The agent says: {said}}}",
 			Detailed: "Finished. You said no, so {declined, plural, one {that was not done.} other {those # things were not done.}} " +
 				"{summary, select, none {} other {The agent says: {summary}}} {account} {rest, select, none {} other {{rest}}}",
 			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
@@ -348,31 +436,36 @@ func English() Catalogue {
 		"account.partial":   {Normal: "In part: {result, select, none {{tool}.} other {{result}}}"},
 		"account.failed":    {Normal: "{tool} failed and may have changed something."},
 		"account.canceled":  {Normal: "{tool} was stopped and may have changed something. {result, select, none {} other {{result}}}"},
-		"rest.expired":      {Normal: "{n, plural, one {# question was not answered in time, so that was not done.} other {# questions were not answered in time, so those things were not done.}}"},
+		"rest.expired":      {Normal: "{n, plural, one {# question was not answered, so that was not done.} other {# questions were not answered, so those things were not done.}}"},
 		"rest.declined":     {Normal: "{n, plural, one {You said no to # thing, so it was not done.} other {You said no to # things, so they were not done.}}"},
 		"rest.failed":       {Normal: "{n, plural, one {# tool did not succeed.} other {# tools did not succeed.}}"},
 		"rest.withdrawn":    {Normal: "{n, plural, one {# question was withdrawn, so that was not done.} other {# questions were withdrawn, so those things were not done.}}"},
 		"rest.denied":       {Normal: "{n, plural, one {# call was not allowed.} other {# calls were not allowed.}}"},
 
 		// Why something failed, by code, and what may help.
-		"why.auth_failed":          {Normal: "it is not allowed to do that."},
-		"why.bad_request":          {Normal: "what it was asked to do was not in order."},
-		"why.conflict":             {Normal: "something had changed meanwhile."},
-		"why.internal_error":       {Normal: "there was an internal error."},
-		"why.not_found":            {Normal: "what it was looking for is not there."},
-		"why.outcome_unknown":      {Normal: "what was done is not known."},
-		"why.tool_timeout":         {Normal: "a tool took too long."},
-		"why.upstream_unavailable": {Normal: "something that it needs cannot be reached."},
-		"why.timeout":              {Normal: "it took too long."},
-		"why.denied_by_policy":     {Normal: "the rules of this place do not allow it."},
-		"why.consent_declined":     {Normal: "you said no."},
-		"why.consent_expired":      {Normal: "nobody answered in time."},
-		"why.other":                {Normal: "the reason has the code {code}."},
-		"why.unnamed":              {Normal: "no reason was given."},
+		"why.auth_failed":                {Normal: "it is not allowed to do that."},
+		"why.bad_request":                {Normal: "what it was asked to do was not in order."},
+		"why.conflict":                   {Normal: "something had changed meanwhile."},
+		"why.internal_error":             {Normal: "there was an internal error."},
+		"why.not_found":                  {Normal: "what it was looking for is not there."},
+		"why.outcome_unknown":            {Normal: "what was done is not known."},
+		"why.tool_timeout":               {Normal: "a tool took too long."},
+		"why.upstream_unavailable":       {Normal: "something that it needs cannot be reached."},
+		"why.timeout":                    {Normal: "it took too long."},
+		"why.denied_by_policy":           {Normal: "the rules of this place do not allow it."},
+		"why.consent_declined":           {Normal: "you said no."},
+		"why.consent_expired":            {Normal: "nobody answered in time."},
+		"why.resume_retry_exhausted":     {Normal: "the agent took it up again and again and got no further."},
+		"why.dispatch_timeout":           {Normal: "no agent has taken it up."},
+		"why.recursion_depth_exceeded":   {Normal: "too many agents have called each other."},
+		"why.timeout_reaped_by_watchdog": {Normal: "the agent has fallen silent."},
+		"why.other":                      {Normal: "the reason has the code {code}."},
+		"why.unnamed":                    {Normal: "no reason was given."},
 
 		"hint.transient":     {Normal: "Trying again later may help."},
 		"hint.requires_user": {Normal: "Check what it is allowed to use, then try again."},
 		"hint.permanent":     {Normal: "Trying the same again will not help. Change the request."},
+		"hint.unchanged":     {Normal: "Find out what is in the way, then try again."},
 		"hint.unknown":       {Normal: "Look at what was done before you try again."},
 	}}
 }

@@ -1,8 +1,6 @@
 package narrate
 
 import (
-	"time"
-
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -19,7 +17,11 @@ func (s *scene) known() Param {
 	if s.t.Call.Fence == 0 {
 		return say("fate.restored", nil)
 	}
-	return say("fate.silent", Params{"tool": identifier(s.t.Call.Tool), "gone": yes(s.t.Call.OwnerGone)})
+	params := Params{"tool": identifier(s.t.Call.Tool), "gone": yes(s.t.Call.OwnerGone)}
+	if o := s.t.Call.Outcome; o != nil {
+		params["says"] = quoted(o.Message)
+	}
+	return say("fate.silent", params)
 }
 
 // fateAsked puts an unknown fate to a person.
@@ -36,11 +38,11 @@ func (s *scene) fateAsked() error {
 	params := s.about().with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), paramAction: action, "known": s.known(),
 		"insist": yes(s.t.Call.Insisted && !s.t.Call.OwnerGone),
-		"time":   duration(time.Duration(s.seconds()) * time.Second),
+		"limit":  s.limit(true),
 	})
 	l := line{
-		key: "fate.asked", params: params, earshot: merge(s.aboutCall(), map[string]any{
-			extQuestion: s.t.Question.Number, extDeadline: aaep.FormatTime(s.t.Question.Deadline), extClass: string(s.t.Call.Class),
+		key: "fate.asked", params: params, earshot: merge(s.aboutCall(), s.timeFacts(), map[string]any{
+			extQuestion: s.t.Question.Number, extClass: string(s.t.Call.Class),
 		}),
 		utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},
 	}
@@ -80,6 +82,7 @@ func (s *scene) fateClosed() error {
 		key = "fate.again"
 	case s.t.Resolution == string(aaep.ResolutionExpired) || s.by() == "":
 		key, resolved = "fate.expired", aaep.ResolutionExpired
+		params["absent"] = yes(s.t.Absent)
 	}
 	l := line{
 		key: key, params: params, earshot: merge(s.aboutCall(), map[string]any{

@@ -22,6 +22,10 @@ func fixed(kind string) texts {
 			fieldAction:      "Run a tool. Look at the arguments before you answer.",
 			fieldConsequence: "Take it as something that cannot be undone.",
 		}
+	case fixedQuestion:
+		return texts{fieldNormal: "The agent asks you something. What it asks cannot be shown.", fieldQuestion: "What the agent asks cannot be shown."}
+	case aaep.TypeHandoffRequested:
+		return texts{fieldNormal: "The agent asks that somebody else takes over.", fieldReason: "The agent cannot go on."}
 	case aaep.TypeAwaitingClarification:
 		return texts{
 			fieldNormal:   "It is not known whether something was done. Say leave, or ask again.",

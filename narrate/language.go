@@ -11,6 +11,8 @@ import (
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // tongue says messages in one language.
@@ -18,6 +20,16 @@ type tongue struct {
 	tag      language.Tag
 	messages map[string]compiled
 	printer  *message.Printer
+	// tenths are the numbers from 0 to 10 by tenths, as they are written: every call's
+	// duration is told, and writing such a number costs more than all the rest of its sentence.
+	tenths [101]string
+}
+
+// count fills the tenths in.
+func (t *tongue) count() {
+	for n := range t.tenths {
+		t.tenths[n] = escape(t.printer.Sprint(number.Decimal(float64(n)/10, number.MaxFractionDigits(1))))
+	}
 }
 
 // compiled is a [Message] that has been read.
@@ -130,14 +142,11 @@ func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
 	case len(p.List) > 0:
 		return t.writeList(out, p, depth)
 	case p.Quote != "":
-		out.WriteString("“" + showValue(p.Quote))
-		err := t.writeMore(out, p.More, depth)
-		out.WriteString("”")
-		return err
+		return t.writeQuote(out, p, depth)
 	case p.Name != "":
 		out.WriteString(p.Name)
 	case p.Text != "":
-		out.WriteString(showValue(p.Text))
+		out.WriteString(legible.Value(p.Text))
 		return t.writeMore(out, p.More, depth)
 	case p.Word != "":
 		return fmt.Errorf("%w: the word %s chooses a form and cannot be shown", errTemplate, p.Word)
@@ -153,6 +162,18 @@ func (t *tongue) writeKey(out *strings.Builder, key string, params Params, depth
 		return fmt.Errorf("%w: the catalogue has no message %s", errTemplate, key)
 	}
 	return t.write(out, m[fieldNormal], params, nil, depth+1)
+}
+
+// writeQuote puts somebody's words between quotation marks, which they cannot close
+// themselves. Where they were cut, that is said outside of them.
+func (t *tongue) writeQuote(out *strings.Builder, p Param, depth int) error {
+	inner := strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛").Replace(p.Quote)
+	out.WriteString("“" + legible.Value(inner))
+	if p.More > 0 {
+		out.WriteString("…")
+	}
+	out.WriteString("”")
+	return t.writeMore(out, p.More, depth)
 }
 
 func (t *tongue) writeMore(out *strings.Builder, more, depth int) error {
@@ -227,8 +248,7 @@ func (t *tongue) writeTime(out *strings.Builder, d time.Duration, depth int) err
 	}
 	if d < 10*time.Second && d%time.Second != 0 {
 		tenths := (d + 50*time.Millisecond) / (100 * time.Millisecond)
-		shown := t.printer.Sprint(number.Decimal(float64(tenths)/10, number.MaxFractionDigits(1)))
-		return t.writeKey(out, "value.fraction", Params{"n": {Own: escape(shown)}}, depth)
+		return t.writeKey(out, "value.fraction", Params{"n": {Own: t.tenths[tenths]}}, depth)
 	}
 	seconds := int64((d + time.Second/2) / time.Second)
 	first, second := twoUnits(seconds)

@@ -25,6 +25,9 @@ type memory struct {
 	Refused map[utp.Code]int `json:"refused,omitzero"`
 	// Percent is the progress told last.
 	Percent float64 `json:"percent,omitzero"`
+	// Output is the text that the agent is writing, Outputs how many it has begun.
+	Output  string `json:"output,omitzero"`
+	Outputs int    `json:"outputs,omitzero"`
 }
 
 // openQuestion is one that a person can answer now.
@@ -33,6 +36,7 @@ type openQuestion struct {
 	Call   string `json:"call"`
 	Token  string `json:"token"`
 	Fate   bool   `json:"fate,omitzero"`
+	Own    bool   `json:"own,omitzero"`    // the agent's own, for an answer and not for consent
 	Action Param  `json:"action,omitzero"` // what it is about, should it end without a telling of its own
 }
 

@@ -51,6 +51,10 @@ func New(o Options) (*Narrator, error) {
 	return &Narrator{o: o, speaker: speaker}, nil
 }
 
+// remembered is how many used-up ids the state of a session keeps of each kind: it is saved
+// with every step, and the ledger has no call, output or token twice anyway.
+const remembered = 8
+
 // Narrate turns one telling into rows. It is the same for the same state, telling and
 // randomness. An error means that the session would break its own rules, or that the
 // randomness or the saved state failed; the step must then not be saved.
@@ -63,8 +67,10 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) ([]kernel.Eve
 	if len(state) == 0 {
 		s.session = session.New(session.Options{
 			SessionID: t.Turn.Session, Producer: n.producer(t.Turn.Agent), Language: n.o.Catalogue.Tag.String(),
+			Remember: remembered,
 		})
 	} else {
+		m.Session.Remember = remembered // a ledger may have been written with another number
 		s.session = session.Restore(m.Session)
 	}
 	if err := s.tell(); err != nil {
@@ -109,6 +115,14 @@ func (s *scene) tell() error {
 			return err
 		}
 	}
+	if err := s.goOn(); err != nil {
+		return err
+	}
+	return s.happened()
+}
+
+// happened finds the words for the note.
+func (s *scene) happened() error {
 	switch s.t.Note.Kind {
 	case turn.NoteBegan:
 		return nil // done above, or earlier: a call from outside may come before the first claim
@@ -116,8 +130,8 @@ func (s *scene) tell() error {
 		return s.thinking()
 	case turn.NoteAsked:
 		return s.asked()
-	case kernel.NoteExtended:
-		return s.extended()
+	case kernel.NoteExtended, turn.NoteShown, turn.NoteUnshown:
+		return s.askAgain()
 	case turn.NoteAccepted:
 		return s.accepted()
 	case turn.NoteRefused:
@@ -134,7 +148,7 @@ func (s *scene) tell() error {
 		return s.fateClosed()
 	case turn.NoteLate:
 		return s.late()
-	case kernel.NoteUndelivered:
+	case turn.NoteUndelivered:
 		return s.undelivered()
 	case turn.NoteStopping:
 		return s.stopping()
@@ -142,6 +156,10 @@ func (s *scene) tell() error {
 		return s.frozen()
 	case turn.NoteEnded:
 		return s.ended()
+	case turn.NoteSaid:
+		return s.said()
+	case turn.NoteResponded:
+		return s.responded()
 	}
 	return fmt.Errorf("%w %q", errUnknownNote, s.t.Note.Kind)
 }
@@ -169,58 +187,52 @@ func (s *scene) put(l line, kind string, build func(texts) ([]aaep.Event, error)
 	if err != nil || l.key != keyOutput && said[fieldNormal] == "" {
 		return s.putFixed(l, kind, build)
 	}
-	before := s.session.State()
-	events, err := build(said)
+	before, rows := s.session.State(), len(s.rows)
+	s.session.Each(func(e *aaep.Event) error { return s.keep(l, e) })
+	_, err = build(said)
 	refused, bad := errors.AsType[*session.Error](err)
 	if bad && refused.Code == session.CodeBadEvent {
-		s.session = session.Restore(before)
+		s.session, s.rows = session.Restore(before), s.rows[:rows]
 		return s.putFixed(l, kind, build)
 	}
-	if err != nil {
-		return err
-	}
-	return s.keep(l, events)
+	return err
 }
 
 func (s *scene) putFixed(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
-	events, err := build(fixed(kind))
+	l.key, l.params = "", nil
+	s.session.Each(func(e *aaep.Event) error {
+		// The fixed sentences are English, whatever the catalogue is.
+		e.Hints = &aaep.LocalizationHints{PrimaryLanguage: language.English.String()}
+		return s.keep(l, e)
+	})
+	_, err := build(fixed(kind))
+	return err
+}
+
+// keep makes a row of an event, and adds to it what the line says beside the text.
+func (s *scene) keep(l line, e *aaep.Event) (err error) {
+	if l.urgency != "" {
+		e.Urgency = l.urgency
+	}
+	if e.Hints != nil && e.Hints.TextDirection == "" {
+		hints := *e.Hints
+		hints.TextDirection = direction(hints.PrimaryLanguage)
+		e.Hints = &hints
+	}
+	if *e, err = extend(*e, aaep.PrefixEarshot, l.earshot); err != nil {
+		return err
+	}
+	if *e, err = extend(*e, aaep.PrefixUTP, l.utp); err != nil {
+		return err
+	}
+	body, err := e.Encode()
 	if err != nil {
 		return err
 	}
-	l.key, l.params = "", nil
-	for i := range events { // the fixed sentences are English, whatever the catalogue is
-		events[i].Hints = &aaep.LocalizationHints{PrimaryLanguage: language.English.String()}
-	}
-	return s.keep(l, events)
-}
-
-// keep makes rows of events.
-func (s *scene) keep(l line, events []aaep.Event) error {
-	for _, e := range events {
-		if l.urgency != "" {
-			e.Urgency = l.urgency
-		}
-		if e.Hints != nil && e.Hints.TextDirection == "" {
-			hints := *e.Hints
-			hints.TextDirection = direction(hints.PrimaryLanguage)
-			e.Hints = &hints
-		}
-		e, err := extend(e, aaep.PrefixEarshot, l.earshot)
-		if err != nil {
-			return err
-		}
-		if e, err = extend(e, aaep.PrefixUTP, l.utp); err != nil {
-			return err
-		}
-		body, err := e.Encode()
-		if err != nil {
-			return fmt.Errorf("writing the event: %w", err)
-		}
-		s.rows = append(s.rows, kernel.Event{
-			Session: s.t.Turn.Session, ID: e.ID, Type: e.Type(), Body: body,
-			Template: l.key, Params: l.params.JSON(), At: e.Time,
-		})
-	}
+	s.rows = append(s.rows, kernel.Event{
+		Session: s.t.Turn.Session, ID: e.ID, Type: e.Type(), Body: body,
+		Template: l.key, Params: l.params.JSON(), At: e.Time,
+	})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // output streams the agent's own word: its very text, in pieces that end where a
 // sentence does.
 func (s *scene) output() error {
-	if s.t.Output == "" || s.blocked() {
+	if s.t.Output == "" || s.t.Told || s.blocked() {
 		return nil
 	}
 	if err := s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground}); err != nil {
@@ -85,28 +86,19 @@ func fits(text string) int {
 // bestCut is where to cut text that is longer than room bytes.
 func bestCut(text string, room int) (int, aaep.CoalesceHint) {
 	head := text[:room]
-	if i := strings.LastIndex(head, "\n\n"); i >= room/2 {
+	if i := strings.LastIndex(head, "\n\n"); i >= room/2 && !legible.Joined(text[:i+2], text[i+2:]) {
 		return i + 2, aaep.BoundaryParagraph
 	}
-	if end := lastSentence(text, room); end >= room/4 {
+	if end := lastSentence(text, room); end >= room/4 && !legible.Joined(text[:end], text[end:]) {
 		return end, aaep.BoundarySentence
 	}
-	if end := lastSpace(head); end >= room/4 {
+	if end := legible.LastWord(head); end >= room/4 && !legible.Joined(text[:end], text[end:]) {
 		return end, aaep.BoundaryWord
 	}
-	end := room
-	for end > 0 { // a mark or a joiner belongs to the letter before it
-		r, size := utf8.DecodeRuneInString(text[end:])
-		if size == 0 || !unicode.Is(unicode.M, r) && r != zeroWidthJoiner {
-			break
-		}
-		_, before := utf8.DecodeLastRuneInString(text[:end])
-		end -= before
+	if end := legible.Whole(text, room); end > 0 {
+		return end, aaep.BoundaryNone
 	}
-	if end == 0 {
-		end = room
-	}
-	return end, aaep.BoundaryNone
+	return room, aaep.BoundaryNone // a character longer than any reader knows
 }
 
 // lastSentence is the end of the last sentence within the first room bytes: a full

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -96,8 +97,13 @@ func identifier(s string) Param {
 }
 
 // quoted is what somebody said, composed, and without what looks like a credential.
-func quoted(s string) Param {
-	head, more := clean(s, 2*capValue)
+func quoted(s string) Param { return quotedTo(s, 2*capValue) }
+
+func quotedTo(s string, limit int) Param {
+	head, more := clean(strings.TrimSpace(s), limit)
+	if cut := strings.TrimRight(head, " "); more > 0 {
+		head, more = cut, more+len(head)-len(cut)
+	}
 	if head == "" {
 		return Param{}
 	}

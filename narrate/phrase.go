@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // A phrase is a compiled message. Its language is the small part of ICU's message
@@ -76,7 +78,7 @@ func (p *parser) body(depth int) (phrase, error) {
 	var text strings.Builder
 	flush := func() {
 		if text.Len() > 0 {
-			out = append(out, piece{text: norm.NFC.String(nameControls(text.String()))})
+			out = append(out, piece{text: norm.NFC.String(oneLine(text.String()))})
 			text.Reset()
 		}
 	}
@@ -181,19 +183,6 @@ func (p *parser) word() string {
 	return trimmed[:end]
 }
 
-// nameControls keeps line breaks out of sentences and names what could act on a
-// terminal. Prose of a tool's definition goes through it as well as our own.
-func nameControls(s string) string {
-	var out strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
-			out.WriteByte(' ')
-		case r < ' ' || r >= 0x7F && r < 0xA0 || r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069':
-			writeName(&out, r, 1)
-		default:
-			out.WriteRune(r)
-		}
-	}
-	return out.String()
-}
+// oneLine keeps line breaks out of sentences and names what could act on a terminal. Prose
+// of a tool's definition goes through it as well as our own.
+func oneLine(s string) string { return strings.ReplaceAll(legible.Text(s), "\n", " ") }

@@ -62,7 +62,11 @@ func (w *wild) input() turn.Input {
 	if w.choose(8) == 0 {
 		check = turn.Check{Call: c.ID, Digest: "other", Reason: pick(w, "", "arguments", "definition", "policy", "env", "project", "nonsense")}
 	}
-	switch w.choose(16) {
+	switch w.choose(18) {
+	case 16:
+		return turn.Shown{Question: c.Question}
+	case 17:
+		return turn.Unshown{Question: c.Question}
 	case 0, 1:
 		return turn.Claim{Worker: "w", Lease: time.Hour}
 	case 2, 3:
@@ -94,10 +98,10 @@ func (w *wild) input() turn.Input {
 		}}
 	case 12:
 		return turn.Settle{
-			Call: c.ID, Fate: pick(w, turn.Done, turn.NotBegun, turn.FateUnknown), Outcome: turn.Outcome{Status: utp.StatusSuccess, Digest: "s"},
+			Call: c.ID, Owner: "o", Lapse: c.Lapse, Fate: pick(w, turn.Done, turn.NotBegun, turn.FateUnknown), Outcome: turn.Outcome{Status: utp.StatusSuccess, Digest: "s"},
 		}
 	case 13:
-		return turn.Resume{Worker: "w", Epoch: w.state.Epoch, Lease: time.Hour}
+		return turn.Resume{}
 	case 14:
 		return turn.Undo{Question: c.Question, By: "anna", Surface: "terminal"}
 	}

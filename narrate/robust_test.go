@@ -130,7 +130,6 @@ func TestSecretsStayOut(t *testing.T) {
 		s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{
 			Status: utp.StatusFailed, Code: utp.CodeInternalError, Message: "secret: hunter2",
 		}})
-		s.resume()
 		s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeInternalError, Message: "password: hunter2"}, "password=hunter2", "")
 		s.close()
 		all := string(s.narration)
@@ -188,7 +187,6 @@ func TestNothingIsTooLong(t *testing.T) {
 	s.tick()
 	s.start(c.ID)
 	s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}})
-	s.resume()
 	s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}, long, "")
 	s.close()
 	if !strings.Contains(s.script(), "more characters)") || !strings.Contains(s.script(), "and 495 others") {

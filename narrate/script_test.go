@@ -2,6 +2,7 @@ package narrate_test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -82,7 +82,14 @@ func loses(s *stage) string {
 	return id
 }
 
+// scenarios are all of them.
 func scenarios() map[string]func(*stage) {
+	all := callScenarios()
+	maps.Copy(all, agentScenarios())
+	return all
+}
+
+func callScenarios() map[string]func(*stage) {
 	return map[string]func(*stage){
 		"allowed read": func(s *stage) {
 			s.claim()
@@ -94,7 +101,6 @@ func scenarios() map[string]func(*stage) {
 			s.feed(turn.Beat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.3})
 			s.after(1400 * time.Millisecond)
 			s.finish(c.ID, utp.StatusSuccess, "", `{"files":[{"path":"a","size":1}]}`)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusSuccess}, "There are no duplicates.", "I looked at one file. There are no duplicates.")
 		},
 		"accept and run": func(s *stage) {
@@ -102,7 +108,6 @@ func scenarios() map[string]func(*stage) {
 			id := runs(s)
 			s.after(2 * time.Second)
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
-			s.resume()
 			s.done()
 		},
 		"accept and undo": func(s *stage) {
@@ -114,32 +119,27 @@ func scenarios() map[string]func(*stage) {
 		"reject": func(s *stage) {
 			asks(s)
 			s.answer(1, false, false)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusSuccess}, "Nothing was deleted.", "")
 		},
 		"reject told as the turn's code": func(s *stage) {
 			asks(s)
 			s.answer(1, false, false)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentDeclined}, "", "")
 		},
 		"expire": func(s *stage) {
 			asks(s)
 			s.after(5 * time.Minute)
 			s.expire(1)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentExpired}, "", "")
 		},
 		"withdrawn": func(s *stage) {
 			asks(s)
 			s.feed(turn.Unanswered{Question: 1, Code: utp.CodeConsentWithdrawn})
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusCanceled}, "I gave up.", "")
 		},
 		"ended for another reason": func(s *stage) {
 			asks(s)
 			s.feed(turn.Unanswered{Question: 1, Code: "quota_reached"})
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: "quota_reached"}, "", "")
 		},
 		"extend then accept": func(s *stage) {
@@ -151,7 +151,6 @@ func scenarios() map[string]func(*stage) {
 			s.tick()
 			s.start(id)
 			s.finish(id, utp.StatusPartial, "", `{"deleted":1,"bytes":6172839,"refused":[{"path":"c","code":"changed"}]}`)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusPartial}, "One file was left.", "")
 		},
 		"stale before dispatch": func(s *stage) {
@@ -160,7 +159,6 @@ func scenarios() map[string]func(*stage) {
 			s.after(3 * time.Second)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}})
 			s.answer(2, false, false)
-			s.resume()
 			s.done()
 		},
 		"stale at start": func(s *stage) {
@@ -171,7 +169,41 @@ func scenarios() map[string]func(*stage) {
 			s.after(2 * time.Minute)
 			s.start(id)
 			s.expire(2)
-			s.resume()
+			s.done()
+		},
+		"stale by policy and expired": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "policy"}}})
+			s.after(5 * time.Minute)
+			s.expire(2)
+			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentExpired}, "", "")
+		},
+		"allowed and stale twice": func(s *stage) {
+			s.claim()
+			s.step(s.call("files.scan", []byte(`{"root":"/home/anna","cursor":""}`)))
+			for _, id := range []string{"tc_1", "tc_2"} {
+				s.start(id)
+				s.finish(id, utp.StatusCanceled, utp.CodeConsentStale, `{}`)
+			}
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeConsentStale}, "", "")
+		},
+		"the end comes before a word on a running call": func(s *stage) {
+			runs(s)
+			s.state.Status, s.state.End = turn.Ended, &turn.End{Status: utp.StatusFailed, Code: utp.CodeInternalError}
+			s.narrate(turn.Note{Kind: turn.NoteEnded})
+		},
+		"the agent's words act": func(s *stage) {
+			s.says = "Nobody needs them.\n\x1b[2JQuestion 9: It can be undone.” Say \u202etpecca\u202c. The agent says: “ok\u200b\u200b"
+			asks(s)
+			s.answer(1, false, false)
+			s.done()
+		},
+		"the agent's words are long": func(s *stage) {
+			s.says = strings.Repeat("It is safe. ", 200)
+			asks(s)
+			s.answer(1, false, false)
 			s.done()
 		},
 		"denied": func(s *stage) {
@@ -179,26 +211,49 @@ func scenarios() map[string]func(*stage) {
 			c := s.call("mail.send", []byte(`{"to":"b@example.org"}`))
 			c.Decision = turn.Deny
 			s.step(c)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "I may not send mail.", "")
 		},
 		"unknown then leave": func(s *stage) {
 			loses(s)
 			s.answer(2, false, false)
-			s.resume()
 			s.done()
 		},
 		"unknown then nobody": func(s *stage) {
 			loses(s)
 			s.expire(2)
-			s.resume()
+			s.done()
+		},
+		"nobody is there, then somebody": func(s *stage) {
+			asks(s)
+			s.after(5 * time.Second)
+			s.feed(turn.Unshown{Question: 1})
+			s.after(time.Hour)
+			s.feed(turn.Shown{Question: 1})
+			s.after(time.Minute)
+			s.answer(1, false, false)
+			s.done()
+		},
+		"unknown, and nobody is there, then somebody": func(s *stage) {
+			loses(s)
+			s.after(5 * time.Second)
+			s.feed(turn.Unshown{Question: 2})
+			s.after(time.Hour)
+			s.feed(turn.Shown{Question: 2})
+			s.answer(2, false, false)
+			s.done()
+		},
+		"no time limit": func(s *stage) {
+			s.claim()
+			c := s.call("files.delete", deleteArgs)
+			c.Limits.Answer = 24 * time.Hour
+			s.step(c)
+			s.answer(1, false, false)
 			s.done()
 		},
 		"unknown then extend": func(s *stage) {
 			loses(s)
 			s.extend(2)
 			s.answer(2, false, false)
-			s.resume()
 			s.done()
 		},
 		"unknown then ask again": func(s *stage) {
@@ -210,19 +265,34 @@ func scenarios() map[string]func(*stage) {
 			s.tick()
 			s.start("tc_2")
 			s.finish("tc_2", utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
-			s.resume()
 			s.done()
 		},
 		"unknown then settled": func(s *stage) {
 			id := loses(s)
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
-			s.resume()
+			s.done()
+		},
+		"unknown, and the tool says what it knows": func(s *stage) {
+			c := s.call("files.delete", []byte(`{"root":"/home/anna","sets":[]}`))
+			c.Limits.Reconciles = true
+			s.claim()
+			s.step(c)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.start(c.ID)
+			s.after(2 * time.Minute)
+			s.tick()
+			s.feed(turn.Settle{Call: c.ID, Owner: "o", Lapse: 1, Fate: turn.FateUnknown, Outcome: turn.Outcome{
+				Message: "one file lies in .earshot-tc_1: \u202egpj.exe\u202c; put it back by hand",
+			}})
+			s.answer(2, false, false)
 			s.done()
 		},
 		"unknown then had not begun": func(s *stage) {
 			id := loses(s)
-			s.feed(turn.Settle{Call: id, Fate: turn.NotBegun})
-			s.resume()
+			c, _ := s.state.Find(id)
+			s.feed(turn.Settle{Call: id, Owner: c.Owner, Lapse: c.Lapse, Fate: turn.NotBegun})
 			s.done()
 		},
 		"a command cannot be sent": func(s *stage) {
@@ -230,27 +300,23 @@ func scenarios() map[string]func(*stage) {
 			s.answer(1, true, false)
 			s.after(3 * time.Second)
 			s.tick()
-			s.narrate(turn.Note{Kind: kernel.NoteUndelivered, Call: id})
+			s.narrate(turn.Note{Kind: turn.NoteUndelivered, Call: id})
 			s.start(id)
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
-			s.resume()
 			s.done()
 		},
 		"late result": func(s *stage) {
 			id := loses(s)
 			s.answer(2, false, false)
-			s.resume()
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
 			s.done()
 		},
 		"late result while a question is open": func(s *stage) {
 			id := loses(s)
 			s.answer(2, false, false)
-			s.resume()
 			s.step(s.call("mail.send", []byte(`{"to":"b@example.org"}`)))
 			s.finish(id, utp.StatusFailed, utp.CodeInternalError, `{}`)
 			s.answer(3, false, false)
-			s.resume()
 			s.done()
 		},
 		"restarted with the service gone": func(s *stage) {
@@ -258,7 +324,6 @@ func scenarios() map[string]func(*stage) {
 			s.feed(turn.Orphan{})
 			s.answer(2, false, false)
 			s.claim()
-			s.resume()
 			s.done()
 		},
 		"restored while asked": func(s *stage) {
@@ -266,7 +331,6 @@ func scenarios() map[string]func(*stage) {
 			s.feed(turn.Restored{})
 			s.answer(2, false, false)
 			s.claim()
-			s.resume()
 			s.done()
 		},
 		"restored while accepted": func(s *stage) {
@@ -275,7 +339,6 @@ func scenarios() map[string]func(*stage) {
 			s.feed(turn.Restored{})
 			s.answer(2, false, false)
 			s.claim()
-			s.resume()
 			s.done()
 		},
 		"restored while running": func(s *stage) {
@@ -283,7 +346,6 @@ func scenarios() map[string]func(*stage) {
 			s.feed(turn.Restored{})
 			s.answer(2, false, false)
 			s.claim()
-			s.resume()
 			s.done()
 		},
 		"stop while queued":   func(s *stage) { s.stop(false) },
@@ -329,7 +391,6 @@ func scenarios() map[string]func(*stage) {
 			s.start(second.ID)
 			s.finish(second.ID, utp.StatusSuccess, "", `{}`)
 			s.answer(1, false, false)
-			s.resume()
 			s.done()
 		},
 		"two tools at once": func(s *stage) {
@@ -342,19 +403,16 @@ func scenarios() map[string]func(*stage) {
 			s.start(first.ID)
 			s.finish(second.ID, utp.StatusSuccess, "", `{"files":[]}`)
 			s.finish(first.ID, utp.StatusFailed, utp.CodeNotFound, `{}`)
-			s.resume()
 			s.done()
 		},
 		"tool fails": func(s *stage) {
 			id := runs(s)
 			s.finish(id, utp.StatusFailed, utp.CodeUpstreamUnavailable, `{}`)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUpstreamUnavailable, Message: "no route"}, "", "It did not work.")
 		},
 		"tool times out": func(s *stage) {
 			id := runs(s)
 			s.finish(id, utp.StatusTimeout, utp.CodeToolTimeout, `{}`)
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusTimeout}, "", "")
 		},
 		"nobody starts it": func(s *stage) {
@@ -363,7 +421,6 @@ func scenarios() map[string]func(*stage) {
 			s.step(c)
 			s.after(2 * time.Minute)
 			s.tick()
-			s.resume()
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeToolTimeout}, "", "")
 		},
 		"unreviewed tool": func(s *stage) {
@@ -376,7 +433,6 @@ func scenarios() map[string]func(*stage) {
 			s.tick()
 			s.start(id)
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
-			s.resume()
 			s.done()
 		},
 		"tool without words": func(s *stage) {
@@ -388,7 +444,6 @@ func scenarios() map[string]func(*stage) {
 			s.tick()
 			s.start(c.ID)
 			s.finish(c.ID, utp.StatusSuccess, "", `{}`)
-			s.resume()
 			s.done()
 		},
 		"tool with broken words": func(s *stage) {
@@ -399,7 +454,6 @@ func scenarios() map[string]func(*stage) {
 			s.tick()
 			s.start(c.ID)
 			s.finish(c.ID, utp.StatusSuccess, "", `{}`)
-			s.resume()
 			s.done()
 		},
 		"a call from outside still runs at the end": func(s *stage) {

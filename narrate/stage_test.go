@@ -122,8 +122,16 @@ func (s *stage) call(tool string, args jsontext.Value) turn.Call {
 	return c
 }
 
-// try feeds one input in; a refusal is handed back.
+// try feeds one input in, and applies the results with it when that was the end of the last
+// call, as the kernel does; a refusal is handed back.
 func (s *stage) try(in turn.Input) error {
+	if err := s.one(in); err != nil || !s.state.Settled() {
+		return err
+	}
+	return s.one(turn.Resume{})
+}
+
+func (s *stage) one(in turn.Input) error {
 	next, effects, err := turn.Step(s.state, s.now, in)
 	if err != nil {
 		return err
@@ -151,11 +159,21 @@ func (s *stage) realise(e turn.Effect) {
 		s.ask(e.Call)
 	case turn.AskFate:
 		s.ask(e.Call)
+	case turn.AskPerson:
+		s.ask(e.Call)
 	case turn.Replace:
 		old, _ := s.state.Find(e.Call)
 		c := s.call(old.Tool, s.args[old.ID])
 		c.Replaces, c.Limits = old.ID, old.Limits
-		s.feed(turn.Adopt{Call: c})
+		s.lead(turn.Adopt{Call: c})
+	}
+}
+
+// lead feeds an input that an effect leads to.
+func (s *stage) lead(in turn.Input) {
+	s.tb.Helper()
+	if err := s.one(in); err != nil {
+		s.tb.Fatalf("%T: %v", in, err)
 	}
 }
 
@@ -164,7 +182,7 @@ func (s *stage) ask(call string) {
 	c, _ := s.state.Find(call)
 	s.asked++
 	s.questions[s.asked] = s.question(s.asked, c.Limits.AnswerTime())
-	s.feed(turn.QuestionAsked{Call: call, Number: s.asked, Digest: "digest of " + call})
+	s.lead(turn.QuestionAsked{Call: call, Number: s.asked, Digest: "digest of " + call})
 }
 
 func (s *stage) question(number int, timeout time.Duration) kernel.QuestionFacts {
@@ -172,7 +190,7 @@ func (s *stage) question(number int, timeout time.Duration) kernel.QuestionFacts
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	return kernel.QuestionFacts{Number: number, Token: token, Timeout: timeout, Deadline: s.now.Wall.Add(timeout)}
+	return kernel.QuestionFacts{Number: number, Token: token, Timeout: timeout, Length: timeout, Deadline: s.now.Wall.Add(timeout)}
 }
 
 // extend gives an open question more time, as the kernel does.
@@ -187,15 +205,33 @@ func (s *stage) extend(number int) {
 	s.tell = kernel.Telling{}
 }
 
+// askedAgain asks an open question again, as the kernel does: to wait, because nobody is
+// there, or for its own time, because somebody is.
+func (s *stage) askedAgain(n turn.Note) {
+	s.tb.Helper()
+	c, _ := s.state.Find(n.Call)
+	before := s.questions[c.Question]
+	timeout, waiting := before.Length, n.Kind == turn.NoteUnshown
+	if waiting {
+		timeout = 24 * time.Hour
+	}
+	q := s.question(c.Question, timeout)
+	q.Waiting, q.Length = waiting, before.Length
+	s.questions[c.Question] = q
+}
+
 func (s *stage) narrate(n turn.Note) {
 	s.tb.Helper()
+	if n.Kind == turn.NoteShown || n.Kind == turn.NoteUnshown {
+		s.askedAgain(n)
+	}
 	t := s.tell
 	t.Note, t.At, t.Rand, t.Turn, t.Request = n, s.now.Wall, s.random, s.state, s.request
 	if n.By != "" {
 		t.By, t.Surface = n.By, n.Surface
 	}
 	if c, found := s.state.Find(n.Call); found {
-		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.DispatchAt, s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
+		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.DispatchAt.Wall, s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
 		t.Question, t.Says = s.questions[c.Question], s.says
 		if !c.StartedAt.IsZero() {
 			t.Took = s.now.Wall.Sub(c.StartedAt)
@@ -358,11 +394,6 @@ func (s *stage) undo(number int) {
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", "anna", "terminal"
 	s.feed(turn.Undo{Question: number, By: "anna", Surface: "terminal"})
 	s.tell = kernel.Telling{}
-}
-
-func (s *stage) resume() {
-	s.tb.Helper()
-	s.feed(turn.Resume{Worker: "w", Epoch: s.state.Epoch, Lease: time.Hour})
 }
 
 func (s *stage) deliver(end turn.End, summary, output string) {

@@ -1,7 +1,10 @@
 package narrate
 
 import (
+	"slices"
+
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/session"
 )
 
 // blocked reports whether the session has to stay in awaiting_input: a question is
@@ -60,6 +63,15 @@ func (s *scene) back() error {
 		return s.move(aaep.StateCallingTool, line{
 			key: "call.back", params: Params{"running": count(int64(len(st.Calls)))}, urgency: aaep.UrgencyBackground,
 		})
+	}
+	return nil
+}
+
+// atTools returns to the tools at work where the session has told of what comes after
+// them: a call is completed before that (SEQ-19).
+func (s *scene) atTools(id string) error {
+	if slices.ContainsFunc(s.session.State().Calls, func(c session.Call) bool { return c.ID == id && c.Left }) {
+		return s.back()
 	}
 	return nil
 }

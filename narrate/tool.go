@@ -62,6 +62,9 @@ func (s *scene) completed() error {
 	if !running(s.session.State(), id) { // it was never told as invoked
 		return s.announce(l)
 	}
+	if err := s.atTools(id); err != nil {
+		return err
+	}
 	status := aaep.ToolError
 	switch o.Status {
 	case utp.StatusSuccess, utp.StatusPartial:
@@ -108,7 +111,7 @@ func (s *scene) completion(o turn.Outcome) line {
 		params["known"] = s.known()
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"
-		params["reason"], params["again"] = s.stale(), yes(s.t.Turn.Stop == nil)
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
 	case o.Code == utp.CodeStopped && !begun:
 		key = "call.completed.stopped"
 	case o.Status == utp.StatusTimeout && !begun:
@@ -152,8 +155,8 @@ func (s *scene) remember(o turn.Outcome) {
 	case o.Code == utp.CodeOutcomeUnknown:
 		d.Kind = deedUnknown
 		d.What, _ = s.action()
-	case c.Fence == 0 || o.Code == utp.CodeConsentStale:
-		s.memory.forget(c.ID) // it never began
+	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
+		s.memory.forget(c.ID) // it never began, or failed before it changed anything
 		return
 	case o.Status == utp.StatusSuccess && !result.none():
 		d.What = result

@@ -33,7 +33,13 @@ func (s *scene) thinking() error {
 	if s.blocked() {
 		return nil // a call from outside is still being asked about
 	}
-	return s.move(aaep.StateThinking, line{key: "turn.thinking", urgency: aaep.UrgencyBackground})
+	if err := s.move(aaep.StateThinking, line{key: "turn.thinking", urgency: aaep.UrgencyBackground}); err != nil {
+		return err
+	}
+	if len(s.session.State().Calls) == 0 {
+		return nil
+	}
+	return s.back() // a call from outside still runs, and that is the state (SEQ-21)
 }
 
 // stopping tells that tools still run after a stop. Questions that the stop took back

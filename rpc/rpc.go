@@ -50,7 +50,7 @@ func Ask(ctx context.Context, to Requester, op string, request, into any) error 
 // come twice, until it is answered, refused for good, or the context ends; then it
 // returns the last error. Each try waits 10 s for its answer at most; the pauses between
 // them grow from 50 ms to 2 s. A defect of the kernel
-// (internal_error) is given ten tries.
+// (internal_error) is given ten tries, and so is a race that was lost (conflict).
 func AskUntil(ctx context.Context, to Requester, op string, request, into any) error {
 	wait := firstPause
 	for try := 1; ; try++ {
@@ -87,6 +87,8 @@ func passing(err error, tries int) bool {
 		return true
 	case utp.CodeInternalError:
 		return tries < maxDefects
+	case utp.CodeConflict: // others were faster, again and again; or it is one for good
+		return refused.Retry && tries < maxDefects
 	default:
 		return false
 	}

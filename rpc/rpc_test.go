@@ -129,7 +129,9 @@ func TestAskUntil(t *testing.T) {
 		{name: "garbage, once", answers: many(1, raw("{"), ok(nil)), asked: 2, took: 50 * time.Millisecond},
 		{name: "busy", answers: many(0, nil, refusal(utp.CodeBusy, true)), asked: 1, fails: true},
 		{name: "stale", answers: many(0, nil, refusal(utp.CodeStale, true)), asked: 1, fails: true},
-		{name: "conflict", answers: many(0, nil, refusal(utp.CodeConflict, true)), asked: 1, fails: true},
+		{name: "a race lost often", answers: many(9, refusal(utp.CodeConflict, true), ok(nil)), asked: 10, took: 9150 * time.Millisecond},
+		{name: "a race lost for good", answers: many(0, nil, refusal(utp.CodeConflict, true)), asked: 10, took: 9150 * time.Millisecond, fails: true},
+		{name: "conflict", answers: many(0, nil, refusal(utp.CodeConflict, false)), asked: 1, fails: true},
 		{name: "done", answers: many(0, nil, refusal(utp.CodeDone, true)), asked: 1, fails: true},
 	}
 	for _, tt := range tests {

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/schema"
 )
 
 // Options of a service.
@@ -21,7 +23,8 @@ type Options struct {
 	Conn Conn
 	// Tools of the service; their definitions name its target.
 	Tools []Tool
-	// Parallel calls at most; default 4. Further ones wait to be rung again.
+	// Parallel calls at most; default 4. Further ones wait for their turn here, 1,024 at
+	// most; what is more has to be rung again.
 	Parallel int
 	Logger   *slog.Logger
 	Now      func() time.Time
@@ -32,11 +35,18 @@ type Options struct {
 type Service struct {
 	o     Options
 	tools map[string]Tool
-	owner string
+	// offers are the definitions that are registered; limits the times of tools that have
+	// one.
+	offers []utp.Definition
+	limits map[string]time.Duration
+	target string
+	owner  string
+	stats  statistics
+	begun  begun
 
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // by call; touched under mu only
-	slots   chan struct{}
+	running map[string]context.CancelCauseFunc // by call; touched under mu only
+	waiting []errand                           // in the order of their bells; touched under mu only
 	owned   sync.WaitGroup
 }
 
@@ -62,25 +72,67 @@ func New(o Options) (*Service, error) {
 		return nil, fmt.Errorf("tool: randomness: %w", err)
 	}
 	s := &Service{
-		o: o, tools: map[string]Tool{}, owner: "own_" + hex.EncodeToString(nonce[:]),
-		running: map[string]context.CancelFunc{}, slots: make(chan struct{}, o.Parallel),
+		o: o, tools: map[string]Tool{}, limits: map[string]time.Duration{}, owner: "own_" + hex.EncodeToString(nonce[:]),
+		running: map[string]context.CancelCauseFunc{}, stats: statistics{tools: map[string]*Stats{}},
 	}
 	for _, t := range o.Tools {
-		if t.Run == nil {
-			return nil, fmt.Errorf("tool: %s has no Run", t.Definition.Tool)
+		if err := s.add(t); err != nil {
+			return nil, err
 		}
-		s.tools[t.Definition.Tool] = t
 	}
 	return s, nil
 }
+
+// add takes in a tool, whose definition is completed and checked here and not only at the
+// kernel: what is wrong is told when the program starts.
+func (s *Service) add(t Tool) error {
+	d, err := Complete(t.Definition)
+	if err != nil {
+		return err
+	}
+	target, err := targetOf(d)
+	if err != nil {
+		return err
+	}
+	if s.target == "" {
+		s.target = target
+	}
+	_, twice := s.tools[d.Tool]
+	switch {
+	case t.Run == nil:
+		return fmt.Errorf("tool: %s has no Run", d.Tool)
+	case twice:
+		return fmt.Errorf("tool: %s is listed twice", d.Tool)
+	case target != s.target:
+		return fmt.Errorf("tool: %s is a tool of the service %s, and others here of %s; each target has a service of its own", d.Tool, target, s.target)
+	}
+	if _, err := schema.Compile(d.Parameters); err != nil {
+		return &utp.DefinitionError{Tool: d.Tool, Field: "parameters", Found: "refused: " + err.Error(), Expected: "a JSON Schema", Err: err}
+	}
+	limit, err := limitOf(d)
+	if err != nil {
+		return err
+	}
+	t.Definition = d
+	s.tools[d.Tool], s.limits[d.Tool] = t, limit
+	s.offers = append(s.offers, d)
+	s.stats.tools[d.Tool] = &Stats{Tool: d.Tool}
+	return nil
+}
+
+// Target is the service that the tools name: the credential that it needs is of that name.
+func (s *Service) Target() string { return s.target }
+
+// Definitions are what the service registers.
+func (s *Service) Definitions() []utp.Definition { return slices.Clone(s.offers) }
 
 // Run registers the tools and serves until ctx ends. Then it takes no new call, tells
 // the running ones to end, and returns once each has finished at the kernel or given
 // up: their last words use a context of their own, bounded by grace.
 func (s *Service) Run(ctx context.Context) error {
-	for _, t := range s.o.Tools {
-		if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpRegister, utp.RegisterRequest{Definition: t.Definition}, nil); err != nil {
-			return fmt.Errorf("tool: registering %s: %w", t.Definition.Tool, err)
+	for _, d := range s.offers {
+		if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil); err != nil {
+			return fmt.Errorf("tool: registering %s: %w", d.Tool, err)
 		}
 	}
 	stop, err := s.o.Conn.Commands(ctx, s.hear)
@@ -89,6 +141,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	stop()
+	s.endAll()
 	s.owned.Wait()
 	return nil
 }
@@ -96,20 +149,18 @@ func (s *Service) Run(ctx context.Context) error {
 // grace bounds the last words of a call after its service was told to end.
 const grace = 5 * time.Second
 
-// hear takes one command: the suffix of its subject says what it is.
+// hear takes one command, or one of the notices beside them: the subject says which.
 func (s *Service) hear(ctx context.Context, m Message) {
 	call := first(m.Header, utp.HeaderToolCallID)
-	switch suffix := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]; suffix {
-	case utp.SuffixCancel:
-		s.mu.Lock()
-		if cancel := s.running[call]; cancel != nil {
-			cancel()
-		}
-		s.mu.Unlock()
-	case utp.SuffixReconcile:
-		s.begin(ctx, call, m, s.reconcile)
+	suffix := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	switch event := strings.Contains(m.Subject, "."+utp.CategoryEvent+"."+utp.ComponentTool+"."); {
+	case event && suffix == utp.SuffixCancel:
+		s.cancel(call, ErrStopped)
+	case event: // it is told to others
+	case suffix == utp.SuffixReconcile:
+		s.begin(ctx, errand{call, m, s.reconcile})
 	default:
-		s.begin(ctx, call, m, s.run)
+		s.begin(ctx, errand{call, m, s.run})
 	}
 }
 
@@ -120,39 +171,63 @@ func first(header map[string][]string, name string) string {
 	return ""
 }
 
-// begin runs work for a call on a goroutine that Run waits for, unless the call is in
-// hand already or all slots are taken.
-func (s *Service) begin(alive context.Context, call string, m Message, work func(alive, ctx context.Context, call string, m Message)) {
-	ctx, cancel := context.WithCancel(alive)
-	if !s.take(call, cancel) {
-		cancel()
-		return
+// errand is something to do for a call, because of a message. Alive is the service's
+// context, ctx the call's own.
+type errand struct {
+	call    string
+	message Message
+	work    func(alive, ctx context.Context, call string, m Message)
+}
+
+// maxWaiting bounds the bells that are remembered while every slot is taken.
+const maxWaiting = 1024
+
+// begin does an errand on a goroutine that Run waits for, or remembers it while every
+// slot is taken. A call that is in hand, or waits already, is left as it is.
+func (s *Service) begin(alive context.Context, e errand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, inHand := s.running[e.call]
+	waits := slices.ContainsFunc(s.waiting, func(other errand) bool { return other.call == e.call })
+	switch {
+	case inHand || waits || e.call == "":
+	case len(s.running) < s.o.Parallel:
+		s.launch(alive, e)
+	case len(s.waiting) < maxWaiting:
+		s.waiting = append(s.waiting, e)
 	}
+}
+
+// endAll tells every running call that the service is ending.
+func (s *Service) endAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cancel := range s.running {
+		cancel(ErrEnding)
+	}
+}
+
+// launch needs mu, and a free slot. The call's context is not the service's: it is told
+// why it ends.
+func (s *Service) launch(alive context.Context, e errand) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(alive))
+	s.running[e.call] = cancel
 	s.owned.Go(func() {
-		defer s.release(call, cancel)
-		work(alive, ctx, call, m)
+		defer s.release(alive, e.call, cancel)
+		e.work(alive, ctx, e.call, e.message)
 	})
 }
 
-func (s *Service) take(call string, cancel context.CancelFunc) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, inHand := s.running[call]; inHand || call == "" {
-		return false
-	}
-	select {
-	case s.slots <- struct{}{}:
-		s.running[call] = cancel
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *Service) release(call string, cancel context.CancelFunc) {
-	cancel()
+// release frees the slot for the errand that has waited longest.
+func (s *Service) release(alive context.Context, call string, cancel context.CancelCauseFunc) {
+	cancel(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, call)
-	<-s.slots
+	if len(s.waiting) == 0 || alive.Err() != nil {
+		return
+	}
+	next := s.waiting[0]
+	s.waiting = s.waiting[1:]
+	s.launch(alive, next)
 }

@@ -17,8 +17,9 @@ import (
 type Tool struct {
 	Definition utp.Definition
 	// Run does the work. An error that is a [*utp.ToolError] becomes the result's
-	// error as it is; any other is internal_error. When ctx ends (stop, shutdown), Run
-	// finishes the item in hand and returns exactly what was done.
+	// error as it is; any other is internal_error. When ctx ends (stop, deadline, lost
+	// lease, end of the service: [context.Cause] says which), Run finishes the item in
+	// hand and returns exactly what was done.
 	Run func(ctx context.Context, c *Call) (Result, error)
 	// Reconcile finds out what became of a call whose service died or fell silent;
 	// nil when the tool cannot tell.
@@ -55,22 +56,25 @@ type Call struct {
 	StartBy time.Time
 
 	now      func() time.Time
+	hold     *hold
 	fraction atomic.Pointer[float64]
 	moved    chan struct{} // the heartbeat's: there is progress to tell
 }
 
-// Decode reads the arguments, exactly: an unknown member is bad_request.
+// Decode reads the arguments, exactly: an unknown member is bad_request. A [Secret] gets
+// the value that the start handed out.
 func (c *Call) Decode(into any) error {
-	if err := json.Unmarshal(c.Args, into, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(c.Args, into, json.RejectUnknownMembers(true), secretsOf(c.Secrets)); err != nil {
 		return &utp.ToolError{Code: utp.CodeBadRequest, Message: fmt.Sprintf("the arguments do not fit: %v", err)}
 	}
 	return nil
 }
 
-// Ready refuses an effect that would begin after StartBy (call protocol, step E).
+// Ready refuses an effect that would begin after StartBy, or after the lease was lost
+// (call protocol, step E). A tool with an effect asks it right before each one.
 func (c *Call) Ready() error {
 	if c.StartBy.IsZero() || c.now().Before(c.StartBy) {
-		return nil
+		return c.hold.ready()
 	}
 	return &utp.ToolError{
 		Code:    utp.CodeConsentStale,

@@ -99,8 +99,12 @@ func (k *kernel) Commands(ctx context.Context, handle func(context.Context, tool
 
 // command rings for a call.
 func (k *kernel) command(call, suffix string) {
+	category := "cmd"
+	if suffix == utp.SuffixCancel {
+		category = "evt"
+	}
 	k.hear(k.alive, tool.Message{
-		Subject: "cg.v1r4.p.c.cmd.tool.files." + suffix, Header: map[string][]string{utp.HeaderToolCallID: {call}}, Payload: []byte(`{}`),
+		Subject: "cg.v1r4.p.c." + category + ".tool.files." + suffix, Header: map[string][]string{utp.HeaderToolCallID: {call}}, Payload: []byte(`{}`),
 	})
 	synctest.Wait()
 }
@@ -137,7 +141,12 @@ func serving(t *testing.T, made tool.Tool, play func(t *testing.T, k *kernel, st
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k := newKernel(t)
+		options, class := made.Definition.Options, made.Definition.Class
 		made.Definition = definition()
+		made.Definition.Options = options
+		if class != "" {
+			made.Definition.Class = class
+		}
 		s, err := tool.New(tool.Options{Conn: k, Tools: []tool.Tool{made}})
 		if err != nil {
 			t.Fatal(err)
@@ -272,6 +281,32 @@ func TestStartAnswerLost(t *testing.T) {
 		k.read(k.asked[utp.OpStart][2], &last)
 		if first.Owner != last.Owner {
 			t.Error("it asked as another owner")
+		}
+	})
+}
+
+// TestGrantedAgain: a ledger that was put back grants a start to its owner once more, after
+// the end; it is not done once more. Under another fence it is another start.
+func TestGrantedAgain(t *testing.T) {
+	ran := 0
+	run := func(context.Context, *tool.Call) (tool.Result, error) { ran++; return tool.Result{}, nil }
+	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
+		k.command("tc_1", "run")
+		pass(time.Minute)
+		k.command("tc_1", "run")
+		pass(time.Minute)
+		if ran != 1 || k.count(utp.OpStart) != 2 || k.count(utp.OpFinish) != 1 {
+			t.Errorf("ran %d times after %d grants, and finished %d times", ran, k.count(utp.OpStart), k.count(utp.OpFinish))
+		}
+		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+			a := k.granted("tc_1")
+			a.Fence++
+			return a, nil
+		}
+		k.command("tc_1", "run")
+		pass(time.Minute)
+		if ran != 2 {
+			t.Errorf("ran %d times; want 2, once for each fence", ran)
 		}
 	})
 }
@@ -534,8 +569,8 @@ func TestEndsInTime(t *testing.T) {
 	})
 }
 
-// TestParallel: at most four at once; a call in hand is not begun twice; a slot that is
-// free again takes the next ring.
+// TestParallel: at most four at once; a call in hand, or one that waits, is not begun
+// twice; a slot that is free again takes the one that has waited longest, unrung.
 func TestParallel(t *testing.T) {
 	var mu sync.Mutex
 	now, most, all := 0, 0, 0
@@ -563,8 +598,9 @@ func TestParallel(t *testing.T) {
 			t.Errorf("%d calls were begun with %d starts; want four", all, k.count(utp.OpStart))
 		}
 		pass(11 * time.Second)
-		k.command("e", "run")
-		k.command("f", "run")
+		if n := k.count(utp.OpStart); n != 6 {
+			t.Errorf("%d starts after the first four; want the two that waited, too", n)
+		}
 		pass(11 * time.Second)
 		if all != 6 || most != 4 {
 			t.Errorf("%d ran, %d at once", all, most)
@@ -592,8 +628,8 @@ func TestReconcile(t *testing.T) {
 		{"done in part", says(tool.Done, tool.Result{Value: 7, Status: utp.StatusPartial}, nil), "done", utp.StatusPartial, "7", ""},
 		{"done, no value", says(tool.Done, tool.Result{}, nil), "done", utp.StatusSuccess, "", ""},
 		{"done, no JSON", says(tool.Done, tool.Result{Value: make(chan int)}, nil), "done", utp.StatusFailed, "", utp.CodeResultNotSerializable},
-		{"an error", says(tool.Done, tool.Result{Value: 7}, errors.New("no")), "unknown", "", "", ""},
-		{"a panic", func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { panic("no") }, "unknown", "", "", ""},
+		{"an error", says(tool.Done, tool.Result{Value: 7}, errors.New("no")), "unknown", "", "", utp.CodeInternalError},
+		{"a panic", func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { panic("no") }, "unknown", "", "", utp.CodeInternalError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

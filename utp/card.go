@@ -222,3 +222,15 @@ func marshal(v any) (jsontext.Value, error) {
 	}
 	return out, nil
 }
+
+// TurnID is the turn that the card's lineage names (metadata.agent_turn_id); "" where it names
+// none, or cannot be read.
+func (c Card) TurnID() string {
+	var m struct {
+		TurnID string `json:"agent_turn_id"`
+	}
+	if json.Unmarshal(c.Metadata, &m) != nil {
+		return ""
+	}
+	return m.TurnID
+}

@@ -28,6 +28,9 @@ const (
 	CodeUnknownTool Code = "unknown_tool" // the registry has no such tool
 	CodeTooLarge    Code = "too_large"    // over a limit of size
 	CodeTurnEnded   Code = "turn_ended"   // the turn has had its one end
+	CodeParked      Code = "parked"       // the turn is not under way here, so nothing of it could be started
+	// CodeTooManyTurns: the owner has as many turns open as one may have.
+	CodeTooManyTurns Code = "too_many_turns"
 )
 
 // The common codes, shared by services and the kernel (contract §7).
@@ -96,6 +99,9 @@ var codeTable = map[Code]codeFacts{
 	CodeUnknownTool: {safe: true, http: 404},
 	CodeTooLarge:    {safe: true, http: 413},
 	CodeTurnEnded:   {safe: true, http: 409},
+	CodeParked:      {safe: true, http: 409},
+
+	CodeTooManyTurns: {retryable: true, safe: true, http: 429},
 
 	CodeBadRequest:          {safe: true, http: 400},
 	CodeNotFound:            {safe: true, http: 404},

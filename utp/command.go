@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Command is the payload of a command to a tool service (contract §4). The arguments lie
@@ -74,4 +75,20 @@ func (p payload) card(field string) (string, error) {
 		return "", &PayloadError{Reason: CodeBadRequest, Field: field, Found: "missing or blank", Expected: "the id of a card"}
 	}
 	return id, nil
+}
+
+// NamedCard is the card that a command names, or "" where that cannot be read: of a command
+// that [DecodeCommand] refuses, it may still tell the call, so that it can be answered. It
+// is to be believed as little as everything else.
+func NamedCard(raw []byte) string {
+	if len(raw) > MessageLimit {
+		return ""
+	}
+	var p struct {
+		Card string `json:"tool_call_card_id"`
+	}
+	if json.Unmarshal(raw, &p, jsontext.AllowDuplicateNames(false)) != nil || !validID(p.Card) {
+		return ""
+	}
+	return p.Card
 }

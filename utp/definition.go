@@ -47,7 +47,7 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 func (*DefinitionError) Code() Code { return CodeBadRequest }
 
 // reserved names belong to peers' built-in tools (contract §20, §22).
-var reserved = []string{"delegate_async", "launch_principal", "ask_expert", "fork_join", "provision_agent", "submit_result"}
+var reserved = []string{"delegate_async", "launch_principal", "ask_expert", "fork_join", "provision_agent", SubmitResult, AskPerson}
 
 // Validate checks everything but whether Parameters is a good JSON Schema, which needs a
 // schema compiler. The error is a [*DefinitionError].

@@ -93,18 +93,40 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	if c.DepthAbsent {
 		return nil, &HeaderError{Name: HeaderRecursionDepth, Found: "nothing", Expected: "the depth of the request edge"}
 	}
-	out := map[string][]string{
-		HeaderRecursionDepth: {strconv.Itoa(c.RecursionDepth)},
-		HeaderTimestamp:      {strconv.FormatInt(s.At.UnixMilli(), 10)},
-		HeaderVersion:        {Version},
-		HeaderMsgType:        {orDefault(s.MsgType, defaultMsgType)},
-		HeaderSender:         {orDefault(s.Sender, defaultSender)},
+	out := c.headers()
+	for name, value := range map[string]string{
+		HeaderTimestamp: strconv.FormatInt(s.At.UnixMilli(), 10),
+		HeaderVersion:   Version,
+		HeaderMsgType:   orDefault(s.MsgType, defaultMsgType),
+		HeaderSender:    orDefault(s.Sender, defaultSender),
+	} {
+		out[name] = []string{value}
 	}
 	for _, name := range []string{HeaderMsgType, HeaderSender} {
 		if v := out[name][0]; !validID(v) {
 			return nil, &HeaderError{Name: name, Found: shown(v), Expected: idRule}
 		}
 	}
+	return out, nil
+}
+
+// EncodeDoorbell writes the headers of a doorbell: who is rung for, without the place of a
+// single call, which a doorbell has not (contract §3). The agent is required: a worker
+// drops a doorbell without one. The error is a [*HeaderError].
+func EncodeDoorbell(c Context, s Stamp) (map[string][]string, error) {
+	if c.AgentID == "" {
+		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is rung for"}
+	}
+	c.StepID, c.ToolCallID, c.ParentAgentID, c.ParentTurnID, c.ParentStepID = "", "", "", "", ""
+	c.RecursionDepth, c.DepthAbsent = 0, false
+	out, err := EncodeHeader(c, s)
+	delete(out, HeaderRecursionDepth)
+	return out, err
+}
+
+// headers are those of the context itself.
+func (c Context) headers() map[string][]string {
+	out := map[string][]string{HeaderRecursionDepth: {strconv.Itoa(c.RecursionDepth)}}
 	if c.TurnEpoch > 0 {
 		out[HeaderTurnEpoch] = []string{strconv.Itoa(c.TurnEpoch)}
 	}
@@ -113,7 +135,7 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 			out[h.name] = []string{lowerTrace(h.name, v)}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // DecodeHeader reads the context of a message. Names are matched without regard to case

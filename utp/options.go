@@ -15,10 +15,12 @@ type Options struct {
 	// Envs are arguments whose value comes from the service's environment, by the name
 	// of the variable. Whatever was given for them is deleted.
 	Envs map[string]string
+	// Enforcement is never empty.
+	Enforcement Enforcement
 }
 
-// ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, and `envs`
-// either beside or inside `args` (conflicts #44). Nothing and null are no options. The
+// ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, `envs`
+// either beside or inside `args` (conflicts #44), and Earshot's own `enforcement`. Nothing and null are no options. The
 // error is a [*DefinitionError].
 func ParseOptions(raw jsontext.Value) (Options, error) {
 	raw = orEmptyObject(raw)
@@ -34,12 +36,19 @@ func ParseOptions(raw jsontext.Value) (Options, error) {
 			Fixed    map[string]jsontext.Value `json:"fixed"`
 			Envs     map[string]string         `json:"envs"`
 		} `json:"args"`
-		Envs map[string]string `json:"envs"`
+		Envs        map[string]string `json:"envs"`
+		Enforcement Enforcement       `json:"enforcement"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Options{}, wrong("", "malformed: "+clip(err.Error()), "args.{defaults,fixed} objects and envs of strings", err)
 	}
-	o := Options{Defaults: in.Args.Defaults, Fixed: in.Args.Fixed, Envs: map[string]string{}}
+	o := Options{Defaults: in.Args.Defaults, Fixed: in.Args.Fixed, Envs: map[string]string{}, Enforcement: Enforced}
+	if in.Enforcement != "" {
+		o.Enforcement = in.Enforcement
+	}
+	if !o.Enforcement.Valid() {
+		return Options{}, wrong(".enforcement", shown(string(in.Enforcement)), "enforced, broker-only or advisory", nil)
+	}
 	for _, envs := range []map[string]string{in.Envs, in.Args.Envs} {
 		for arg, env := range envs {
 			if !validID(env) {

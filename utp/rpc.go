@@ -21,6 +21,8 @@ const (
 	OpTranscript = "transcript"
 	OpResume     = "resume"
 	OpDeliver    = "deliver"
+	OpSay        = "say"
+	OpRelease    = "release"
 	// Asked by tool services.
 	OpRegister  = "register"
 	OpStart     = "start"
@@ -28,6 +30,11 @@ const (
 	OpFinish    = "finish"
 	OpReconcile = "reconcile"
 	OpSettle    = "settle"
+	// Asked by foreign peers, beside claim, renew, card, register and deliver.
+	OpCommand = "command"
+	OpReport  = "report"
+	OpRead    = "read"
+	OpInbox   = "inbox"
 	// Asked by both.
 	OpPut = "put"
 	OpGet = "get"
@@ -42,11 +49,14 @@ const (
 	OpStop      = "stop"
 	OpUndo      = "undo"
 	OpAbsent    = "absent"
+	OpSince     = "since"
+	OpPresent   = "present"
+	OpPrefer    = "prefer"
 )
 
-// The suffixes of the two notices that the kernel sends to a service on its command
-// subject, with the call in [HeaderToolCallID]: to end a running call, and to find
-// out what became of a lapsed one.
+// The suffixes of the two notices that the kernel sends to a service, with the call in
+// [HeaderToolCallID]: to end a running call, as an event of the tool (see [ToolEvent]),
+// and to find out what became of a lapsed one, on its command subject.
 const (
 	SuffixCancel    = "cancel"
 	SuffixReconcile = "reconcile"
@@ -70,6 +80,19 @@ type Fault struct {
 	Message string `json:"message"`
 	// Retry says that the same request may be sent again without a second effect.
 	Retry bool `json:"safe_to_retry"`
+	// Closed says how a question ended, where a word on it came too late.
+	Closed *Closed `json:"closed,omitzero"`
+}
+
+// Closed is how a question ended, for whoever comes too late.
+type Closed struct {
+	Question int `json:"question"`
+	// Resolution is accepted, rejected, answered, expired or withdrawn.
+	Resolution string `json:"resolution"`
+	// By and Surface are who answered and where, if somebody did; At is when it ended.
+	By      string    `json:"by,omitzero"`
+	Surface string    `json:"surface,omitzero"`
+	At      time.Time `json:"at"`
 }
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
@@ -158,8 +181,15 @@ type EnqueueRequest struct {
 	Args  jsontext.Value `json:"args"`
 	// Request is what the person asked for, in words.
 	Request string `json:"request,omitzero"`
+	// Owner is the person whose turn it is; default the hub's own name.
+	Owner string `json:"owner,omitzero"`
 	// Answer is how long questions stay open, in seconds; 0 leaves it to the tool.
 	Answer int `json:"answer_seconds,omitzero"`
+	// ResultFields are the names that the agent's answer must have a value for (contract
+	// §20), at most 64.
+	ResultFields []string `json:"result_fields,omitzero"`
+	// Depth is how many agents called each other to come here; 0 for a person's own request.
+	Depth int `json:"depth,omitzero"`
 }
 
 // EnqueueAnswer names the new turn and its session.
@@ -184,9 +214,13 @@ type ClaimAnswer struct {
 	// Suspended: calls of the last step are still open; [OpResume] tells when not.
 	Suspended bool `json:"suspended,omitzero"`
 	LeaseMS   int  `json:"lease_ms,omitzero"`
+	// ResultFields are the names that the answer must have a value for.
+	ResultFields []string `json:"result_fields,omitzero"`
+	// Said is what has been told of the step that is planned now.
+	Said Said `json:"said,omitzero"`
 }
 
-// WorkerRequest addresses a held turn: renew and resume.
+// WorkerRequest addresses a held turn: renew, resume and release.
 type WorkerRequest struct {
 	Turn   string `json:"turn_id"`
 	Epoch  int    `json:"epoch"`
@@ -204,7 +238,7 @@ type CallRequest struct {
 
 // ToolCall is one call that a planner wants.
 type ToolCall struct {
-	// Key is the planner's own name for the call, unique within its turn.
+	// Key is the planner's own name for the call, unique within its step.
 	Key  string `json:"key"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
@@ -213,15 +247,21 @@ type ToolCall struct {
 	// From and To are the part of the whole work, in percent, that the call stands for.
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`
+	// Question, where it is set, is put to the person instead: Tool is [AskPerson], and
+	// Args stay empty. Its result is an [Answered].
+	Question *Question `json:"question,omitzero"`
 }
 
 // ResumeAnswer tells how many calls are still open; when none is, the turn runs again
-// under Epoch and the step's results stand in its transcript.
+// under Epoch and the step's results stand in its transcript: the page of it that was asked
+// for comes with the answer.
 type ResumeAnswer struct {
 	Waiting int  `json:"waiting"`
 	Ended   bool `json:"ended,omitzero"`
 	Epoch   int  `json:"epoch,omitzero"`
 	LeaseMS int  `json:"lease_ms,omitzero"`
+
+	TranscriptAnswer
 }
 
 // CardRequest keeps a tool.call card, in the form of [EncodeCard].
@@ -235,6 +275,8 @@ type TranscriptRequest struct {
 	WorkerRequest
 
 	After int `json:"after"`
+	// Args asks for the arguments of the calls as well.
+	Args bool `json:"args,omitzero"`
 }
 
 // TranscriptAnswer is a page of results; More says that there are others.
@@ -253,6 +295,10 @@ type CallResult struct {
 	// Message says more about a result that is not a success.
 	Message string `json:"message,omitzero"`
 	Result  Body   `json:"result,omitzero"`
+	// Step is the id of the step that asked for the call; Args are its arguments, where
+	// they were asked for, as they ran.
+	Step string `json:"step_id,omitzero"`
+	Args Body   `json:"args,omitzero"`
 }
 
 // DeliverRequest ends a turn with the agent's own word.
@@ -264,6 +310,10 @@ type DeliverRequest struct {
 	// Output is the answer itself, in full sentences; Summary is its first line.
 	Summary string `json:"summary"`
 	Output  string `json:"output,omitzero"`
+	// Fields are the result by name; those that the turn requires must be there once each.
+	Fields []Field `json:"fields,omitzero"`
+	// Handoff asks that somebody else takes over.
+	Handoff *Handoff `json:"handoff,omitzero"`
 }
 
 // StartRequest asks to begin a call. Owner is a random nonce of the service process;
@@ -330,12 +380,17 @@ type ReconcileAnswer struct {
 	Call string `json:"call_id"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
+	// Lapse says which of the call's lapses it is about; the settlement repeats it.
+	Lapse int `json:"lapse"`
 }
 
-// SettleRequest is a service's word on a lapsed call: done (with its result),
-// not_begun or unknown.
+// SettleRequest is a service's word on a lapsed call: done (with its result), not_begun
+// or unknown (with an Error that tells the person what is known). Owner is the nonce of
+// the process that says it.
 type SettleRequest struct {
 	Call   string     `json:"call_id"`
+	Owner  string     `json:"owner"`
+	Lapse  int        `json:"lapse"`
 	Fate   string     `json:"fate"`
 	Status Status     `json:"status,omitzero"`
 	Result Body       `json:"result,omitzero"`
@@ -347,10 +402,12 @@ type RegisterRequest struct {
 	Definition Definition `json:"definition"`
 }
 
-// EventsRequest reads a session's events after a sequence number.
+// EventsRequest reads a session's events after a sequence number, at most Limit of them
+// (0, or one that is too large, is the kernel's own page).
 type EventsRequest struct {
 	Session string `json:"session_id"`
 	After   int64  `json:"after"`
+	Limit   int    `json:"limit,omitzero"`
 }
 
 // EventsAnswer is a page of events. More says that there are others; Ended that the
@@ -361,15 +418,33 @@ type EventsAnswer struct {
 	Ended  bool       `json:"ended,omitzero"`
 }
 
-// EventRow is one event of a session's gapless sequence, which begins at 1.
+// EventRow is one event of a session's gapless sequence, which begins at 1. A broadcast
+// names the session and its owner as well; in a page of one session they are left out.
 type EventRow struct {
-	Seq  int64          `json:"seq"`
-	Body jsontext.Value `json:"body"`
+	Seq     int64          `json:"seq"`
+	Body    jsontext.Value `json:"body"`
+	Session string         `json:"session_id,omitzero"`
+	Owner   string         `json:"owner,omitzero"`
 }
 
-// SessionsRequest lists sessions, oldest first; Open leaves those out that have ended.
+// SessionsRequest lists sessions, at most Limit of them (0, or one that is too large, is
+// the kernel's own page; fewer where their texts fill a message), oldest first. An empty
+// answer, and nothing else, says that there are no more. At most one of Session, Token and Question names
+// a single one; a name that leads nowhere gives an empty list.
 type SessionsRequest struct {
-	Open bool `json:"open,omitzero"`
+	// Open leaves those out that have ended, Ended those that have not.
+	Open  bool `json:"open,omitzero"`
+	Ended bool `json:"ended,omitzero"`
+	// Newest turns the order round.
+	Newest bool `json:"newest,omitzero"`
+	// Owners keeps only the sessions of these people; none does not narrow.
+	Owners []string `json:"owners,omitzero"`
+	// After is the turn_id of the last row that is known: the list goes on behind it.
+	After    string `json:"after,omitzero"`
+	Limit    int    `json:"limit,omitzero"`
+	Session  string `json:"session_id,omitzero"`
+	Token    string `json:"reply_token,omitzero"`
+	Question int    `json:"question,omitzero"`
 }
 
 // SessionRow is one session in a list.
@@ -377,8 +452,88 @@ type SessionRow struct {
 	Session string    `json:"session_id"`
 	Turn    string    `json:"turn_id"`
 	Agent   string    `json:"agent"`
+	Owner   string    `json:"owner,omitzero"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
+	// Request is what the person asked for, Summary the first line of the answer once
+	// there is one: both at most 1 KiB here.
+	Request string `json:"request,omitzero"`
+	Summary string `json:"summary,omitzero"`
+	// Last is the number of the session's last event so far, 0 before the first.
+	Last  int64 `json:"last"`
+	Ended bool  `json:"ended,omitzero"`
+	// End is there where a single session was asked for, and has ended.
+	End *SessionEnd `json:"end,omitzero"`
+}
+
+// SessionEnd is how a session's turn ended, as the ledger has it.
+type SessionEnd struct {
+	Status Status `json:"status"`
+	Code   Code   `json:"code,omitzero"`
+	Tally  Tally  `json:"tally"`
+	// Fields are the agent's result by name, where it gave one.
+	Fields []Field `json:"fields,omitzero"`
+}
+
+// Tally counts what became of a turn's calls.
+type Tally struct {
+	Invoked   int `json:"invoked"`
+	Failed    int `json:"failed"`
+	Declined  int `json:"declined"`
+	Expired   int `json:"expired"`
+	Undone    int `json:"undone"`
+	Unknown   int `json:"unknown"`
+	Effects   int `json:"effects"`
+	Cancelled int `json:"cancelled"`
+	// Broken are calls that were accepted and then not done through no word of the
+	// person: the yes went stale, and the question that came of it ran out.
+	Broken int `json:"broken"`
+}
+
+// SinceRequest asks which sessions have had events after the one named, in the order of
+// the ledger. Without an event it asks about the whole ledger; Now asks only which event
+// is the newest. OverlapMS moves the point back by so many milliseconds of the ledger's
+// time: what other sessions told shortly before the event counts as after it. Owners keeps
+// only the sessions of these people, and only they count for what is too large; none does
+// not narrow.
+type SinceRequest struct {
+	Event     string   `json:"event_id,omitzero"`
+	OverlapMS int64    `json:"overlap_ms,omitzero"`
+	Now       bool     `json:"now,omitzero"`
+	Owners    []string `json:"owners,omitzero"`
+}
+
+// SinceAnswer is the sessions that have gone on, and the newest event of the ledger at
+// the moment of the answer, "" where there is none. Owner is whose session the event that
+// was named is of: only they, and who may hear them, are to learn that there is such one. An event that the ledger does not
+// know is not_found; too many sessions are too_large: begin anew.
+type SinceAnswer struct {
+	Newest   string     `json:"newest,omitzero"`
+	Owner    string     `json:"owner,omitzero"`
+	Sessions []SinceRow `json:"sessions,omitzero"`
+}
+
+// SinceRow is one session that has gone on. Seq is the number of the last event that it
+// had at the point asked about, or an earlier one: never a later one.
+type SinceRow struct {
+	Session string `json:"session_id"`
+	Seq     int64  `json:"seq"`
+	Last    int64  `json:"last"`
+	Owner   string `json:"owner,omitzero"`
+	Ended   bool   `json:"ended,omitzero"`
+}
+
+// QuestionsRequest lists open questions, those of the oldest turns first, behind the turn
+// that the last answer names as Next; "" begins.
+type QuestionsRequest struct {
+	After string `json:"after,omitzero"`
+}
+
+// QuestionsAnswer is a page of open questions. Next is where the next page begins, "" where
+// there is none.
+type QuestionsAnswer struct {
+	Questions []QuestionRow `json:"questions,omitzero"`
+	Next      string        `json:"next,omitzero"`
 }
 
 // QuestionRow is one open question.
@@ -387,6 +542,26 @@ type QuestionRow struct {
 	Session  string    `json:"session_id"`
 	Token    string    `json:"reply_token"`
 	Deadline time.Time `json:"deadline"`
+	// Asked is when it was asked last, Extensions how often it got more time.
+	Asked      time.Time `json:"asked"`
+	Extensions int       `json:"extensions,omitzero"`
+	// Unseen: nobody who can answer it is known to have been shown it.
+	Unseen bool `json:"unseen,omitzero"`
+	// Parked: its turn is not under way here, so that an accept would start nothing.
+	Parked bool `json:"parked,omitzero"`
+	// Kind is confirmation or clarification; Call and Tool are what it is about.
+	Kind  string `json:"kind"`
+	Call  string `json:"call_id,omitzero"`
+	Tool  string `json:"tool,omitzero"`
+	Owner string `json:"owner,omitzero"`
+	Agent string `json:"agent,omitzero"`
+	// Title is its first line. The kernel, which knows no events, leaves it to the hub.
+	Title string `json:"title,omitzero"`
+	// Event, Seq and Body are the event that asks, as it was sent; Body is left out where
+	// the list would outgrow a message.
+	Event string         `json:"event_id,omitzero"`
+	Seq   int64          `json:"seq,omitzero"`
+	Body  jsontext.Value `json:"body,omitzero"`
 }
 
 // ArgumentsRequest asks for the arguments that a question is about, as JSON text,
@@ -396,7 +571,7 @@ type ArgumentsRequest struct {
 	Offset   int64 `json:"offset"`
 }
 
-// ReplyRequest answers, extends, stops or undoes. Token or Question names the
+// ReplyRequest answers, extends, stops or undoes, or says that a question was shown. Token or Question names the
 // question; Session the session to stop.
 type ReplyRequest struct {
 	Question int    `json:"question,omitzero"`
@@ -405,11 +580,16 @@ type ReplyRequest struct {
 	// Decision is accept or reject; Response answers a clarification.
 	Decision string `json:"decision,omitzero"`
 	Response string `json:"response,omitzero"`
-	Reason   string `json:"reason,omitzero"`
-	// By is the person, Surface where the answer was given, At when it was decided.
-	By      string    `json:"by,omitzero"`
-	Surface string    `json:"surface,omitzero"`
-	At      time.Time `json:"at,omitzero"`
+	// ResponseType is text, bool or number, where the sender's answer had that type; else it
+	// is read as whatever was asked for.
+	ResponseType string `json:"response_type,omitzero"`
+	Reason       string `json:"reason,omitzero"`
+	// By is the person, Credential what they have shown for it, Surface where the answer was
+	// given, At when it was decided.
+	By         string    `json:"by,omitzero"`
+	Credential string    `json:"credential,omitzero"`
+	Surface    string    `json:"surface,omitzero"`
+	At         time.Time `json:"at,omitzero"`
 }
 
 // ReplyAnswer says what the ledger now holds.

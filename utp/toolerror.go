@@ -28,6 +28,22 @@ type ToolError struct {
 	HTTPStatus int `json:"http_status,omitzero"`
 }
 
+// Untouched returns a copy of the error that says, in its detail, that nothing was changed
+// before it: the service's own word, which nobody else can know.
+func (e *ToolError) Untouched() *ToolError {
+	out := *e
+	out.Detail = jsontext.Value(`{"effect":"none"}`)
+	return &out
+}
+
+// IsUntouched reports whether the error says that nothing was changed before it.
+func (e *ToolError) IsUntouched() bool {
+	var detail struct {
+		Effect string `json:"effect"`
+	}
+	return len(e.Detail) > 0 && json.Unmarshal(e.Detail, &detail) == nil && detail.Effect == "none"
+}
+
 func (e *ToolError) Error() string { return string(e.Code) + ": " + e.Message }
 
 // NormalizeError reads an error in any of the shapes that services send: the object with

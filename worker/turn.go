@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -14,81 +18,202 @@ import (
 type held struct {
 	w       *Worker
 	at      utp.WorkerRequest
+	turn    Turn
 	step    int
+	said    utp.Said
 	seen    int // results observed
+	refused int // results that were handed in and not taken
 	lease   time.Duration
 	renewed time.Time
 	planner Planner
+	output  *output
+	bell    <-chan struct{}
+	lose    context.CancelCauseFunc // ends the planner's context
+	ended   bool                    // nothing is left to give back
+	page    *utp.TranscriptAnswer   // results that came with the last look; nil if none did
 }
 
-// errEnded: the turn has ended meanwhile, by a stop for example.
-var errEnded = errors.New("worker: the turn has ended")
+const (
+	// renewals is how often a lease is renewed in its own time.
+	renewals = 3
+	// maxRefused is how often a result may lack what the turn requires.
+	maxRefused = 5
+	// grace is how long giving a turn back may take at the end.
+	grace = 2 * time.Second
+)
+
+var (
+	// errEnded: the turn has ended meanwhile, by a stop for example.
+	errEnded = errors.New("worker: the turn has ended")
+	// errLetGo: the turn waits for so long that its seat is of more use to another.
+	errLetGo = errors.New("worker: the turn was let go while it waits")
+)
 
 // work runs one claimed turn to its end, or until something stands in the way.
-func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer) error {
+func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer, seat string, bell <-chan struct{}) error {
+	alive, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
 	h := &held{
-		w: w, at: utp.WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: w.name}, step: a.Step,
+		w: w, at: utp.WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: seat}, step: a.Step, said: a.Said, bell: bell, lose: lose,
+		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields},
 		lease: time.Duration(a.LeaseMS) * time.Millisecond, renewed: time.Now(),
 	}
-	var err error
-	if h.planner, err = w.o.Agent.Plan(ctx, a.Args); err != nil {
-		return h.deliver(ctx, failed(utp.CodeBadRequest, err))
+	h.output = newOutput(alive, h.tellPiece)
+	err := over(h.run(context.WithValue(alive, handKey{}, h), a))
+	if ctx.Err() != nil {
+		h.giveBack(ctx)
+	}
+	if cause := context.Cause(alive); err != nil && alive.Err() != nil && ctx.Err() == nil {
+		return over(cause) // why the turn was lost says more than what came of it
+	}
+	return err
+}
+
+// run plans and waits by turns.
+func (h *held) run(ctx context.Context, a utp.ClaimAnswer) error {
+	err := h.guard(func() (err error) {
+		h.planner, err = h.w.o.Agent.Plan(ctx, a.Args)
+		if err == nil && h.planner == nil {
+			err = errors.New("the agent's Plan gave no planner")
+		}
+		return err
+	})
+	if err != nil {
+		return h.fail(ctx, utp.CodeBadRequest, err)
 	}
 	if a.Suspended {
-		if err := h.await(ctx); err != nil {
-			return over(err)
+		if err := h.await(ctx, false); err != nil {
+			return err
 		}
 	}
 	for ctx.Err() == nil {
 		if err := h.observe(ctx); err != nil {
-			return over(err)
+			return err
 		}
-		move, err := h.planner.Next()
+		move, err := h.plan(ctx)
 		switch {
+		case ctx.Err() != nil:
+			return calledOff(ctx)
 		case err != nil:
-			return h.deliver(ctx, failed(utp.CodeInternalError, err))
-		case move.Answer != nil:
-			return h.deliver(ctx, *move.Answer)
+			return h.fail(ctx, utp.CodeInternalError, err)
 		}
-		if err := h.call(ctx, move.Calls); err != nil {
-			return h.refused(ctx, err)
+		if ends, err := h.make(ctx, move); ends || err != nil {
+			return err
 		}
-		if err := h.await(ctx); err != nil {
-			return over(err)
+		if err := h.await(ctx, true); err != nil {
+			return err
 		}
 	}
-	return ctx.Err()
+	return calledOff(ctx)
 }
 
 // over takes the turn's end for what it is: no failure of the worker.
 func over(err error) error {
-	if errors.Is(err, errEnded) || rpc.Code(err, utp.CodeTurnEnded) || rpc.Code(err, utp.CodeStopped) {
+	if errors.Is(err, errEnded) || errors.Is(err, errLetGo) || rpc.Code(err, utp.CodeTurnEnded) || rpc.Code(err, utp.CodeStopped) {
 		return nil
 	}
 	return err
 }
 
-func failed(code utp.Code, err error) Answer {
-	return Answer{Status: utp.StatusFailed, Code: code, Summary: err.Error()}
+// calledOff is why the planner's context has ended.
+func calledOff(ctx context.Context) error {
+	return fmt.Errorf("worker: called off: %w", context.Cause(ctx))
+}
+
+// guard runs what a planner does; its panic is its error.
+func (h *held) guard(plan func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.w.o.Logger.Error("the planner panicked", "turn", h.at.Turn, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the planner panicked: %v", r)
+		}
+	}()
+	return plan()
+}
+
+// plan asks for the next move, keeps the turn meanwhile, and tells what the planner writes.
+func (h *held) plan(ctx context.Context) (Move, error) {
+	stop := h.keep(ctx)
+	defer stop()
+	h.output.begin(h.step+1, h.said)
+	var move Move
+	err := h.guard(func() (err error) {
+		move, err = h.planner.Next()
+		return err
+	})
+	if told := h.output.finish(); told != nil && err == nil {
+		err = fmt.Errorf("what the planner wrote could not be told: %w", told)
+	}
+	return move, err
+}
+
+// keep renews the lease while the planner is at work, and ends its context as soon as the
+// turn is not its any more. The keeper is gone when stop returns.
+func (h *held) keep(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			rung := wait(ctx, h.bell, max(0, h.lease/renewals-time.Since(h.renewed)))
+			if ctx.Err() != nil {
+				return
+			}
+			if err := h.look(ctx, rung); err != nil && ctx.Err() == nil {
+				h.lose(err)
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// look finds out, when it is rung, whether the turn goes on, and renews its lease in time.
+func (h *held) look(ctx context.Context, rung bool) error {
+	if rung {
+		var a utp.ResumeAnswer
+		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpResume, h.unseen(), &a); err != nil {
+			return err
+		}
+		if a.Ended {
+			return errEnded
+		}
+	}
+	return h.renew(ctx)
+}
+
+func (h *held) renew(ctx context.Context) error {
+	if time.Since(h.renewed) < h.lease/renewals {
+		return nil
+	}
+	h.renewed = time.Now()
+	var a utp.BeatAnswer
+	if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRenew, h.at, &a); err != nil {
+		return err
+	}
+	return nil
 }
 
 // observe feeds the results that the planner has not seen.
 func (h *held) observe(ctx context.Context) error {
 	for {
-		var page utp.TranscriptAnswer
-		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpTranscript, utp.TranscriptRequest{WorkerRequest: h.at, After: h.seen}, &page); err != nil {
+		page, err := h.results(ctx)
+		if err != nil {
 			return err
 		}
 		for _, r := range page.Results {
-			value, err := rpc.Fetch(ctx, h.w.o.Conn, r.Result)
+			result, err := h.result(ctx, r)
 			if err != nil {
 				return err
 			}
-			err = h.planner.Observe(Result{
-				Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Value: value,
-			})
-			if err != nil {
-				if err := h.deliver(ctx, failed(utp.CodeInternalError, err)); err != nil {
+			if r.Tool == utp.SubmitResult {
+				h.refused++
+			}
+			if err := h.guard(func() error { return h.planner.Observe(result) }); err != nil {
+				if err := h.fail(ctx, utp.CodeInternalError, err); err != nil {
 					return err
 				}
 				return errEnded
@@ -101,18 +226,112 @@ func (h *held) observe(ctx context.Context) error {
 	}
 }
 
-func (h *held) call(ctx context.Context, calls []Call) error {
+func (h *held) result(ctx context.Context, r utp.CallResult) (Result, error) {
+	out := Result{
+		Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Step: r.Step,
+	}
+	var err error
+	if out.Value, err = rpc.Fetch(ctx, h.w.o.Conn, r.Result); err != nil {
+		return out, err
+	}
+	out.Args, err = rpc.Fetch(ctx, h.w.o.Conn, r.Args)
+	return out, err
+}
+
+// make does what the planner wants. It reports whether that has ended the turn.
+func (h *held) make(ctx context.Context, m Move) (ends bool, err error) {
+	if m.Answer != nil && m.Handoff == nil && len(h.turn.ResultFields)+len(m.Answer.Fields) > 0 {
+		fields, err := wireFields(m.Answer.Fields)
+		if err != nil {
+			return true, h.fail(ctx, utp.CodeInternalError, err)
+		}
+		alone := len(m.calls()) == 0
+		good := m.Answer.Status == "" || m.Answer.Status == utp.StatusSuccess || m.Answer.Status == utp.StatusPartial
+		if !alone || good && utp.CheckFields(h.turn.ResultFields, fields) != nil {
+			return h.correct(ctx, *m.Answer, fields, alone)
+		}
+	}
+	if err := m.check(); err != nil {
+		return true, h.fail(ctx, utp.CodeBadRequest, err)
+	}
+	switch {
+	case m.Answer != nil:
+		return true, h.deliver(ctx, *m.Answer, nil)
+	case m.Handoff != nil:
+		return true, h.handOver(ctx, *m.Handoff)
+	}
+	if err := h.call(ctx, m); err != nil {
+		return true, h.unmade(ctx, err)
+	}
+	return false, nil
+}
+
+func wireFields(fields []Field) ([]utp.Field, error) {
+	var out []utp.Field
+	for _, f := range fields {
+		raw, err := json.Marshal(f.Value, json.Deterministic(true))
+		if err != nil {
+			return nil, fmt.Errorf("the field %q of the planner's answer is no JSON: %w", f.Name, err)
+		}
+		out = append(out, utp.Field{Name: f.Name, Value: raw})
+	}
+	return out, nil
+}
+
+// correct gives an answer that cannot be taken back to the planner, as the failed result of
+// a step of its own: it stands in the transcript, like everything that the planner goes by.
+func (h *held) correct(ctx context.Context, a Answer, fields []utp.Field, alone bool) (ends bool, err error) {
+	if h.refused >= maxRefused {
+		return true, h.fail(ctx, utp.CodeBadRequest, fmt.Errorf(
+			"the agent has given %d results that cannot be taken: %w", h.refused+1, utp.CheckFields(h.turn.ResultFields, fields)))
+	}
+	key := a.Key
+	if key == "" {
+		key = fmt.Sprintf("%s %d", utp.SubmitResult, h.step+1)
+	}
+	args := struct {
+		Fields []utp.Field `json:"fields"`
+		Beside bool        `json:"not_alone,omitzero"`
+	}{fields, !alone}
+	if err := h.call(ctx, Move{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}}); err != nil {
+		return true, h.unmade(ctx, err)
+	}
+	return false, nil
+}
+
+// results are the next ones that the planner has not seen.
+func (h *held) results(ctx context.Context) (utp.TranscriptAnswer, error) {
+	if page := h.page; page != nil {
+		h.page = nil
+		return *page, nil
+	}
+	var page utp.TranscriptAnswer
+	err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpTranscript, h.unseen(), &page)
+	return page, err
+}
+
+// unseen asks for them; who writes a transcript wants the arguments as well.
+func (h *held) unseen() utp.TranscriptRequest {
+	_, args := h.planner.(*scribe)
+	return utp.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
+}
+
+func (h *held) call(ctx context.Context, m Move) error {
 	request := utp.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
 	room := utp.InlineLimit // of the one message that carries them all
-	for _, c := range calls {
-		args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, room)
-		if err != nil {
-			return err
+	for _, c := range m.calls() {
+		out := utp.ToolCall{Key: c.Key, Tool: c.Tool, Says: c.Says, From: c.From, To: c.To}
+		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
+			out.Question = m.Question.wire()
+		} else {
+			args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, room)
+			if err != nil {
+				return err
+			}
+			room -= len(args.Inline)
+			out.Args = args
 		}
-		room -= len(args.Inline)
-		request.Calls = append(request.Calls, utp.ToolCall{
-			Key: c.Key, Tool: c.Tool, Args: args, Says: c.Says, From: c.From, To: c.To,
-		})
+		request.Calls = append(request.Calls, out)
 	}
 	if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpCall, request, nil); err != nil {
 		return err
@@ -121,21 +340,30 @@ func (h *held) call(ctx context.Context, calls []Call) error {
 	return nil
 }
 
-// refused fails the turn when what the planner wants will never be taken. Anything else
+// unmade fails the turn when what the planner wants will never be taken. Anything else
 // is left to whoever claims the turn next.
-func (h *held) refused(ctx context.Context, err error) error {
-	if errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
-		return h.deliver(ctx, failed(utp.CodeBadRequest, err))
+func (h *held) unmade(ctx context.Context, err error) error {
+	if refusedForGood(err) {
+		return h.fail(ctx, utp.CodeBadRequest, err)
 	}
-	return over(err)
+	return err
+}
+
+func refusedForGood(err error) bool {
+	return errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge)
 }
 
 // await waits until the step's calls have ended and the turn runs again, and keeps
-// the turn meanwhile.
-func (h *held) await(ctx context.Context) error {
+// the turn meanwhile, as long as a seat is to be kept for one that waits. Where they were
+// only just asked for, it looks when the bell has rung, not before.
+func (h *held) await(ctx context.Context, asked bool) error {
+	began, pace := time.Now(), h.w.pace(min(h.w.o.Idle, h.lease/renewals))
+	if asked {
+		pace.wait(ctx, h.bell)
+	}
 	for ctx.Err() == nil {
 		var a utp.ResumeAnswer
-		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpResume, h.at, &a); err != nil {
+		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpResume, h.unseen(), &a); err != nil {
 			return err
 		}
 		switch {
@@ -143,37 +371,82 @@ func (h *held) await(ctx context.Context) error {
 			return errEnded
 		case a.Waiting == 0:
 			h.at.Epoch, h.renewed = a.Epoch, time.Now()
+			if len(a.Results) > 0 { // a kernel may leave them to be asked for
+				h.page = &a.TranscriptAnswer
+			}
 			return nil
+		case h.w.o.Keep > 0 && time.Since(began) >= h.w.o.Keep:
+			if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRelease, h.at, nil); err == nil {
+				h.ended = true
+				return errLetGo
+			} else if !rpc.Code(err, utp.CodeStale) {
+				return err
+			}
+			began = time.Now() // it runs again since, and resume tells; or it is to be waited for as before
+			continue
 		}
-		h.w.wait(ctx, h.w.o.Poll)
-		if err := h.renew(ctx); err != nil {
+		pace.wait(ctx, h.bell)
+		if err := h.renew(ctx); err != nil && !rpc.Code(err, utp.CodeStale) { // it may run again since; resume tells
 			return err
 		}
 	}
-	return ctx.Err()
+	return calledOff(ctx)
 }
 
-func (h *held) renew(ctx context.Context) error {
-	if time.Since(h.renewed) < h.lease/3 {
-		return nil
+// giveBack lets go of the turn at the worker's end, so that another need not wait for the
+// end of the lease. It is a courtesy, tried once.
+func (h *held) giveBack(ctx context.Context) {
+	if h.ended {
+		return
 	}
-	h.renewed = time.Now()
-	return rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRenew, h.at, nil)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := over(rpc.Ask(ctx, h.w.o.Conn, utp.OpRelease, h.at, nil)); err != nil {
+		h.w.o.Logger.Info("turn not given back", "turn", h.at.Turn, "error", err)
+	}
+}
+
+// fail ends the turn as failed, in the words of an error.
+func (h *held) fail(ctx context.Context, code utp.Code, err error) error {
+	if ctx.Err() != nil {
+		return calledOff(ctx) // the turn is another's to end
+	}
+	return h.deliver(ctx, Answer{Status: utp.StatusFailed, Code: code, Summary: err.Error()}, nil)
+}
+
+func (h *held) handOver(ctx context.Context, m Handoff) error {
+	out := &utp.Handoff{Reason: m.Reason, To: m.To, URI: m.URI, Urgency: m.Urgency}
+	if m.Context != nil {
+		raw, err := json.Marshal(m.Context, json.Deterministic(true), jsontext.PreserveRawStrings(true))
+		if err != nil {
+			return h.fail(ctx, utp.CodeBadRequest, fmt.Errorf("the context of the planner's hand-off is no JSON: %w", err))
+		}
+		out.Context = raw
+	}
+	return h.deliver(ctx, Answer{Status: utp.StatusPartial, Summary: m.Summary, Output: m.Output}, out)
 }
 
 // deliver ends the turn with an answer, or, where that is not one that can be taken,
 // says so in its place: a turn ends in any case.
-func (h *held) deliver(ctx context.Context, a Answer) error {
-	err := h.send(ctx, a)
-	if errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge) {
-		err = h.send(ctx, failed(utp.CodeInternalError, fmt.Errorf("the agent's answer was refused: %w", err)))
+func (h *held) deliver(ctx context.Context, a Answer, handoff *utp.Handoff) error {
+	err := h.send(ctx, a, handoff)
+	if refusedForGood(err) {
+		why := fmt.Errorf("the agent's answer was refused: %w", err)
+		err = h.send(ctx, Answer{Status: utp.StatusFailed, Code: utp.CodeInternalError, Summary: why.Error()}, nil)
 	}
-	return over(err)
+	if over(err) == nil {
+		h.ended = true
+	}
+	return err
 }
 
-func (h *held) send(ctx context.Context, a Answer) error {
+func (h *held) send(ctx context.Context, a Answer, handoff *utp.Handoff) error {
+	fields, err := wireFields(a.Fields)
+	if err != nil {
+		return fmt.Errorf("%w: %w", rpc.ErrValue, err)
+	}
 	request := utp.DeliverRequest{
-		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output,
+		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output, Fields: fields, Handoff: handoff,
 	}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess

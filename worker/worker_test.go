@@ -33,8 +33,10 @@ type kernel struct {
 	asked  map[string][]jsontext.Value
 	at     map[string][]time.Time
 	answer map[string]func(n int, request jsontext.Value) error // an error instead of the usual answer
-	ring   func()
+	ring   func(turn string)
 	ended  []utp.DeliverRequest
+	once   bool // the turn is handed out to the first who claims it
+	apart  bool // the results do not come with the look that finds them
 }
 
 var errCable = errors.New("the cable is out")
@@ -76,6 +78,9 @@ func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 		}
 		k.epoch++
 		a := k.turn
+		if k.once {
+			k.turn.Turn = ""
+		}
 		a.Epoch, a.Step, a.Suspended = k.epoch, k.step, time.Now().Before(k.ready)
 		return a, nil
 	case utp.OpCall:
@@ -100,15 +105,12 @@ func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 			return utp.ResumeAnswer{Waiting: 1}, nil
 		}
 		k.epoch++
-		return utp.ResumeAnswer{Epoch: k.epoch}, nil
-	case utp.OpTranscript:
-		var q utp.TranscriptRequest
-		k.read(request, &q)
-		page := utp.TranscriptAnswer{Results: k.done[min(q.After, len(k.done)):]}
-		if len(page.Results) > 2 { // small pages
-			page.Results, page.More = page.Results[:2], true
+		if k.apart {
+			return utp.ResumeAnswer{Epoch: k.epoch}, nil
 		}
-		return page, nil
+		return utp.ResumeAnswer{Epoch: k.epoch, TranscriptAnswer: k.page(request)}, nil
+	case utp.OpTranscript:
+		return k.page(request), nil
 	case utp.OpDeliver:
 		var q utp.DeliverRequest
 		k.read(request, &q)
@@ -117,13 +119,23 @@ func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 	return struct{}{}, nil
 }
 
+func (k *kernel) page(request jsontext.Value) utp.TranscriptAnswer {
+	var q utp.TranscriptRequest
+	k.read(request, &q)
+	page := utp.TranscriptAnswer{Results: k.done[min(q.After, len(k.done)):]}
+	if len(page.Results) > 2 { // small pages
+		page.Results, page.More = page.Results[:2], true
+	}
+	return page
+}
+
 func (k *kernel) read(raw jsontext.Value, into any) {
 	if err := json.Unmarshal(raw, into); err != nil {
 		k.t.Error(err)
 	}
 }
 
-func (k *kernel) Doorbell(_ context.Context, ring func()) (func(), error) {
+func (k *kernel) Doorbell(_ context.Context, ring func(string)) (func(), error) {
 	k.ring = ring
 	return func() {}, nil
 }
@@ -175,15 +187,21 @@ func (f next) Next() (worker.Move, error) { return f() }
 
 func working(t *testing.T, k func(*kernel), plan func(args jsontext.Value) (worker.Planner, error), play func(t *testing.T, k *kernel)) {
 	t.Helper()
+	workingAt(t, worker.Options{}, k, plan, play)
+}
+
+func workingAt(t *testing.T, o worker.Options, k func(*kernel), plan func(args jsontext.Value) (worker.Planner, error), play func(t *testing.T, k *kernel)) {
+	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kernel := newKernel(t)
 		if k != nil {
 			k(kernel)
 		}
-		w, err := worker.New(worker.Options{Conn: kernel, Agent: worker.Agent{
+		o.Conn, o.Agent = kernel, worker.Agent{
 			Name: "tidy", Plan: func(_ context.Context, args jsontext.Value) (worker.Planner, error) { return plan(args) },
-		}})
+		}
+		w, err := worker.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,6 +220,50 @@ func working(t *testing.T, k func(*kernel), plan func(args jsontext.Value) (work
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
+}
+
+// deafOnce is a way to the kernel on which the answer to the first claim is lost.
+type deafOnce struct {
+	*kernel
+
+	lost bool
+}
+
+func (d *deafOnce) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
+	answer, err := d.kernel.Request(ctx, op, request)
+	if op == utp.OpClaim && !d.lost {
+		d.lost = true
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return answer, err
+}
+
+// TestClaimUnanswered: a claim whose answer is lost is made again, also where the worker's own
+// context has a deadline, which a request would take for its own.
+func TestClaimUnanswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := newKernel(t)
+		w, err := worker.New(worker.Options{Conn: &deafOnce{kernel: k}, Agent: worker.Agent{
+			Name: "tidy", Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return &steps{}, nil },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		pass(30 * time.Second)
+		if n := k.count(utp.OpDeliver); n != 1 {
+			t.Errorf("after half a minute the turn has been delivered %d times", n)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -265,11 +327,75 @@ func TestBellAndPoll(t *testing.T) {
 		k.mu.Lock()
 		k.turn.Turn = "turn_2"
 		k.mu.Unlock()
-		k.ring()
-		k.ring()
+		k.ring("")
+		k.ring("")
 		synctest.Wait()
 		if k.delivered().Turn != "turn_2" {
 			t.Error("the ring was not heard")
+		}
+	})
+}
+
+// TestResultsComeWithTheLook: what was found to have ended needs no second question, unless
+// the kernel leaves it at that.
+func TestResultsComeWithTheLook(t *testing.T) {
+	for apart, want := range map[bool]int{false: 1, true: 4} { // one when it is claimed, and one for each step
+		t.Run(fmt.Sprintf("apart %t", apart), func(t *testing.T) {
+			plan := func(jsontext.Value) (worker.Planner, error) { return &steps{n: 3}, nil }
+			working(t, func(k *kernel) { k.apart = apart }, plan, func(t *testing.T, k *kernel) {
+				pass(time.Minute)
+				k.delivered()
+				if n := k.count(utp.OpTranscript); n != want {
+					t.Errorf("asked %d times for results, want %d", n, want)
+				}
+			})
+		})
+	}
+}
+
+// TestBellOfATurn: a ring wakes whoever holds the turn that it is of, and where nobody does,
+// who could claim it; others would ask in vain.
+func TestBellOfATurn(t *testing.T) {
+	k := func(k *kernel) { k.needs, k.once = time.Hour, true } // turn_1 is in hand; there is no other
+	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }
+	workingAt(t, worker.Options{Turns: 2, Poll: time.Hour}, k, plan, func(t *testing.T, k *kernel) {
+		for _, c := range []struct {
+			turn          string
+			resume, claim int
+		}{{"turn_1", 1, 0}, {"turn_9", 0, 1}, {"", 1, 1}} {
+			resume, claim := k.count(utp.OpResume), k.count(utp.OpClaim)
+			k.ring(c.turn)
+			synctest.Wait()
+			if r, q := k.count(utp.OpResume)-resume, k.count(utp.OpClaim)-claim; r != c.resume || q != c.claim {
+				t.Errorf("rung for %q: %d looks and %d claims, want %d and %d", c.turn, r, q, c.resume, c.claim)
+			}
+		}
+	})
+}
+
+// TestIdle: while it finds nothing a worker looks less and less often, once in an Idle at
+// the last; a ring is heard at once all the same, and begins it anew.
+func TestIdle(t *testing.T) {
+	k := func(k *kernel) { k.turn.Turn = "" }
+	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }
+	workingAt(t, worker.Options{Idle: 15 * time.Second}, k, plan, func(t *testing.T, k *kernel) {
+		looks := func(d time.Duration) int {
+			before := k.count(utp.OpClaim)
+			pass(d)
+			return k.count(utp.OpClaim) - before
+		}
+		if n := looks(15*time.Second + time.Millisecond); n != 4 { // after 1, 2, 4 and 8 s
+			t.Errorf("looked %d times in the first 15 s; want 4", n)
+		}
+		if n := looks(5 * time.Minute); n != 20 {
+			t.Errorf("looked %d times in 5 minutes; want once in 15 s", n)
+		}
+		k.ring("")
+		if n := looks(time.Millisecond); n != 1 {
+			t.Errorf("looked %d times after a ring; want at once", n)
+		}
+		if n := looks(time.Second); n != 1 {
+			t.Errorf("looked %d times in the second after; want once", n)
 		}
 	})
 }
@@ -321,6 +447,32 @@ func TestGoesOn(t *testing.T) {
 	})
 }
 
+// TestLetGoInVain: a turn that the kernel does not take back, because it came into these hands
+// a second time meanwhile, is waited for as before, and not asked about without a pause.
+func TestLetGoInVain(t *testing.T) {
+	workingAt(t, worker.Options{Keep: 10 * time.Second}, func(k *kernel) {
+		k.needs = 2 * time.Minute
+		k.answer[utp.OpRelease] = func(n int, _ jsontext.Value) error {
+			if n > 100 { // time stands still while it asks
+				return &utp.Fault{Code: utp.CodeTurnEnded, Message: "it asks without a pause"}
+			}
+			return &utp.Fault{Code: utp.CodeStale, Message: "the turn is held under another epoch"}
+		}
+	}, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
+		pass(time.Minute)
+		if n := k.count(utp.OpRelease); n == 0 || n > 6 {
+			t.Errorf("let go of %d times in a minute; want once in 10 s", n)
+		}
+		if n := k.count(utp.OpResume); n > 70 {
+			t.Errorf("asked %d times in a minute", n)
+		}
+		pass(2 * time.Minute)
+		if d := k.delivered(); d.Status != utp.StatusSuccess {
+			t.Errorf("delivered %+v", d)
+		}
+	})
+}
+
 // TestKeepsItsTurn: while it waits for a person the lease is renewed at a third of it.
 func TestKeepsItsTurn(t *testing.T) {
 	k := func(k *kernel) { k.needs = 10 * time.Minute }
@@ -339,7 +491,8 @@ func TestKeepsItsTurn(t *testing.T) {
 	})
 }
 
-// TestLosesItsTurn: who no longer holds it leaves it, and claims what there is.
+// TestLosesItsTurn: who no longer holds it leaves it, and claims what there is. That a
+// renewal is refused says only that the turn has gone on: how, it is told when it looks.
 func TestLosesItsTurn(t *testing.T) {
 	for _, op := range []string{utp.OpCall, utp.OpResume, utp.OpTranscript, utp.OpDeliver, utp.OpRenew} {
 		t.Run(op, func(t *testing.T) {
@@ -357,8 +510,12 @@ func TestLosesItsTurn(t *testing.T) {
 			working(t, k, plan, func(t *testing.T, k *kernel) {
 				pass(2 * time.Minute)
 				k.delivered()
-				if plans != 2 || k.count(utp.OpClaim) < 2 {
-					t.Errorf("planned %d times; want anew after the loss", plans)
+				want := 2
+				if op == utp.OpRenew {
+					want = 1
+				}
+				if plans != want || k.count(utp.OpClaim) < want {
+					t.Errorf("planned %d times; want %d", plans, want)
 				}
 			})
 		})
@@ -398,11 +555,11 @@ func TestFailures(t *testing.T) {
 	}{
 		{"no plan", func(jsontext.Value) (worker.Planner, error) { return nil, broken }, utp.CodeBadRequest, "out of ideas"},
 		{"no move", plannerOf(worker.Move{}, broken), utp.CodeInternalError, "out of ideas"},
-		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "at least one call"},
+		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "empty"},
 		{"no sense of its results", func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1, fail: broken}, nil }, utp.CodeInternalError, "out of ideas"},
-		{"arguments that are no JSON", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "no JSON"},
-		{"words that are no text", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "no JSON"},
-		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Tool: "t", Says: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
+		{"arguments that are no JSON", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"words that are no text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
 		{"an answer without end", plannerOf(answer(strings.Repeat("x", 1<<20)), nil), utp.CodeInternalError, "refused"},
 		{"an answer that is no text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
 	}
@@ -501,6 +658,53 @@ func TestStopsAtOnce(t *testing.T) {
 		stop()
 		if err := <-done; err != nil || time.Since(began) > time.Second || len(k.ended) != 0 {
 			t.Errorf("%v after %v, ended %d times", err, time.Since(began), len(k.ended))
+		}
+	})
+}
+
+// meets is a planner that answers once another one is at work as well.
+type meets struct{ arrived, both chan struct{} }
+
+func (meets) Observe(worker.Result) error { return nil }
+
+func (m meets) Next() (worker.Move, error) {
+	select {
+	case m.arrived <- struct{}{}: // the other one takes it
+	case <-m.arrived:
+	}
+	return worker.Move{Answer: &worker.Answer{Summary: "met"}}, nil
+}
+
+// TestTurnsAtOnce: two turns are in hand at once, each under a name of its own, so that the
+// kernel can tell who holds which.
+func TestTurnsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKernel(t)
+		m := meets{arrived: make(chan struct{})}
+		w, err := worker.New(worker.Options{Conn: k, Turns: 2, Agent: worker.Agent{
+			Name: "a", Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return m, nil },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		synctest.Wait()
+		names := map[string]bool{}
+		for _, raw := range k.asked[utp.OpDeliver] {
+			var q utp.DeliverRequest
+			if err := json.Unmarshal(raw, &q); err != nil {
+				t.Fatal(err)
+			}
+			names[q.Worker] = true
+		}
+		if len(names) != 2 {
+			t.Errorf("delivered by %v; want two names", names)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -45,9 +45,9 @@ type Params struct {
 	Token     string // "rpl_" and 1 to 64 letters or digits; never used before (CONF-07)
 	AskedAt   time.Time
 	Timeout   int // whole seconds to answer, 1 to 86,400
-	// Waiting says that no surface can show the question yet: its clock starts
-	// with [Question.Present], and until then it waits for MaxSeconds.
-	Waiting bool
+	// Unseen says that it is not known whether a surface shows the question: the
+	// caller will say so with [Question.Present], or with [Question.Await] that none has.
+	Unseen bool
 
 	Default        Decision   // Reject when empty; Accept only where it is harmless
 	Irreversible   bool       // includes the wire's reversibility "irreversible" (C-21)
@@ -75,20 +75,15 @@ func Ask(p Params) (Question, error) {
 
 	asked := milliseconds(p.AskedAt)
 
-	q := Question{
+	return Question{
 		Number: p.Number, Kind: p.Kind, SessionID: p.SessionID, Token: p.Token,
-		AskedAt: asked, ClockFrom: asked, Timeout: p.Timeout, Length: p.Timeout, Waiting: p.Waiting,
+		AskedAt: asked, ClockFrom: asked, Timeout: p.Timeout, Length: p.Timeout, Unseen: p.Unseen,
 		Default: p.Default, Irreversible: p.Irreversible, Risk: p.Risk,
 		AllowedReplies: slices.Clone(p.AllowedReplies), Digest: p.Digest,
 		ResponseKinds: slices.Clone(p.ResponseKinds), Choices: slices.Clone(p.Choices),
 		DefaultResponse: p.DefaultResponse,
 		State:           Open,
-	}
-	if p.Waiting {
-		q.Timeout = MaxSeconds
-	}
-
-	return q, nil
+	}, nil
 }
 
 func (p Params) withDefaults() Params {

@@ -443,6 +443,7 @@ func TestFinal(t *testing.T) {
 			"withdraw": func() (consent.Question, consent.Outcome) { return q.Withdraw(after(0), "") },
 			"extend":   func() (consent.Question, consent.Outcome) { return q.Extend(after(0), "rpl_2") },
 			"present":  func() (consent.Question, consent.Outcome) { return q.Present(after(0), "rpl_2") },
+			"await":    func() (consent.Question, consent.Outcome) { return q.Await(after(time.Hour), "rpl_2") },
 		}
 		for name, step := range steps {
 			if got, o := step(); o != (consent.Outcome{Reason: consent.NotOpen}) || !reflect.DeepEqual(got, q) {
@@ -536,37 +537,140 @@ func TestExtendWithClockSetBack(t *testing.T) {
 	}
 }
 
-// TestPresent covers the clock that starts when a surface first shows the question.
+// unseen is the deletion as it is asked while it is not known who is there.
+func unseen(t *testing.T) consent.Question {
+	t.Helper()
+
+	p := deletion()
+	p.Unseen = true
+
+	return mustAsk(t, p)
+}
+
+// TestPresent: a person's time begins when a surface first shows the question, and being
+// shown neither answers nor extends it.
 func TestPresent(t *testing.T) {
 	t.Parallel()
 
-	p := deletion()
-	p.Waiting = true
-	q := mustAsk(t, p)
-
-	if q.Deadline() != after(consent.MaxSeconds*time.Second) || q.Length != minute {
-		t.Fatalf("waits until %v", q.Deadline())
+	q := unseen(t)
+	if q.Deadline() != after(time.Minute) || q.ShowBy() != after(consent.Grace) {
+		t.Fatalf("asked until %v, to be shown by %v", q.Deadline(), q.ShowBy())
 	}
 
-	if _, o := q.Present(after(time.Hour), firstToken); o.Reason != consent.BadToken {
-		t.Errorf("Present with the old token: %+v", o)
+	presented := consent.Outcome{Changed: true, Reason: consent.Presented}
+
+	soon, outcome := q.Present(after(consent.Grace), "rpl_2")
+	if outcome != presented || soon.Token != firstToken || soon.Deadline() != q.Deadline() || soon.Unseen || !soon.ShowBy().IsZero() {
+		t.Errorf("shown at once: %+v, %+v", outcome, soon)
 	}
 
-	shown, outcome := q.Present(after(time.Hour), "rpl_2")
+	late, outcome := q.Present(after(consent.Grace+time.Millisecond), "rpl_2")
+	if outcome != presented || late.Token != "rpl_2" || late.Deadline() != after(time.Minute+consent.Grace+time.Millisecond) {
+		t.Errorf("shown late: %+v, %+v", outcome, late)
+	}
+
+	if _, o := soon.Present(after(time.Second), "rpl_3"); o != (consent.Outcome{Reason: consent.NotWaiting}) {
+		t.Errorf("shown twice: %+v", o)
+	}
+
+	if _, o := q.Reply(after(time.Second), accept()); !o.Changed {
+		t.Errorf("an answer to a question that nobody said was shown: %+v", o)
+	}
+
+	extended, outcome := q.Extend(after(time.Second), "rpl_2")
+	if !outcome.Changed || extended.Unseen {
+		t.Errorf("whoever asks for more time has seen it: %+v, %+v", outcome, extended)
+	}
+}
+
+// TestAwait: a question that nobody is shown waits for a day, and then for its own length.
+func TestAwait(t *testing.T) {
+	t.Parallel()
+
+	q := unseen(t)
+	if _, o := q.Await(after(consent.Grace-time.Millisecond), "rpl_2"); o != (consent.Outcome{Reason: consent.NotDue}) {
+		t.Errorf("too early: %+v", o)
+	}
+
+	now := after(consent.Grace)
+
+	waits, outcome := q.Await(now, "rpl_2")
+	if outcome != (consent.Outcome{Changed: true, Reason: consent.Unshown}) || !waits.Waiting || waits.Unseen ||
+		waits.Deadline() != now.Add(consent.MaxSeconds*time.Second) || waits.Length != minute {
+		t.Fatalf("Await: %+v, %+v", outcome, waits)
+	}
+
+	if _, o := waits.Await(after(time.Hour), "rpl_3"); o != (consent.Outcome{Reason: consent.NotWaiting}) {
+		t.Errorf("Await twice: %+v", o)
+	}
+
+	for _, token := range []string{firstToken, "rpl_2", "bad"} {
+		if _, o := waits.Present(after(time.Hour), token); o.Reason != consent.BadToken {
+			t.Errorf("Present with %s: %+v", token, o)
+		}
+	}
+
+	shown, outcome := waits.Present(after(time.Hour), "rpl_3")
 	if outcome != (consent.Outcome{Changed: true, Reason: consent.Presented}) || shown.Deadline() != after(61*time.Minute) {
 		t.Errorf("Present: %+v, deadline %v", outcome, shown.Deadline())
 	}
 
-	if shown.Extensions != 0 || shown.ClockFrom != after(time.Hour) {
+	if shown.Extensions != 0 || shown.ClockFrom != after(time.Hour) || shown.Number != q.Number || shown.Digest != q.Digest {
 		t.Errorf("presented as %+v", shown)
 	}
 
-	if _, o := shown.Present(after(time.Hour), "rpl_3"); o.Reason != consent.NotWaiting {
-		t.Errorf("Present twice: %+v", o)
+	for _, dead := range []string{firstToken, "rpl_2"} {
+		r := accept()
+		r.Token = dead
+
+		if _, o := shown.Reply(after(time.Hour), r); o != (consent.Outcome{Reason: consent.SpentToken}) {
+			t.Errorf("CONF-52: the token %s: %+v", dead, o)
+		}
 	}
 
-	if _, o := q.Reply(after(time.Hour), accept()); !o.Changed {
-		t.Errorf("a question in the inbox can be answered before it is shown: %+v", o)
+	r := accept()
+	r.Token = "rpl_2"
+
+	if _, o := waits.Reply(after(time.Hour), r); !o.Changed {
+		t.Errorf("a question can be answered before it is known to be shown: %+v", o)
+	}
+
+	if gone, o := waits.Expire(now.Add(consent.MaxSeconds * time.Second)); gone.State != consent.Expired || !o.Changed {
+		t.Errorf("the day is over: %s, %+v", gone.State, o)
+	}
+}
+
+// TestUnseenOverItsTime: the time of a question that nobody was shown does not run out,
+// for example while nothing runs that could show it; it waits.
+func TestUnseenOverItsTime(t *testing.T) {
+	t.Parallel()
+
+	q, hour := unseen(t), after(time.Hour)
+	if _, o := q.Expire(hour); o != (consent.Outcome{Reason: consent.NotDue}) {
+		t.Errorf("Expire: %+v", o)
+	}
+
+	if _, o := q.Reply(hour, accept()); o != (consent.Outcome{Reason: consent.TooLate}) {
+		t.Errorf("CONF-53: %+v", o)
+	}
+
+	if waits, o := q.Await(hour, "rpl_2"); !o.Changed || waits.Deadline() != hour.Add(consent.MaxSeconds*time.Second) {
+		t.Errorf("Await: %+v, %+v", o, waits)
+	}
+
+	if shown, o := q.Present(hour, "rpl_2"); !o.Changed || shown.Deadline() != hour.Add(time.Minute) || shown.Token != "rpl_2" {
+		t.Errorf("Present: %+v, %+v", o, shown)
+	}
+
+	day := after(consent.MaxSeconds * time.Second)
+	if gone, o := q.Expire(day); gone.State != consent.Expired || !o.Changed {
+		t.Errorf("after a day: %s, %+v", gone.State, o)
+	}
+
+	for name, step := range map[string]func(time.Time, string) (consent.Question, consent.Outcome){"await": q.Await, "present": q.Present} {
+		if _, o := step(day, "rpl_2"); o != (consent.Outcome{Reason: consent.TooLate}) {
+			t.Errorf("%s after a day: %+v", name, o)
+		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package consent
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // MaxExtensions bounds the record of spent tokens. A person runs into
 // [MaxSeconds] first, unless the question gives less than a minute and a half.
@@ -31,27 +28,9 @@ func (q Question) Extend(now time.Time, newToken string) (Question, Outcome) {
 	}
 
 	longer.Extensions++
+	longer.Unseen = false // whoever asks for more time has seen it
 
 	return longer, changed(Extended)
-}
-
-// Present starts the clock of a question that was asked while no surface could
-// show it: it is asked again with its own length and a new token, which is the
-// form that a standard client understands.
-func (q Question) Present(now time.Time, newToken string) (Question, Outcome) {
-	if reason := q.mayReissue(now, newToken); reason != "" {
-		return q, ignored(reason)
-	}
-
-	if !q.Waiting {
-		return q, ignored(NotWaiting)
-	}
-
-	shown := q.reissue(now, newToken, q.Length)
-	shown.Waiting = false
-	shown.ClockFrom = shown.AskedAt
-
-	return shown, changed(Presented)
 }
 
 func (q Question) mayReissue(now time.Time, token string) Reason {
@@ -60,7 +39,7 @@ func (q Question) mayReissue(now time.Time, token string) Reason {
 		return NotOpen
 	case !now.Before(q.Deadline()):
 		return TooLate
-	case !tokenPattern.MatchString(token) || token == q.Token || slices.Contains(q.SpentTokens, token):
+	case !q.unused(token):
 		return BadToken
 	default:
 		return ""

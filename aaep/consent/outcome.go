@@ -11,6 +11,7 @@ const (
 	Dropped   Reason = "dropped"   // it was withdrawn
 	Extended  Reason = "extended"  // it is asked again with more time
 	Presented Reason = "presented" // it was first shown, and its clock started
+	Unshown   Reason = "unshown"   // nobody was shown it: it is asked again, to wait
 )
 
 // Why nothing happened. An ignored reply neither uses up the token nor stops
@@ -26,7 +27,7 @@ const (
 	NotAChoice         Reason = "not_a_choice"         // CLA-09
 	NotOpen            Reason = "not_open"             // it has ended already
 	NotDue             Reason = "not_due"              // the deadline has not come
-	NotWaiting         Reason = "not_waiting"          // it has been shown before
+	NotWaiting         Reason = "not_waiting"          // it has been shown, or waits already
 	BadToken           Reason = "bad_token"            // malformed or used before (CONF-05, CONF-07)
 	NoMoreTime         Reason = "no_more_time"         // the caps on extensions are reached
 )

@@ -17,7 +17,7 @@ import (
 type step struct {
 	name  string
 	reply consent.Reply // for "reply"
-	token string        // for "extend" and "present"
+	token string        // for "extend", "present" and "await"
 }
 
 func take(q consent.Question, now time.Time, s step) (consent.Question, consent.Outcome) {
@@ -34,6 +34,8 @@ func take(q consent.Question, now time.Time, s step) (consent.Question, consent.
 		return q.Extend(now, s.token)
 	case "present":
 		return q.Present(now, s.token)
+	case "await":
+		return q.Await(now, s.token)
 	default:
 		return q, consent.Outcome{}
 	}
@@ -45,6 +47,7 @@ func take(q consent.Question, now time.Time, s step) (consent.Question, consent.
 type naive struct {
 	asked, length           int // seconds from the start; seconds
 	harmless, defaultAccept bool
+	unseen                  bool
 	happened                []happened
 }
 
@@ -59,6 +62,7 @@ func (n naive) state() (state, token string) {
 	used := map[string]bool{token: true}
 	deadline := start().Add(time.Duration(n.asked+n.length) * time.Second)
 	cap24h := start().Add(time.Duration(n.asked+86_400) * time.Second)
+	asked, unseen, waiting := start().Add(time.Duration(n.asked)*time.Second), n.unseen, false
 
 	for _, h := range n.happened {
 		early := h.at.Before(deadline)
@@ -76,7 +80,7 @@ func (n naive) state() (state, token string) {
 				}
 			}
 		case "expire", "nobody":
-			if h.name == "expire" && early {
+			if h.name == "expire" && (early || unseen && h.at.Before(cap24h)) {
 				continue
 			}
 
@@ -103,8 +107,35 @@ func (n naive) state() (state, token string) {
 			}
 
 			if until.After(deadline) {
-				deadline, token, used[h.token] = until, h.token, true
+				deadline, token, used[h.token], unseen = until, h.token, true, false
 			}
+		case "present", "await":
+			inTime := early || unseen && h.at.Before(cap24h)
+			if !inTime || used[h.token] || !unseen && (!waiting || h.name == "await") {
+				continue
+			}
+
+			waited := h.at.Sub(asked)
+			if h.name == "present" && unseen && early && waited <= 5*time.Second {
+				unseen = false
+
+				continue
+			}
+
+			seconds := n.length
+			if h.name == "await" {
+				if waited < 5*time.Second {
+					continue
+				}
+
+				seconds = 86_400
+			} else {
+				cap24h = h.at.Add(86_400 * time.Second)
+			}
+
+			asked, deadline = h.at, h.at.Add(time.Duration(seconds)*time.Second)
+			token, used[h.token] = h.token, true
+			unseen, waiting = false, h.name == "await"
 		}
 	}
 
@@ -137,6 +168,10 @@ func alphabet() []step {
 		{name: "withdraw"},
 		{name: "extend", token: "rpl_2"},
 		{name: "extend", token: "rpl_3"},
+		{name: "present", token: "rpl_2"},
+		{name: "present", token: "rpl_3"},
+		{name: "await", token: "rpl_2"},
+		{name: "await", token: "rpl_3"},
 	}
 }
 
@@ -145,8 +180,11 @@ func alphabet() []step {
 func TestExhaustiveWalk(t *testing.T) {
 	t.Parallel()
 
-	for _, p := range []consent.Params{deletion(), draft()} {
-		twin := naive{length: p.Timeout, harmless: !p.Irreversible, defaultAccept: p.Default == consent.Accept}
+	shy := deletion()
+	shy.Unseen = true
+
+	for _, p := range []consent.Params{deletion(), draft(), shy} {
+		twin := naive{length: p.Timeout, harmless: !p.Irreversible, defaultAccept: p.Default == consent.Accept, unseen: p.Unseen}
 		seen := map[consent.State]int{}
 		walk(t, mustAsk(t, p), twin, start(), 4, seen)
 
@@ -211,6 +249,14 @@ func check(t failer, q, next consent.Question, outcome consent.Outcome, now time
 
 	if next.Number != q.Number || next.Digest != q.Digest || next.Kind != q.Kind || next.Length != q.Length {
 		t.Fatalf("%s: changed what is asked: %+v", s.name, next)
+	}
+
+	if shows := s.name == "present" || s.name == "await"; shows && (next.State != q.State || next.Extensions != q.Extensions || next.Resolution != q.Resolution) {
+		t.Fatalf("%s: to be shown a question is no answer and no extension: %+v", s.name, next)
+	}
+
+	if next.Token != q.Token && !slices.Contains(next.SpentTokens, q.Token) {
+		t.Fatalf("%s: the old token lives: %+v", s.name, next)
 	}
 
 	if next.State != consent.Accepted || q.State == consent.Accepted {
@@ -316,7 +362,7 @@ func fingerprint(t failer, q consent.Question) string {
 
 func drawQuestion(t *rapid.T) consent.Question {
 	p := rapid.SampledFrom([]consent.Params{deletion(), draft(), clarification(), clarification(consent.YesNo)}).Draw(t, "params")
-	p.Waiting = rapid.Bool().Draw(t, "waiting")
+	p.Unseen = rapid.Bool().Draw(t, "unseen")
 
 	q, err := consent.Ask(p)
 	if err != nil {
@@ -337,7 +383,7 @@ func drawQuestion(t *rapid.T) consent.Question {
 }
 
 func drawStep(t *rapid.T, i int) step {
-	name := rapid.SampledFrom([]string{"reply", "reply", "expire", "nobody", "withdraw", "extend", "present"}).Draw(t, "step")
+	name := rapid.SampledFrom([]string{"reply", "reply", "expire", "nobody", "withdraw", "extend", "present", "await"}).Draw(t, "step")
 
 	return step{name: name, reply: drawReply(t), token: "rpl_" + strconv.Itoa(rapid.IntRange(1, i+2).Draw(t, "token"))}
 }

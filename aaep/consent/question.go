@@ -107,7 +107,9 @@ type Question struct {
 	Timeout int `json:"timeout_seconds"`
 	// Length is the original time to answer in seconds; each extension adds it again.
 	Length int `json:"length_seconds"`
-	// Waiting means that no surface has shown the question yet; see [Question.Present].
+	// Unseen means that no surface is known to have shown the question yet, and Waiting
+	// that it has been asked again because none had; see [Question.Present].
+	Unseen     bool `json:"unseen,omitzero"`
 	Waiting    bool `json:"waiting,omitzero"`
 	Extensions int  `json:"extensions,omitzero"`
 
@@ -118,6 +120,9 @@ type Question struct {
 	AllowedReplies []Decision `json:"allowed_replies,omitzero"`
 	// Digest is the SHA-256, as 64 lower-case hexadecimal digits, of what is consented to.
 	Digest string `json:"digest,omitzero"`
+	// Shown is the SHA-256, in the same form, of what was shown of the question. The caller
+	// sets it when it has shown it, and keeps it in the receipt.
+	Shown string `json:"shown,omitzero"`
 
 	// The next three belong to clarifications.
 	ResponseKinds   []ResponseKind `json:"accepted_response_kinds,omitzero"`

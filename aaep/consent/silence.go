@@ -4,9 +4,15 @@ import "time"
 
 // Expire applies the default once the deadline has come (CONF-70, CLA-11); the
 // deadline itself counts as come. For an irreversible or high-risk action that
-// is always a refusal, whatever the record says.
+// is always a refusal, whatever the record says. A question that nobody is known to have
+// seen does not end so before [MaxSeconds] are over: [Question.Await] comes first.
 func (q Question) Expire(now time.Time) (Question, Outcome) {
-	if q.State == Open && now.Before(q.Deadline()) {
+	end := q.Deadline()
+	if q.Unseen {
+		end = q.keptUntil()
+	}
+
+	if q.State == Open && now.Before(end) {
 		return q, ignored(NotDue)
 	}
 

@@ -81,7 +81,7 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 	}
 	next := s.state.clone()
 	next.Questions = remove(next.Questions, i)
-	next.UsedTokens = keep(next.UsedTokens, token)
+	next.UsedTokens = next.keep(next.UsedTokens, token)
 	next.Settled = &Settlement{Token: token, Resolution: r}
 	if r.Allows() && question.CallID != "" {
 		next.Granted = append(next.Granted, Grant{CallID: question.CallID, Token: token})
@@ -110,6 +110,9 @@ func (s *Session) canAsk(token string) error {
 	}
 	if s.state.Current != aaep.StateAwaitingInput {
 		return refuse(CodeWrongState, "SEQ-29", fmt.Sprintf("found the state %q, expected awaiting_input; call Move first", s.state.Current))
+	}
+	if s.state.Settled != nil {
+		return refuse(CodeQuestionOpen, "SEQ-28", "the outcome of a question is not told yet; call Move first")
 	}
 	open := s.state.question(func(q Question) bool { return q.Token == token }) >= 0
 	if token != "" && (open || contains(s.state.UsedTokens, token)) {

@@ -1,87 +1,149 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 )
 
-// calls pairs tool.invoked with tool.completed.
-type calls struct {
-	open  []invocation
-	done  map[string]bool // ids that were completed
-	order []string        // of done, oldest first
+// invocation is a call that is not completed.
+type invocation struct {
+	id    []byte
+	tool  string
+	agent string
+	at    int64 // the message that invoked it
+	left  bool  // its producer has moved on to what comes after it
 }
 
-type invocation struct{ id, tool string }
-
-func (i invocation) name() string {
-	if i.id == "" {
+func (i *invocation) name() string {
+	if len(i.id) == 0 {
 		return "of " + i.tool
 	}
-	return i.id + " of " + i.tool
+	return string(i.id) + " of " + i.tool
 }
 
-func (c *calls) find(match func(invocation) bool) int { return slices.IndexFunc(c.open, match) }
-
 // invoked opens a call; its id is unique in the session.
-func (c *calls) invoked(f facts, r *report) {
-	used := c.done[f.callID] || c.find(func(i invocation) bool { return i.id == f.callID }) >= 0
-	if f.callID != "" && used {
-		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found %s again, expected an id that this session has not used", f.callID), "SEQ-15")
+func (s *judged) invoked(f *facts, r *report) {
+	s.invocations++
+	switch {
+	case len(f.callID) > 0 && (s.callByID(f.callID) >= 0 || s.isUsed(ofCall, f.callID)):
+		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found %s again, expected an id that this session has not used", f.callID), "SEQ-15", "TINV-10")
+	case len(f.callID) == 0 && (!s.noIDs || len(s.calls) > 0):
+		s.noIDs = true
+		r.warn("/tool_call_id", "§4.5.2", "found no tool_call_id, expected one, above all where tools run side by side", "SEQ-20")
 	}
-	c.open = append(c.open, invocation{id: f.callID, tool: f.tool})
+	if s.view().hidden[toolCompleted] {
+		s.markUsed(ofCall, f.callID)
+		return // its end will not be seen
+	}
+	if len(s.calls) >= maxEach {
+		s.crowd("calls", "SEQ-16", "§9.3.1", r)
+		s.forgetCall(0)
+	}
+	n := len(s.calls)
+	if n < cap(s.calls) {
+		s.calls = s.calls[:n+1]
+	} else {
+		s.calls = append(s.calls, invocation{})
+	}
+	call := &s.calls[n]
+	*call = invocation{id: append(call.id[:0], f.callID...), tool: s.checker.word(f.tool), agent: s.producer(f.agentID), at: f.number}
 }
 
 // completed closes a call: the one with the same id where ids are used, else the
-// oldest open one of the same tool.
-func (c *calls) completed(f facts, r *report) {
-	if f.callID == "" {
-		c.completedByTool(f, r)
+// oldest open one of the same tool (C-40).
+func (s *judged) completed(f *facts, r *report) {
+	if s.view().hidden[toolInvoked] {
+		return // what it answers was not seen
+	}
+	if len(f.callID) == 0 {
+		s.completedByTool(f, r)
 		return
 	}
-	if i := c.find(func(i invocation) bool { return i.id == f.callID }); i >= 0 {
-		if c.open[i].tool != f.tool {
-			r.error("/tool", "§4.3.2", fmt.Sprintf("found %q, expected %q as invoked", f.tool, c.open[i].tool), "SEQ-14")
+	if i := s.callByID(f.callID); i >= 0 {
+		if s.calls[i].tool != string(f.tool) {
+			r.error("/tool", "§4.3.2", fmt.Sprintf("found %q, expected %q as invoked", f.tool, s.calls[i].tool), "SEQ-14", "TCOM-01")
 		}
-		c.close(i)
+		s.finish(i, r)
 		return
 	}
-	if i := c.find(func(i invocation) bool { return i.id == "" && i.tool == f.tool }); i >= 0 {
-		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found %s, which the invocation of %q did not carry; expected the same on both", f.callID, f.tool), "SEQ-15")
-		c.close(i)
+	if i := s.callByTool(f.tool, true); i >= 0 {
+		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found %s, which the invocation of %q did not carry; expected the same on both", f.callID, f.tool), "SEQ-15", "TCOM-06")
+		s.finish(i, r)
 		return
 	}
-	if c.done[f.callID] {
+	switch {
+	case s.isUsed(ofCall, f.callID):
 		r.error("/tool_call_id", "§9.3.1", fmt.Sprintf("found a second completion of %s, expected exactly one", f.callID), "SEQ-16")
-		return
+	case s.late:
+		s.markUsed(ofCall, f.callID) // invoked before the stream began
+	default:
+		r.error("/tool_call_id", "§4.5.2", fmt.Sprintf("found %s, which no tool.invoked has named", f.callID), "SEQ-13", "TCOM-06")
 	}
-	r.error("/tool_call_id", "§4.5.2", fmt.Sprintf("found %s, which no tool.invoked has named", f.callID), "SEQ-13")
 }
 
-func (c *calls) completedByTool(f facts, r *report) {
-	if i := c.find(func(i invocation) bool { return i.id == "" && i.tool == f.tool }); i >= 0 {
-		c.close(i)
+func (s *judged) completedByTool(f *facts, r *report) {
+	if i := s.callByTool(f.tool, true); i >= 0 {
+		s.finish(i, r)
 		return
 	}
-	if i := c.find(func(i invocation) bool { return i.tool == f.tool }); i >= 0 {
-		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found none, expected %s as invoked", c.open[i].id), "SEQ-15")
-		c.close(i)
+	if i := s.callByTool(f.tool, false); i >= 0 {
+		r.error("/tool_call_id", "§4.3.1", fmt.Sprintf("found none, expected %s as invoked", s.calls[i].id), "SEQ-15", "TCOM-06")
+		s.finish(i, r)
 		return
 	}
-	r.error("/tool", "§4.5.2", fmt.Sprintf("found a completion of %q without an open invocation of it", f.tool), "SEQ-13", "SEQ-17")
+	if !s.late {
+		r.error("/tool", "§4.5.2", fmt.Sprintf("found a completion of %q without an open invocation of it", f.tool), "SEQ-13", "SEQ-17")
+	}
 }
 
-// close forgets the call i and remembers its id.
-func (c *calls) close(i int) {
-	id := c.open[i].id
-	c.open = slices.Delete(c.open, i, i+1)
-	if id == "" || c.done[id] {
-		return
+// finish closes the call i.
+func (s *judged) finish(i int, r *report) {
+	call := &s.calls[i]
+	if call.left && !s.partial() {
+		r.error("/type", "§4.3.2", fmt.Sprintf("found the completion of the call %s behind a state that comes after it, expected it before", call.name()), "SEQ-19", "SEQ-21")
 	}
-	c.done[id] = true
-	c.order = append(c.order, id)
-	if len(c.order) > maxIDs {
-		delete(c.done, c.order[0])
-		c.order = c.order[1:]
+	s.markUsed(ofCall, call.id)
+	s.forgetCall(i)
+}
+
+// forgetCall takes the call i out and keeps its room for another.
+func (s *judged) forgetCall(i int) {
+	spare := s.calls[i].id
+	copy(s.calls[i:], s.calls[i+1:])
+	s.calls[len(s.calls)-1] = invocation{id: spare}
+	s.calls = s.calls[:len(s.calls)-1]
+}
+
+func (s *judged) callByID(id []byte) int {
+	for i := range s.calls {
+		if bytes.Equal(s.calls[i].id, id) {
+			return i
+		}
 	}
+	return -1
+}
+
+// callByTool finds the oldest open call of a tool; with bare, only one without an id.
+func (s *judged) callByTool(tool []byte, bare bool) int {
+	for i := range s.calls {
+		if s.calls[i].tool == string(tool) && (!bare || len(s.calls[i].id) == 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// markUsed remembers that an id of a call or an output cannot be used again.
+func (s *judged) markUsed(sort uint64, id []byte) {
+	if len(id) > 0 || sort == ofOutput {
+		s.checker.use(s, s.checker.key(sort, s.serial, id))
+	}
+}
+
+func (s *judged) isUsed(sort uint64, id []byte) bool {
+	if s.used.count == 0 {
+		return false
+	}
+	_, used := s.checker.ids.find(s.checker.key(sort, s.serial, id))
+	return used
 }

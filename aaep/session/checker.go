@@ -1,38 +1,51 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// What a [Checker] remembers. Beyond these limits it says with an info that it is no
-// longer exact.
-const (
-	maxIDs      = 65_536  // event ids of one open session
-	maxEndedIDs = 64      // event ids of an ended session: enough to know a late redelivery
-	maxSessions = 100_000 // sessions, ended ones first to be forgotten
-)
-
 // Checker judges the order of the events of any number of sessions that interleave in
-// one stream. It does not repeat what [aaep.Validate] says of single events. Use
+// one stream. It does not repeat what [aaep.Validate] says of single events. Its memory
+// is bounded: it is exact within the last 65,536 event ids of each session and 100,000
+// ended sessions, and follows up to 10,000 open sessions; beyond, an info says so. Use
 // [NewChecker].
 type Checker struct {
-	sessions map[string]*judged
-	order    []*judged       // by first appearance, forgotten ones left out
-	ids      map[string]seen // event ids of all remembered sessions
-	tokens   map[string]*question
-	forgot   bool // that ended sessions are forgotten has been said
+	view view
+	seed maphash.Seed
+
+	open   table[*judged]
+	newest *judged // the open sessions by their last event
+	oldest *judged
+	spare  []*judged // to be used again
+	serial uint32
+	count  int64 // messages so far
+
+	ids     table[mark] // of open sessions, and the late ones
+	openIDs int         // how many of them are of open sessions
+	late    ring        // event ids and tokens of ended sessions
+	ended   table[kind] // by session id: how it ended
+	endings ring
+	things  int
+
+	tokens    map[uint64]*question
+	words     map[string]string
+	lastAgent []byte
+	lastHash  uint16
+	told      limits
+	report    report
 }
 
-// seen is an event id and what the event said.
-type seen struct {
-	content [sha256.Size]byte
-	session string
-}
+// limits are those that an info has told.
+type limits struct{ ids, allIDs, ended, open, things bool }
+
+// lost is how a session ended that is followed no further.
+const lost = other
 
 // Unfinished is what shows only at the end of a stream.
 type Unfinished struct {
@@ -40,9 +53,12 @@ type Unfinished struct {
 	Violations []aaep.Violation
 }
 
-// NewChecker returns a checker that has seen nothing.
-func NewChecker() *Checker {
-	return &Checker{sessions: map[string]*judged{}, ids: map[string]seen{}, tokens: map[string]*question{}}
+// NewChecker returns a checker of a whole capture, which has seen nothing.
+func NewChecker() *Checker { return NewStreamChecker(Stream{}) }
+
+// NewStreamChecker returns a checker that is told what the stream leaves out.
+func NewStreamChecker(s Stream) *Checker {
+	return &Checker{view: newView(s), seed: maphash.MakeSeed(), tokens: map[uint64]*question{}, words: map[string]string{}}
 }
 
 // Check judges the next message of the stream, an event or a reply. An event that was
@@ -52,21 +68,31 @@ func NewChecker() *Checker {
 func (c *Checker) Check(raw []byte) []aaep.Violation {
 	document := aaep.Read(raw)
 	if !document.Readable() {
+		c.count++
 		return document.Violations()
 	}
-	f := read(document)
-	switch f.kind {
-	case aaep.TypeConfirmationReply, aaep.TypeClarificationReply:
-		c.reply(f)
-		return nil
-	case aaep.TypeQuestionExtend:
-		return nil
-	default:
-		if f.sessionID == "" {
+	return c.CheckDocument(raw, document)
+}
+
+// CheckDocument is [Checker.Check] for bytes that have been read already. It keeps
+// neither of the two. An ordinary event is judged without new memory.
+func (c *Checker) CheckDocument(raw []byte, document aaep.Document) []aaep.Violation {
+	c.count++
+	f := facts{number: c.count}
+	f.read(document)
+	if f.kind == other {
+		switch string(f.written) {
+		case aaep.TypeConfirmationReply, aaep.TypeClarificationReply:
+			c.reply(document, string(f.written) == aaep.TypeConfirmationReply)
+			return nil
+		case aaep.TypeQuestionExtend:
 			return nil
 		}
-		return c.event(raw, f)
 	}
+	if len(f.sessionID) == 0 {
+		return nil
+	}
+	return c.event(raw, &f)
 }
 
 // CheckEvent judges an event that is still typed. An event that cannot be encoded gets
@@ -92,138 +118,307 @@ func (c *Checker) Close() []aaep.Violation {
 // CloseEach is [Checker.Close] by session, in the order of their first events;
 // sessions without findings are left out.
 func (c *Checker) CloseEach() []Unfinished {
+	left := make([]*judged, 0, c.open.count)
+	for s := c.newest; s != nil; s = s.older {
+		left = append(left, s)
+	}
+	slices.SortFunc(left, func(a, b *judged) int { return cmp.Compare(a.serial, b.serial) })
 	var all []Unfinished
-	for _, s := range c.order {
-		if s.ended {
-			continue
-		}
+	for _, s := range left {
 		r := &report{}
 		s.unfinished(r)
-		all = append(all, Unfinished{SessionID: s.id, Violations: r.found})
+		if len(r.found) > 0 {
+			all = append(all, Unfinished{SessionID: string(s.id), Violations: r.found})
+		}
 	}
 	return all
 }
 
-func (c *Checker) event(raw []byte, f facts) []aaep.Violation {
-	r := &report{}
-	s := c.session(f.sessionID, r)
-	if c.repeated(raw, f, s, r) {
-		return r.found
+func (c *Checker) event(raw []byte, f *facts) []aaep.Violation {
+	c.report.found = nil
+	r := &c.report
+	id, key := c.key(ofEvent, 0, f.eventID), c.key(ofSession, 0, f.sessionID)
+	now := mark{content: uint32(maphash.Bytes(c.seed, raw) >> 32), session: uint16(key >> 48), agent: c.agent(f.agentID)}
+	fresh := false
+	if len(f.eventID) > 0 {
+		old, known := c.ids.add(id, now)
+		switch {
+		case !known:
+			fresh = true
+		case old.content == now.content:
+			return nil
+		default:
+			reused(f, old, now, r)
+		}
+	}
+	s := c.newest
+	if s == nil || s.key != key {
+		s, _ = c.open.find(key)
+	}
+	if s == nil {
+		if end, ok := c.ended.find(key); ok {
+			c.behind(f, end, r)
+			if fresh {
+				c.rememberLate(id)
+			}
+			return r.found
+		}
+		s = c.begin(key, f, r)
+	} else {
+		c.touch(s)
+	}
+	if fresh {
+		c.remember(s, id, r)
 	}
 	s.judge(f, r)
-	for _, q := range s.fresh {
-		c.tokens[q.token] = q
-	}
-	s.fresh = nil
-	if s.ended {
-		c.trim(s, maxEndedIDs)
-		for _, q := range s.questions {
-			delete(c.tokens, q.token)
-		}
-		s.release()
-	}
+	c.settle(s, key, r)
 	return r.found
 }
 
-// session finds or begins the record of a session.
-func (c *Checker) session(id string, r *report) *judged {
-	if s, ok := c.sessions[id]; ok {
-		return s
+// agent is the hash of a producer's name; most streams have one.
+func (c *Checker) agent(id []byte) uint16 {
+	if !bytes.Equal(c.lastAgent, id) {
+		c.lastAgent = append(c.lastAgent[:0], id...)
+		c.lastHash = uint16(maphash.Bytes(c.seed, id) >> 48)
 	}
-	if len(c.order) >= maxSessions {
-		c.forget(r)
+	return c.lastHash
+}
+
+// reused judges an id that names two different events.
+func reused(f *facts, old, now mark, r *report) {
+	message := fmt.Sprintf("found %s again with other content, expected an id of its own", f.eventID)
+	if old.agent != now.agent && old.session != now.session {
+		r.warn("/event_id", "§3.2.3", message+"; two producers have used it", "ENV-19")
+		return
 	}
-	s := newJudged(id)
-	c.sessions[id] = s
-	c.order = append(c.order, s)
+	r.error("/event_id", "§3.2.3", message, "ENV-19", "ENV-20")
+}
+
+// begin makes the record of a session.
+func (c *Checker) begin(key uint64, f *facts, r *report) *judged {
+	var s *judged
+	if n := len(c.spare); n > 0 {
+		s, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		s = &judged{}
+	}
+	c.serial++
+	s.checker, s.key, s.serial, s.id = c, key, c.serial, append(s.id[:0], f.sessionID...)
+	s.agent = c.word(f.agentID)
+	c.open.put(key, s)
+	c.first(s)
+	if c.open.count > maxOpen {
+		if !c.told.open {
+			c.told.open = true
+			r.info("SEQ-03", "§4.5.1", fmt.Sprintf("more than %d sessions are open; those that are silent longest, such as %s, are judged no further", maxOpen, c.oldest.id))
+		}
+		c.drop(c.oldest)
+	}
 	return s
 }
 
-// forget drops a tenth of the sessions, ended ones and then the oldest.
-func (c *Checker) forget(r *report) {
-	doomed := slices.Clone(c.order)
-	slices.SortStableFunc(doomed, func(a, b *judged) int { return cmp.Compare(weight(b), weight(a)) })
-	for _, s := range doomed[:maxSessions/10] {
-		if s.ended && !c.forgot {
-			c.forgot = true
-			r.info("SEQ-06", "§3.2.4", fmt.Sprintf("more than %d sessions; that an early one is reopened is no longer seen", maxSessions))
-		}
-		if !s.ended {
-			r.info("SEQ-06", "§3.2.4", fmt.Sprintf("more than %d sessions are open; %s is judged no further", maxSessions, s.id))
-		}
-		c.trim(s, 0)
-		for _, q := range s.questions {
-			delete(c.tokens, q.token)
-		}
-		delete(c.sessions, s.id)
-		s.forgotten = true
-	}
-	c.order = slices.DeleteFunc(c.order, func(s *judged) bool { return s.forgotten })
-}
-
-func weight(s *judged) int {
-	if s.ended {
-		return 1
-	}
-	return 0
-}
-
-// repeated answers whether the event is a redelivery, and notes an id that names two
-// different events.
-func (c *Checker) repeated(raw []byte, f facts, s *judged, r *report) bool {
-	if f.eventID == "" {
-		return false
-	}
-	content := sha256.Sum256(raw)
-	old, known := c.ids[f.eventID]
-	if known && old.content == content {
-		return true
-	}
-	if known {
-		r.error("/event_id", "§3.2.3", fmt.Sprintf("found %s again with other content (first in %s), expected an id of its own", f.eventID, old.session), "ENV-19", "ENV-20")
-		return false
-	}
-	c.ids[f.eventID] = seen{content: content, session: s.id}
-	s.ids = append(s.ids, f.eventID)
-	if len(s.ids) > maxIDs {
-		c.trim(s, maxIDs)
-		if !s.overflowed {
-			s.overflowed = true
-			r.info("SEQ-45", "§8.2.4", fmt.Sprintf("more than %d events; a repetition of an earlier one is no longer seen", maxIDs))
-		}
-	}
-	return false
-}
-
-// trim keeps the last ids of a session.
-func (c *Checker) trim(s *judged, keep int) {
-	for len(s.ids) > keep {
-		delete(c.ids, s.ids[0])
-		s.ids = s.ids[1:]
-	}
-	if len(s.ids) <= maxEndedIDs {
-		s.ids = slices.Clone(s.ids) // lets go of the long array behind it
-	}
-}
-
-// reply records what a person answered, when the capture holds replies: the first one
-// in time for its question counts.
-func (c *Checker) reply(f facts) {
-	q, ok := c.tokens[f.replyToken]
-	if !ok || q.answer != pending || f.timed && q.timed && !f.when.Before(q.deadline) {
+// settle counts what the session holds after an event, and lets go of what it may.
+func (c *Checker) settle(s *judged, key uint64, r *report) {
+	if s.end != other {
+		c.finish(s, key, s.end, r)
 		return
 	}
-	switch {
-	case f.kind == aaep.TypeClarificationReply:
-		if !q.confirmation {
-			q.answer = closed
+	c.things += s.things() - s.counted
+	s.counted = s.things()
+	for c.things > maxThings && c.oldest != s {
+		if !c.told.things {
+			c.told.things = true
+			r.info("SEQ-16", "§4.5.2", fmt.Sprintf("more than %d calls, outputs and questions are open; sessions long silent, such as %s, are judged no further", maxThings, c.oldest.id))
 		}
-	case !q.confirmation:
-	case f.decision == string(aaep.DecisionAccept) && f.modified:
-		q.answer = unclear // whether the producer takes a changed action is not known
-	case f.decision == string(aaep.DecisionAccept):
-		q.answer = accepted
-	case f.decision == string(aaep.DecisionReject):
-		q.answer = refused
+		c.drop(c.oldest)
 	}
+}
+
+// drop stops following a session.
+func (c *Checker) drop(s *judged) { c.finish(s, s.key, lost, &c.report) }
+
+// finish forgets an open session, except how it ended and its latest ids.
+func (c *Checker) finish(s *judged, key uint64, end kind, r *report) {
+	for id, ok := s.ids.pop(); ok; id, ok = s.ids.pop() {
+		c.openIDs--
+		c.rememberLate(id)
+	}
+	for id, ok := s.used.pop(); ok; id, ok = s.used.pop() {
+		c.openIDs--
+		c.ids.remove(id)
+	}
+	for i := range s.questions {
+		delete(c.tokens, s.questions[i].token)
+	}
+	c.rememberEnd(key, end, r)
+	c.things -= s.counted
+	c.open.remove(key)
+	c.unlink(s)
+	if len(c.spare) < 64 {
+		s.reset()
+		c.spare = append(c.spare, s)
+	}
+}
+
+// rememberEnd keeps how a session ended.
+func (c *Checker) rememberEnd(key uint64, end kind, r *report) {
+	if c.ended.count == 1024 { // at once to the full size, so that long streams need no more than short ones
+		c.ended.grow(131_072)
+		c.endings.grow(maxEnded)
+	}
+	c.ended.put(key, end)
+	oldest, full := c.endings.push(key, maxEnded)
+	if !full {
+		return
+	}
+	c.ended.remove(oldest)
+	if !c.told.ended {
+		c.told.ended = true
+		r.info("SEQ-06", "§3.2.4", fmt.Sprintf("more than %d sessions have ended; that an early one is reopened is no longer seen", maxEnded))
+	}
+}
+
+// behind judges what comes behind the end of its session.
+func (c *Checker) behind(f *facts, end kind, r *report) {
+	if end == lost {
+		return
+	}
+	rules := []string{"SEQ-04"}
+	if f.kind.terminal() {
+		rules = append(rules, "SEQ-03")
+		if f.kind != end {
+			rules = append(rules, "SEQ-05")
+		}
+	}
+	if f.kind == started {
+		rules = append(rules, "SEQ-01", "SEQ-06", "ENV-23")
+	}
+	r.error("/type", "§4.5.1", fmt.Sprintf("found %s behind %s of session %s, expected nothing more", f.written, kindNames[end], f.sessionID), rules...)
+}
+
+// remember keeps an event's id, or a token, of an open session, which is in the table.
+func (c *Checker) remember(s *judged, id uint64, r *report) {
+	c.openIDs++
+	if oldest, full := s.ids.push(id, maxIDs); full {
+		c.ids.remove(oldest)
+		c.openIDs--
+		if !c.told.ids {
+			c.told.ids = true
+			r.info("SEQ-45", "§8.2.4", fmt.Sprintf("session %s, and others that grow as long: of more than %d events, a repetition of an early one is no longer seen", s.id, maxIDs))
+		}
+	}
+	c.bound(r)
+}
+
+// use keeps the id of a call or an output that is used up.
+func (c *Checker) use(s *judged, id uint64) {
+	if _, known := c.ids.add(id, mark{}); known {
+		return
+	}
+	c.openIDs++
+	if oldest, full := s.used.push(id, maxIDs); full {
+		c.ids.remove(oldest)
+		c.openIDs--
+	}
+}
+
+// bound keeps the ids of all open sessions within their limit: the session with the
+// most forgets the older half.
+func (c *Checker) bound(r *report) {
+	if c.openIDs <= maxAllIDs {
+		return
+	}
+	longest := c.newest
+	for s := c.newest; s != nil; s = s.older {
+		if s.ids.count+s.used.count > longest.ids.count+longest.used.count {
+			longest = s
+		}
+	}
+	if !c.told.allIDs {
+		c.told.allIDs = true
+		r.info("SEQ-45", "§8.2.4", fmt.Sprintf("more than %d ids in open sessions; the longest, such as %s, remember only their later half", maxAllIDs, longest.id))
+	}
+	for _, ids := range []*ring{&longest.ids, &longest.used} {
+		for range ids.count / 2 {
+			id, _ := ids.pop()
+			c.ids.remove(id)
+			c.openIDs--
+		}
+	}
+}
+
+// rememberLate keeps the id of an event, or a token, of an ended session.
+func (c *Checker) rememberLate(id uint64) {
+	if oldest, full := c.late.push(id, maxLateID); full {
+		c.ids.remove(oldest)
+	}
+}
+
+// word returns a text that may be kept, without new memory where it was seen before.
+func (c *Checker) word(text []byte) string {
+	if word, ok := c.words[string(text)]; ok {
+		return word
+	}
+	if len(c.words) >= maxWords {
+		clear(c.words)
+	}
+	word := string(text)
+	c.words[word] = word
+	return word
+}
+
+// state is [Checker.word] for a state; those of the protocol are not looked up.
+func (c *Checker) state(text []byte) string {
+	switch string(text) {
+	case aaep.StateIdle:
+		return aaep.StateIdle
+	case aaep.StateThinking:
+		return aaep.StateThinking
+	case aaep.StateCallingTool:
+		return aaep.StateCallingTool
+	case aaep.StateWritingOutput:
+		return aaep.StateWritingOutput
+	case aaep.StateAwaitingInput:
+		return aaep.StateAwaitingInput
+	case aaep.StateDeciding:
+		return aaep.StateDeciding
+	case aaep.StateHandingOff:
+		return aaep.StateHandingOff
+	default:
+		return c.word(text)
+	}
+}
+
+// first puts a session that is not there in front of the others.
+func (c *Checker) first(s *judged) {
+	s.older, s.newer = c.newest, nil
+	if c.newest != nil {
+		c.newest.newer = s
+	} else {
+		c.oldest = s
+	}
+	c.newest = s
+}
+
+// touch puts a session in front.
+func (c *Checker) touch(s *judged) {
+	if s == c.newest {
+		return
+	}
+	c.unlink(s)
+	c.first(s)
+}
+
+func (c *Checker) unlink(s *judged) {
+	if s.newer != nil {
+		s.newer.older = s.older
+	} else {
+		c.newest = s.older
+	}
+	if s.older != nil {
+		s.older.newer = s.newer
+	} else {
+		c.oldest = s.newer
+	}
+	s.newer, s.older = nil, nil
 }

@@ -3,10 +3,12 @@ package session
 import (
 	"fmt"
 	"slices"
+
+	"github.com/earshot-dev/earshot/aaep"
 )
 
 // consent judges whether an invocation was allowed, and uses the consent up.
-func (s *judged) consent(f facts, r *report) {
+func (s *judged) consent(f *facts, r *report) {
 	q := s.consentFor(f)
 	if q != nil && (f.irreversible || q.callID != "" || q.answer != refused && q.answer != closed) {
 		q.followed = true
@@ -15,31 +17,45 @@ func (s *judged) consent(f facts, r *report) {
 		s.reversible(f, q, r)
 		return
 	}
-	switch {
-	case q == nil:
-		r.error("/irreversible", "§4.3.1", "found an irreversible invocation that nobody was asked about, expected a confirmation answered accept before", "SEQ-22")
-	case q.used:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found a second irreversible invocation on the consent of question %s, expected one consent for each", q.token), "SEQ-22", "SEQ-23")
-	case q.answer == refused:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was refused", q.token), "SEQ-22", "SEQ-26")
-	case q.answer == closed:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was taken back", q.token), "SEQ-22")
-	case q.answer == pending && q.explicit:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s is not answered yet", q.token), "SEQ-22")
-	case q.defaulted:
-		r.warn("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation that silence allowed (question %s), expected a person's accept", q.token), "SEQ-22")
+	if q == nil {
+		s.unasked(r)
+		return
 	}
-	if q != nil {
-		q.used = true
+	switch {
+	case q.used:
+		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found a second irreversible invocation on the consent of %s, expected one consent for each", q.name), "SEQ-22", "SEQ-23", "CONF-01")
+	case q.answer == refused:
+		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was refused", q.name), "SEQ-22", "SEQ-26")
+	case q.answer == closed:
+		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was taken back", q.name), "SEQ-22")
+	case q.answer == pending && q.explicit && !s.view().hidden[stateChanged]:
+		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s is not answered yet", q.name), "SEQ-22")
+	case q.defaulted:
+		r.warn("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation that silence allowed (question %s), expected a person's accept", q.name), "SEQ-22")
+	}
+	q.used = true
+}
+
+// unasked judges an irreversible invocation without any question. Whoever cannot
+// answer is not asked, and who came late has not heard the question (C-46, C-91).
+func (s *judged) unasked(r *report) {
+	const message = "found an irreversible invocation that nobody was asked about, expected a confirmation answered accept before"
+	switch {
+	case s.late:
+	case s.view().hidden[confirmation]:
+		r.warn("/irreversible", "§4.3.1", message+", which this subscription may not have been sent", "SEQ-22", "CONF-01")
+	default:
+		r.error("/irreversible", "§4.3.1", message, "SEQ-22", "CONF-01")
 	}
 }
 
 // reversible judges an invocation that needs no consent by itself.
-func (s *judged) reversible(f facts, q *question, r *report) {
+func (s *judged) reversible(f *facts, q *question, r *report) {
 	switch {
 	case q != nil && q.callID != "" && q.answer == refused:
-		r.warn("/tool_call_id", "A.4", fmt.Sprintf("found an invocation of what question %s refused, expected none", q.token), "SEQ-26")
-	case f.highRisk && (q == nil || q.answer == refused || q.answer == closed):
+		r.warn("/tool_call_id", "A.4", fmt.Sprintf("found an invocation of what question %s refused, expected none", q.name), "SEQ-26")
+	case s.late || s.view().hidden[confirmation]:
+	case (q == nil || q.answer == refused || q.answer == closed) && string(f.risk) == string(aaep.RiskHigh):
 		r.warn("/risk_level", "§2.3.5", "found an invocation of high risk without an accepted confirmation, expected one before", "CONF-02")
 	}
 }
@@ -48,16 +64,16 @@ func (s *judged) reversible(f facts, q *question, r *report) {
 // its call, or else the nearest earlier one that names no call. Of those the unused
 // come first, and what was refused comes last, so that the finding is the mildest that
 // the stream allows.
-func (s *judged) consentFor(f facts) *question {
+func (s *judged) consentFor(f *facts) *question {
 	var best *question
 	for _, q := range slices.Backward(s.questions) {
 		if !q.confirmation {
 			continue
 		}
-		if f.callID != "" && q.callID == f.callID {
+		if len(f.callID) > 0 && q.callID == string(f.callID) {
 			return q
 		}
-		names := q.callID == "" || f.callID == "" && q.tool == f.tool
+		names := q.callID == "" || len(f.callID) == 0 && q.tool == string(f.tool)
 		if names && (best == nil || q.worth() > best.worth()) {
 			best = q
 		}

@@ -65,11 +65,20 @@ func (d *draft) build(p aaep.Payload, extensions ...extension) {
 			return
 		}
 	}
-	if _, err := event.Encode(); err != nil {
+	if err := d.sendable(&event); err != nil {
 		d.err = wrap("the event cannot be sent", err)
 		return
 	}
 	d.events = append(d.events, event)
+}
+
+// sendable writes an event, or has it written.
+func (d *draft) sendable(e *aaep.Event) error {
+	if d.session.each != nil {
+		return d.session.each(e)
+	}
+	_, err := e.Encode()
+	return err
 }
 
 // extension is one member of extensions.earshot.
@@ -89,6 +98,14 @@ func (d *draft) stamp() time.Time {
 // move tells the change to another state, and with it the outcome of a question.
 func (d *draft) move(to string, p aaep.StateChanged) {
 	p.FromState, p.ToState = d.state.Current, to
+	after := afterTool([]byte(to))
+	for i := range d.state.Calls {
+		call := &d.state.Calls[i]
+		call.Left = after && (call.Left || d.state.Current == aaep.StateCallingTool && !d.state.Finished)
+	}
+	if to == aaep.StateCallingTool && d.state.Current != to {
+		d.state.Finished = false
+	}
 	d.state.Current = to
 	settled := d.state.Settled
 	d.state.Settled = nil
@@ -102,7 +119,8 @@ func (d *draft) move(to string, p aaep.StateChanged) {
 // complete closes the open call i.
 func (d *draft) complete(i int, p aaep.ToolCompleted) {
 	d.state.Calls = remove(d.state.Calls, i)
-	d.state.UsedCalls = keep(d.state.UsedCalls, p.ToolCallID)
+	d.state.UsedCalls = d.state.keep(d.state.UsedCalls, p.ToolCallID)
+	d.state.Finished = true
 	d.build(p)
 }
 
@@ -113,11 +131,17 @@ func (d *draft) output(p aaep.OutputStreaming) {
 		i = len(d.state.Outputs)
 		d.state.Outputs = append(d.state.Outputs, Output{ID: p.OutputID})
 	}
-	p.Position = d.state.Outputs[i].Position
-	d.state.Outputs[i].Position += int64(utf8.RuneCountInString(p.Chunk))
+	o := &d.state.Outputs[i]
+	if d.err == nil && splits(o.Tail, p.Chunk) {
+		d.err = refuse(CodeBadEvent, "I18N-29", "the chunk begins inside a character of its reader; cut before that character, see legible.Whole")
+		return
+	}
+	p.Position = o.Position
+	o.Position += int64(utf8.RuneCountInString(p.Chunk))
+	o.Tail = string(tailOf([]byte(o.Tail), p.Chunk))
 	if p.Complete {
 		d.state.Outputs = remove(d.state.Outputs, i)
-		d.state.UsedOutputs = keep(d.state.UsedOutputs, p.OutputID)
+		d.state.UsedOutputs = d.state.keep(d.state.UsedOutputs, p.OutputID)
 		if p.CoalesceHint == "" {
 			p.CoalesceHint = aaep.BoundaryCompletion
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -14,7 +15,7 @@ type Closing struct {
 	ToolStatus   aaep.ToolStatus // error (the default) or timeout
 	ToolSummary  string          // of tool.completed; default: the tool did not finish
 	ToolError    string          // error_message of tool.completed; default: as ToolSummary
-	StateSummary string          // of the state.changed that tells of a question; default: it was withdrawn
+	StateSummary string          // of a state.changed that has to be told; default: the question is closed, or what is open is being closed
 }
 
 // Complete ends the session as done. Before the terminal event it closes open calls
@@ -55,12 +56,7 @@ func (s *Session) Fail(now time.Time, rand io.Reader, p aaep.SessionErrored, c C
 		return nil, err
 	}
 	d := s.draft(now, rand)
-	d.tell(c)
-	for _, question := range s.state.Questions {
-		d.state.Questions = d.state.Questions[1:]
-		d.state.Settled = &Settlement{Token: question.Token, Resolution: aaep.ResolutionWithdrawn}
-		d.tell(c)
-	}
+	d.withdraw(c)
 	d.closeOpen(c)
 	return d.end(p)
 }
@@ -73,8 +69,41 @@ func (s *Session) Cancel(now time.Time, rand io.Reader, p aaep.SessionCancelled,
 	}
 	d := s.draft(now, rand)
 	d.tell(c)
+	if d.mustReturn() {
+		d.withdraw(c)
+	}
 	d.closeOpen(c)
 	return d.end(p)
+}
+
+// withdraw takes every open question back, and tells it.
+func (d *draft) withdraw(c Closing) {
+	d.tell(c)
+	for len(d.state.Questions) > 0 {
+		question := d.state.Questions[0]
+		d.state.Questions = d.state.Questions[1:]
+		d.state.Settled = &Settlement{Token: question.Token, Resolution: aaep.ResolutionWithdrawn}
+		d.tell(c)
+	}
+}
+
+// mustReturn answers whether something is open that cannot be closed in the present
+// state.
+func (d *draft) mustReturn() bool {
+	return slices.ContainsFunc(d.state.Calls, func(c Call) bool { return c.Left })
+}
+
+// turn moves to another state in order to close what is open there.
+func (d *draft) turn(to string, c Closing) {
+	if d.state.Current == to || d.state.stays(to) {
+		return
+	}
+	summary := c.StateSummary
+	if summary == "" {
+		summary = "Closing what is still open."
+	}
+	d.move(to, aaep.StateChanged{SummaryNormal: summary})
+	d.english(c.StateSummary == "")
 }
 
 // end builds the terminal event; nothing is open behind it.
@@ -100,8 +129,28 @@ func (d *draft) tell(c Closing) {
 
 // closeOpen closes calls and outputs, oldest first.
 func (d *draft) closeOpen(c Closing) {
+	d.closeCalls(c)
+	if len(d.state.Outputs) > 0 {
+		d.turn(aaep.StateWritingOutput, c)
+	}
+	for len(d.state.Outputs) > 0 {
+		d.output(aaep.OutputStreaming{OutputID: d.state.Outputs[0].ID, Complete: true})
+	}
+}
+
+// closeCalls completes the calls that run, as a step of its own.
+func (s *Session) closeCalls(now time.Time, rand io.Reader, c Closing) ([]aaep.Event, error) {
+	d := s.draft(now, rand)
+	d.closeCalls(c)
+	return d.all()
+}
+
+func (d *draft) closeCalls(c Closing) {
 	if c.ToolStatus == "" {
 		c.ToolStatus = aaep.ToolError
+	}
+	if d.mustReturn() {
+		d.turn(aaep.StateCallingTool, c)
 	}
 	for len(d.state.Calls) > 0 {
 		call := d.state.Calls[0]
@@ -114,9 +163,6 @@ func (d *draft) closeOpen(c Closing) {
 		}
 		d.complete(0, p)
 		d.english(c.ToolSummary == "")
-	}
-	for len(d.state.Outputs) > 0 {
-		d.output(aaep.OutputStreaming{OutputID: d.state.Outputs[0].ID, Complete: true})
 	}
 }
 

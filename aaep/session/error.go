@@ -9,7 +9,8 @@ import (
 // Code says why a [Session] refused. The words are stable.
 type Code string
 
-// The codes. None of them is cured by trying the same again, except no_randomness.
+// The codes. None of them is cured by trying the same again, except no_randomness, and not_sent
+// by [Emitter.Flush].
 const (
 	CodeNotStarted     Code = "not_started"     // the session has no session.started yet
 	CodeStarted        Code = "started"         // it has one already
@@ -20,9 +21,10 @@ const (
 	CodeUnsafeQuestion Code = "unsafe_question" // silence could count as yes, or nobody could say no
 	CodeQuestionOpen   Code = "question_open"   // a question has no outcome yet, or one is not told yet
 	CodeNoQuestion     Code = "no_question"     // there is no such open question
-	CodeWrongState     Code = "wrong_state"     // a question needs the state awaiting_input
+	CodeWrongState     Code = "wrong_state"     // the event does not fit the state that was told last; call Move first
 	CodeOutputComplete Code = "output_complete" // the output has had its last chunk
 	CodeBadEvent       Code = "bad_event"       // the event itself breaks a rule; see Cause
+	CodeNotSent        Code = "not_sent"        // the event is built, and whoever takes events did not take it
 	CodeNoRandomness   Code = "no_randomness"   // the source of randomness failed
 )
 

@@ -8,85 +8,163 @@ import (
 )
 
 // facts is what a checker needs to know of one message. It is read as far as it can
-// be read: what is absent or of a wrong type is empty.
+// be read: what is absent or of a wrong type is empty. Its texts belong to the
+// document. What few events need is looked up in the document.
 type facts struct {
-	kind      string // type in compact form
-	eventID   string
-	sessionID string
-	agentID   string
-	when      time.Time
-	timed     bool // when is known
+	document aaep.Document
+	kind     kind
+	number   int64 // of the message in the stream, from 1
 
-	from, to string
+	written                     []byte // the type, as it is written
+	eventID, sessionID, agentID []byte
+	when                        time.Time
+	timed                       bool // when is known
+	sequence                    int64
+	sequenced                   bool // sequence is known
+	extended                    bool // there are extensions
 
-	tool, callID string
+	version      []byte // of the producer
+	from, to     []byte // states
+	tool, callID []byte
+	risk         []byte
 	irreversible bool
-	highRisk     bool
 
-	outputID, chunk string
+	token   []byte
+	action  []byte
+	silence []byte // default_decision
+	timeout int64
+	replies bool         // there are allowed_replies
+	about   aaep.Members // extra_context
+
+	outputID, chunk []byte
+	hint            []byte
 	position        int64
 	placed          bool // position is known
 	complete        bool
-
-	replyToken        string
-	timeout           int64
-	defaultAccept     bool
-	subject           string // the tool_call_id that a confirmation is for
-	subjectTool       string
-	decision          string
-	modified          bool
-	resolution        aaep.Resolution // extensions.earshot
-	resolved          string          // the token whose question it is about
-	questionNumber    string
-	producerIsEarshot bool // the question has a number of ours: its end will be told
 }
 
-func read(d aaep.Document) facts {
-	text := func(path ...string) string {
-		value, _ := d.Text(path...)
-		return value
-	}
-	flag := func(name string) bool {
-		value, _ := d.Flag(name)
-		return value
-	}
-	f := facts{
-		kind: aaep.CompactType(text("type")), eventID: text("event_id"), sessionID: text("session_id"), agentID: text("producer", "agent_id"),
-		from: text("from_state"), to: text("to_state"), tool: text("tool"), callID: text("tool_call_id"),
-		irreversible: flag("irreversible"), highRisk: text("risk_level") == string(aaep.RiskHigh),
-		outputID: text("output_id"), chunk: text("chunk"), complete: flag("complete"),
-		replyToken: text("reply_token"), defaultAccept: text("default_decision") == string(aaep.DecisionAccept),
-		subject: text("extra_context", "tool_call_id"), subjectTool: text("extra_context", "tool"),
-		decision: text("decision"), modified: d.Has("modified_action"),
-		resolution: aaep.Resolution(text("extensions", aaep.PrefixEarshot, "resolution")),
-		resolved:   text("extensions", aaep.PrefixEarshot, "reply_token"),
-	}
-	f.when, f.timed = aaep.ParseTime(text("timestamp"))
-	f.position, f.placed = d.Whole("position")
-	f.timeout, _ = d.Whole("timeout_seconds")
-	if number, ok := d.Whole("extensions", aaep.PrefixEarshot, "question"); ok {
-		f.questionNumber = strconv.FormatInt(number, 10)
-		f.producerIsEarshot = true
-	}
-	return f
-}
-
-func (f facts) terminal() bool {
-	return f.kind == aaep.TypeSessionCompleted || f.kind == aaep.TypeSessionErrored || f.kind == aaep.TypeSessionCancelled
-}
-
-// implied is the state word that an event shows its producer to be in (SEQ-10), or "".
-func (f facts) implied() string {
+// read takes what every event says, and what is said by the kind of this one.
+func (f *facts) read(d aaep.Document) {
+	f.document = d
+	at := d.Places()
+	f.written = at.Member(aaep.KnownType).Bytes()
+	f.kind = kindOf(f.written)
+	f.eventID = at.Member(aaep.KnownEventID).Bytes()
+	f.sessionID = at.Member(aaep.KnownSessionID).Bytes()
+	f.when, f.timed = at.Member(aaep.KnownTimestamp).Time()
+	f.sequence, f.sequenced = at.Member(aaep.KnownSequenceNumber).Whole()
+	f.extended = at.Member(aaep.KnownExtensions).Exists()
+	producer := at.Member(aaep.KnownProducer)
+	f.agentID = producer.Text("agent_id")
+	f.hint = at.Member(aaep.KnownCoalesceHint).Bytes()
+	f.complete = at.Member(aaep.KnownComplete).True()
 	switch f.kind {
-	case aaep.TypeToolInvoked, aaep.TypeToolCompleted:
-		return aaep.StateCallingTool
-	case aaep.TypeOutputStreaming:
-		return aaep.StateWritingOutput
-	case aaep.TypeAwaitingConfirmation, aaep.TypeAwaitingClarification:
-		return aaep.StateAwaitingInput
-	case aaep.TypeHandoffRequested:
-		return aaep.StateHandingOff
-	default:
+	case started:
+		f.version = producer.Text("agent_version")
+	case stateChanged:
+		f.from, f.to = at.Member(aaep.KnownFromState).Bytes(), at.Member(aaep.KnownToState).Bytes()
+	case toolInvoked, toolCompleted:
+		f.call(at)
+	case outputStreaming:
+		f.output(at)
+	case confirmation, clarification:
+		f.asked(at)
+	default: // of others the order needs no more
+	}
+}
+
+func (f *facts) call(at aaep.Places) {
+	f.tool = at.Member(aaep.KnownTool).Bytes()
+	f.callID = at.Member(aaep.KnownToolCallID).Bytes()
+	f.irreversible = at.Member(aaep.KnownIrreversible).True()
+	f.risk = at.Member(aaep.KnownRiskLevel).Bytes()
+}
+
+func (f *facts) output(at aaep.Places) {
+	f.outputID = at.Member(aaep.KnownOutputID).Bytes()
+	f.chunk = at.Member(aaep.KnownChunk).Bytes()
+	f.position, f.placed = at.Member(aaep.KnownPosition).Whole()
+}
+
+func (f *facts) asked(at aaep.Places) {
+	f.token = at.Member(aaep.KnownReplyToken).Bytes()
+	f.action = at.Member(aaep.KnownAction).Bytes()
+	f.silence = at.Member(aaep.KnownDefaultDecision).Bytes()
+	f.timeout, _ = at.Member(aaep.KnownTimeoutSeconds).Whole()
+	f.replies = at.Member(aaep.KnownAllowedReplies).Exists()
+	f.about = at.Member(aaep.KnownExtraContext).Inside()
+}
+
+// text returns the string at path, or "".
+func (f *facts) text(path ...string) string {
+	text, _ := f.document.Text(path...)
+	return text
+}
+
+// is answers whether the string at path is word.
+func (f *facts) is(word string, path ...string) bool {
+	text, ok := f.document.Bytes(path...)
+	return ok && string(text) == word
+}
+
+// subject is what a confirmation is about, where it says so: extra_context.tool and
+// .tool_call_id.
+func (f *facts) subject() (tool, callID []byte) {
+	for m := f.about; m.Next(); {
+		switch string(m.Name()) {
+		case "tool":
+			tool = m.Bytes()
+		case "tool_call_id":
+			callID = m.Bytes()
+		}
+	}
+	return tool, callID
+}
+
+// ours returns a member of extensions.earshot that is a text.
+func (f *facts) ours(name string) []byte {
+	if !f.extended {
+		return nil
+	}
+	text, _ := f.document.Bytes("extensions", aaep.PrefixEarshot, name)
+	return text
+}
+
+// question is the number that a question of ours has among people, or "".
+func (f *facts) question() string {
+	if !f.extended {
 		return ""
 	}
+	number, ok := f.document.Whole("extensions", aaep.PrefixEarshot, "question")
+	if !ok {
+		return ""
+	}
+	return strconv.FormatInt(number, 10)
+}
+
+// span is the range of the session's events that a delivery stands for
+// (extensions.earshot.span).
+func (f *facts) span() (first, last int64, ok bool) {
+	if !f.extended {
+		return 0, 0, false
+	}
+	raw, ok := f.document.Value("extensions", aaep.PrefixEarshot, "span")
+	if !ok {
+		return 0, 0, false
+	}
+	numbers := [2]int64{}
+	at, digits := 0, 0
+	for _, c := range raw {
+		switch {
+		case c >= '0' && c <= '9' && digits < 16:
+			numbers[at] = numbers[at]*10 + int64(c-'0')
+			digits++
+		case c == ',' && at == 0 && digits > 0:
+			at, digits = 1, 0
+		case c == '[' || c == ']' || c == ' ':
+		default:
+			return 0, 0, false
+		}
+	}
+	return numbers[0], numbers[1], at == 1 && digits > 0
 }

@@ -2,152 +2,169 @@ package session
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/earshot-dev/earshot/aaep"
 )
 
-// judged is what a checker knows of one session.
+// judged is what a checker knows of one open session.
 type judged struct {
-	id         string
-	ids        []string // event ids, oldest first
-	overflowed bool
-	forgotten  bool
+	checker      *Checker
+	key          uint64
+	serial       uint32
+	newer, older *judged
+	id           []byte
+	agent        string // of the first event
 
-	started  bool
-	ended    bool
-	terminal string
-	last     time.Time
+	ids     ring // event ids and tokens, oldest first
+	used    ring // calls that are completed, outputs that are complete
+	counted int  // things that the checker has counted
 
-	chains    map[string]*chain // by producer.agent_id (SEQ-47)
-	calls     calls
-	outputs   map[string]*output
-	questions []*question
-	fresh     []*question // asked by the present event
+	begun bool // the first event is judged
+	late  bool // it began before the stream did
+	first bool // nothing but session.started so far
+	end   kind // of the terminal event, or other
+	began time.Time
+	last  time.Time
+
+	chains      []chain
+	calls       []invocation
+	invocations int64
+	noIDs       bool // that calls carry no ids has been told
+	outputs     []output
+	questions   []*question
+	numbers     numbers
+	spanned     int64 // the last event that a delivery stood for
+	merged      bool  // the present event stands for several
+	aside       bool  // one of its producers has just left calling_tool while a tool runs
+	crowded     bool  // that it holds too much has been told
 }
 
-func newJudged(id string) *judged {
-	return &judged{id: id, chains: map[string]*chain{}, outputs: map[string]*output{}, calls: calls{done: map[string]bool{}}}
+// reset forgets everything but the room that it took.
+func (s *judged) reset() {
+	clear(s.questions)
+	*s = judged{
+		id: s.id[:0], chains: s.chains[:0], calls: s.calls[:0], outputs: s.outputs[:0], questions: s.questions[:0],
+		ids: s.ids.emptied(), used: s.used.emptied(),
+	}
 }
 
-// release lets go of what an ended session needs no more.
-func (s *judged) release() {
-	s.chains, s.outputs, s.questions, s.calls = nil, nil, nil, calls{}
+// things is what the session holds beside ids.
+func (s *judged) things() int {
+	return len(s.chains) + len(s.calls) + len(s.outputs) + len(s.questions)
 }
+
+// view is what the checker was told of the stream.
+func (s *judged) view() *view { return &s.checker.view }
+
+// partial answers whether the stream may leave out or merge events.
+func (s *judged) partial() bool { return s.view().Terms != nil }
 
 // judge takes the next event of the session.
-func (s *judged) judge(f facts, r *report) {
-	if s.ended {
-		s.afterEnd(f, r)
-		return
-	}
+func (s *judged) judge(f *facts, r *report) {
+	s.spans(f, r)
 	s.bracket(f, r)
 	s.clock(f, r)
+	s.numbers.judge(s, f, r)
+	if s.partial() {
+		s.agreed(f, r)
+	}
+	if s.aside {
+		s.strays(f, r)
+	}
 	switch f.kind {
-	case aaep.TypeStateChanged:
+	case stateChanged:
 		s.moved(f, r)
-	case aaep.TypeToolInvoked:
+	case toolInvoked:
+		s.follow()
 		s.consent(f, r)
-		s.calls.invoked(f, r)
-	case aaep.TypeToolCompleted:
-		s.calls.completed(f, r)
-	case aaep.TypeOutputStreaming:
+		s.invoked(f, r)
+	case toolCompleted:
+		s.completed(f, r)
+	case outputStreaming:
+		s.follow()
 		s.streamed(f, r)
-	case aaep.TypeAwaitingConfirmation, aaep.TypeAwaitingClarification:
+	case confirmation, clarification:
 		s.asked(f, r)
+	default: // others have nothing to do with order
 	}
-	if word := f.implied(); word != "" {
-		s.chain(f.agentID).implied = append(s.chain(f.agentID).implied, word)
+	s.imply(f, r)
+	s.first = f.kind == started
+	if f.kind.terminal() {
+		s.close(f, r)
 	}
-	if f.terminal() {
-		s.end(f, r)
+	if s.merged {
+		r.merging()
 	}
 }
 
 // bracket judges the beginning: exactly one session.started, and it is first.
-func (s *judged) bracket(f facts, r *report) {
+func (s *judged) bracket(f *facts, r *report) {
 	switch {
-	case f.kind == aaep.TypeSessionStarted && s.started:
+	case f.kind == started && s.begun:
 		r.error("/type", "§4.1.1", "found a second session.started, expected exactly one", "SEQ-01")
-	case f.kind == aaep.TypeSessionStarted:
-		s.started = true
-	case !s.started:
-		r.error("/type", "§4.1.1", fmt.Sprintf("found %s as the first event of session %s, expected session.started", f.kind, s.id), "SEQ-01", "SEQ-02")
-		s.started = true // said once
+		return
+	case f.kind == started:
+		s.began = f.when
+		s.versioned(f, r)
+	case s.begun:
+		return
+	case s.view().JoinedLate || s.view().hidden[started]:
+		s.late = true
+	default:
+		rules := []string{"SEQ-01", "SEQ-02"}
+		if other := s.sibling(); other != nil {
+			rules = append(rules, "ENV-22")
+		}
+		r.error("/type", "§4.1.1", fmt.Sprintf("found %s as the first event of session %s, expected session.started", f.written, s.id), rules...)
 	}
+	s.begun = true // what is missing is said once
 }
 
-// afterEnd judges whatever comes behind the terminal event.
-func (s *judged) afterEnd(f facts, r *report) {
-	rules := []string{"SEQ-04"}
-	if f.terminal() {
-		rules = append(rules, "SEQ-03")
-		if f.kind != s.terminal {
-			rules = append(rules, "SEQ-05")
+// sibling is a session of the same producer that is under way: what comes under an id
+// that no session has started may be meant for it. Only the latest are looked at.
+func (s *judged) sibling() *judged {
+	const latest = 64
+	for n, other := 0, s.checker.newest; other != nil && n < latest; n, other = n+1, other.older {
+		if other != s && other.agent == s.agent {
+			return other
 		}
 	}
-	if f.kind == aaep.TypeSessionStarted {
-		rules = append(rules, "SEQ-01", "SEQ-06", "ENV-23")
+	return nil
+}
+
+// versioned judges ENV-30 as far as one event shows it: the name of a producer does
+// not change with its version.
+func (s *judged) versioned(f *facts, r *report) {
+	if embeds(f.agentID, f.version) {
+		r.warn("/producer/agent_id", "§3.2.6.1", fmt.Sprintf("found the version %q in the agent_id %q, expected a name that stays the same across versions", f.version, f.agentID), "ENV-30")
 	}
-	r.error("/type", "§4.5.1", fmt.Sprintf("found %s behind %s of session %s, expected nothing more", f.kind, s.terminal, s.id), rules...)
 }
 
 // clock judges that time does not run back (ENV-28).
-func (s *judged) clock(f facts, r *report) {
+func (s *judged) clock(f *facts, r *report) {
 	if !f.timed {
 		return
 	}
 	if f.when.Before(s.last) {
-		r.error("/timestamp", "§3.2.5", fmt.Sprintf("found %s, expected no earlier than %s, the time of the event before", aaep.FormatTime(f.when), aaep.FormatTime(s.last)), "ENV-28")
+		r.error("/timestamp", "§3.2.5", fmt.Sprintf("found %s, expected no earlier than %s, the time of the event before", f.text("timestamp"), s.last.Format(time.RFC3339Nano)), "ENV-28")
 		return
 	}
 	s.last = f.when
 }
 
-// end judges what a terminal event must not leave open.
-func (s *judged) end(f facts, r *report) {
-	s.ended, s.terminal = true, f.kind
-	s.leftOpen(r, "/type", "SEQ-36")
-	if f.kind == aaep.TypeSessionCompleted {
-		s.untold(r)
+// producer returns the name of a producer, which in most sessions is the first one's,
+// as a text that may be kept.
+func (s *judged) producer(agentID []byte) string {
+	if string(agentID) == s.agent {
+		return s.agent
 	}
+	return s.checker.word(agentID)
 }
 
-// unfinished judges a session that the stream left without a terminal event.
-func (s *judged) unfinished(r *report) {
-	r.error("", "§4.5.1", fmt.Sprintf("session %s has no terminal event, expected exactly one at its end", s.id), "SEQ-03")
-	s.leftOpen(r, "", "")
-	for _, q := range s.questions {
-		if q.confirmation && !q.told && q.refusedBy(s.last) {
-			r.error("", "§4.5.3", fmt.Sprintf("session %s: the question %s was refused and nothing followed, expected a state.changed that says so", s.id, q.token), "SEQ-25", "SEQ-30")
-		}
+// crowd says once that a session holds more of something than is followed.
+func (s *judged) crowd(what, rule, spec string, r *report) {
+	if s.crowded {
+		return
 	}
-}
-
-// leftOpen notes open calls and outputs.
-func (s *judged) leftOpen(r *report, path, rule string) {
-	for _, call := range s.calls.open {
-		r.error(path, "§9.3.1", fmt.Sprintf("session %s: the call %s was never completed, expected exactly one tool.completed", s.id, call.name()), "SEQ-16", rule)
-	}
-	for _, id := range sortedKeys(s.outputs) {
-		if s.outputs[id].complete {
-			continue
-		}
-		rules := []string{"SEQ-31", rule}
-		if id == "" {
-			rules = append(rules, "SEQ-33")
-		}
-		r.error(path, "§4.5.4", fmt.Sprintf("session %s: the output %q was never complete, expected one chunk with complete=true", s.id, id), rules...)
-	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
+	s.crowded = true
+	r.info(rule, spec, fmt.Sprintf("session %s has more than %d %s open at once; the oldest are judged no further", s.id, maxEach, what))
 }

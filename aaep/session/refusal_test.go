@@ -61,10 +61,10 @@ func TestRefusals(t *testing.T) {
 		{"second end", func(p *producer) { p.start(); p.complete() }, complete, session.CodeEnded, "SEQ-04"},
 		{"call without an id", (*producer).start, invoke("", false), session.CodeBadCall, "SEQ-20"},
 		{"call id used", func(p *producer) { p.start(); p.run("scan", "call_1", false, aaep.ToolSuccess) }, invoke("call_1", false), session.CodeBadCall, "SEQ-15"},
-		{"call id open", func(p *producer) { p.start(); _ = invoke("call_1", false)(p) }, invoke("call_1", false), session.CodeBadCall, "SEQ-15"},
+		{"call id open", func(p *producer) { p.start(); p.move("calling_tool"); _ = invoke("call_1", false)(p) }, invoke("call_1", false), session.CodeBadCall, "SEQ-15"},
 		{"completion of nothing", (*producer).start, finish("call_1", "scan"), session.CodeBadCall, "SEQ-13"},
 		{"second completion", func(p *producer) { p.start(); p.run("scan", "call_1", false, aaep.ToolSuccess) }, finish("call_1", "scan"), session.CodeBadCall, "SEQ-16"},
-		{"completion by another tool", func(p *producer) { p.start(); _ = invoke("call_1", false)(p) }, finish("call_1", "scan"), session.CodeBadCall, "SEQ-14"},
+		{"completion by another tool", func(p *producer) { p.start(); p.move("calling_tool"); _ = invoke("call_1", false)(p) }, finish("call_1", "scan"), session.CodeBadCall, "SEQ-14"},
 		{"irreversible unasked", (*producer).start, invoke("call_1", true), session.CodeNoConsent, "SEQ-22"},
 		{"irreversible unanswered", func(p *producer) { p.start(); p.move("awaiting_input"); p.ask("call_1") }, invoke("call_1", true), session.CodeNoConsent, "SEQ-22"},
 		{"irreversible refused", func(p *producer) {
@@ -97,6 +97,11 @@ func TestRefusals(t *testing.T) {
 		{"end with an open question", func(p *producer) { p.start(); p.move("awaiting_input"); p.ask("call_1") }, complete, session.CodeQuestionOpen, "SEQ-30"},
 		{"leaving an open question", func(p *producer) { p.start(); p.move("awaiting_input"); p.ask("call_1") }, moveTo("deciding"), session.CodeQuestionOpen, "SEQ-30"},
 		{"asking twice for a call", func(p *producer) { p.start(); p.move("awaiting_input"); p.ask("call_9") }, confirm(func(*aaep.AwaitingConfirmation) {}), session.CodeQuestionOpen, "SEQ-28"},
+		{"asking before the outcome is told", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			p.settle(p.ask("call_9"), aaep.ResolutionExpired)
+		}, confirm(func(*aaep.AwaitingConfirmation) {}), session.CodeQuestionOpen, "SEQ-28"},
 		{"asking in another state", (*producer).start, confirm(func(*aaep.AwaitingConfirmation) {}), session.CodeWrongState, "SEQ-29"},
 		{"silence as yes", func(p *producer) { p.start(); p.move("awaiting_input") }, confirm(func(c *aaep.AwaitingConfirmation) {
 			c.DefaultDecision, c.RiskLevel = aaep.DecisionAccept, aaep.RiskLow
@@ -117,7 +122,22 @@ func TestRefusals(t *testing.T) {
 			_, err := p.session.Output(p.now, p.rand, aaep.OutputStreaming{Chunk: "More."})
 			return err
 		}, session.CodeOutputComplete, "SEQ-32"},
-		{"chunk too long", (*producer).start, func(p *producer) error {
+		{"call in another state", (*producer).start, invoke("call_1", false), session.CodeWrongState, "SEQ-21"},
+		{"completion behind what comes after it", func(p *producer) {
+			p.start()
+			p.move("calling_tool")
+			_ = invoke("call_1", false)(p)
+			p.move("thinking")
+		}, finish("call_1", ""), session.CodeWrongState, "SEQ-19"},
+		{"chunk in another state", (*producer).start, func(p *producer) error {
+			_, err := p.session.Output(p.now, p.rand, aaep.OutputStreaming{Chunk: "Text."})
+			return err
+		}, session.CodeWrongState, "SEQ-11"},
+		{"chunk inside a character", func(p *producer) { p.start(); p.say("👩", false) }, func(p *producer) error {
+			_, err := p.session.Output(p.now, p.rand, aaep.OutputStreaming{Chunk: "\u200D💻"})
+			return err
+		}, session.CodeBadEvent, "I18N-29"},
+		{"chunk too long", func(p *producer) { p.start(); p.move("writing_output") }, func(p *producer) error {
 			_, err := p.session.Output(p.now, p.rand, aaep.OutputStreaming{Chunk: strings.Repeat("x", 16385)})
 			return err
 		}, session.CodeBadEvent, "OUT-01"},

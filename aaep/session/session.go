@@ -8,12 +8,16 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Options configure a new [Session]. All three are needed; Language may be "" for a
-// session without readable text.
+// Options configure a new [Session]. SessionID and Producer are needed; Language may be ""
+// for a session without readable text.
 type Options struct {
 	SessionID string        // sess_ and 1 to 64 letters or digits
 	Producer  aaep.Producer // AgentID is required
 	Language  string        // BCP 47 tag of the text
+	// Remember is how many ids that are used up (calls, outputs, tokens: of each kind the
+	// last) are refused when they come again; 0 is 1,024. Whoever makes sure elsewhere that
+	// none does keeps a smaller [State] with a smaller number.
+	Remember int
 }
 
 // Session is the producer's side of one AAEP session. Every method that builds events
@@ -21,20 +25,32 @@ type Options struct {
 // max(now, time of the event before), because clocks may step back (ENV-28). The
 // caller may add extensions and change the urgency of what comes back before it is
 // encoded.
-type Session struct{ state State }
+type Session struct {
+	state State
+	each  func(*aaep.Event) error
+}
 
 // New returns a session that has not started.
 func New(o Options) *Session {
-	return &Session{State{
+	return &Session{state: State{
 		SessionID: o.SessionID, Producer: o.Producer, Language: o.Language, Phase: PhaseNew, Current: aaep.StateIdle,
+		Remember: o.Remember,
 	}}
 }
 
 // Restore returns the session whose [Session.State] was stored.
-func Restore(state State) *Session { return &Session{state.clone()} }
+func Restore(state State) *Session { return &Session{state: state.clone()} }
 
 // State returns a copy of everything that the session remembers.
 func (s *Session) State() State { return s.state.clone() }
+
+// Each has every event handed to write, from here on, when it is built and before anything
+// is changed by it. Write may add to it, and has to see that it can be sent: with
+// [aaep.Event.Encode], whose bytes it may keep. What it refuses was not told
+// ([CodeBadEvent]), and nothing of the step was, of which events may have been handed over
+// before. Whoever writes the events anyway spares them being written twice: without Each a
+// Session does so to see that they can be.
+func (s *Session) Each(write func(*aaep.Event) error) { s.each = write }
 
 // Start builds the first event.
 func (s *Session) Start(now time.Time, rand io.Reader, p aaep.SessionStarted) (aaep.Event, error) {
@@ -87,8 +103,9 @@ func (s *Session) Move(now time.Time, rand io.Reader, to string, p aaep.StateCha
 	return d.all()
 }
 
-// ToolInvoked builds agent.tool.invoked. The call needs an id that was never used,
-// and an accept (see [Session.Granted]) when it is irreversible.
+// ToolInvoked builds agent.tool.invoked, in the state calling_tool or while a question
+// is open. The call needs an id that was never used, and an accept (see
+// [Session.Granted]) when it is irreversible.
 func (s *Session) ToolInvoked(now time.Time, rand io.Reader, p aaep.ToolInvoked) (aaep.Event, error) {
 	if err := s.open(); err != nil {
 		return aaep.Event{}, err
@@ -102,6 +119,9 @@ func (s *Session) ToolInvoked(now time.Time, rand io.Reader, p aaep.ToolInvoked)
 	grant := s.state.grant(func(g Grant) bool { return g.CallID == p.ToolCallID })
 	if p.Irreversible && grant < 0 {
 		return aaep.Event{}, refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible and nobody accepted it; ask first", p.ToolCallID))
+	}
+	if err := s.in(aaep.StateCallingTool, "SEQ-21"); err != nil {
+		return aaep.Event{}, err
 	}
 	d := s.draft(now, rand)
 	if grant >= 0 {
@@ -133,13 +153,18 @@ func (s *Session) ToolCompleted(now time.Time, rand io.Reader, p aaep.ToolComple
 	if p.Tool != s.state.Calls[i].Tool {
 		return aaep.Event{}, refuse(CodeBadCall, "SEQ-14", fmt.Sprintf("found the tool %q, expected %q as invoked", p.Tool, s.state.Calls[i].Tool))
 	}
+	if s.state.Calls[i].Left {
+		return aaep.Event{}, refuse(CodeWrongState, "SEQ-19", fmt.Sprintf("the state %s was told while the call ran; Move back to calling_tool first", s.state.Current))
+	}
 	d := s.draft(now, rand)
 	d.complete(i, p)
 	return d.one()
 }
 
-// Output builds one chunk of a text. The position is filled in; it counts code
-// points. Without a hint, the last chunk gets the hint completion.
+// Output builds one chunk of a text, in the state writing_output, or while a question
+// is open or a tool runs. The position is filled in; it counts code points. Without a hint, the last
+// chunk gets the hint completion. A chunk must not begin inside a character of its
+// reader (I18N-29); [Emitter.Output] cuts text where it may be cut.
 func (s *Session) Output(now time.Time, rand io.Reader, p aaep.OutputStreaming) (aaep.Event, error) {
 	if err := s.open(); err != nil {
 		return aaep.Event{}, err
@@ -147,9 +172,21 @@ func (s *Session) Output(now time.Time, rand io.Reader, p aaep.OutputStreaming) 
 	if contains(s.state.UsedOutputs, p.OutputID) {
 		return aaep.Event{}, refuse(CodeOutputComplete, "SEQ-32", fmt.Sprintf("the output %q is complete; begin another", p.OutputID))
 	}
+	if err := s.in(aaep.StateWritingOutput, "SEQ-11"); err != nil {
+		return aaep.Event{}, err
+	}
 	d := s.draft(now, rand)
 	d.output(p)
 	return d.one()
+}
+
+// in refuses what needs a state that has not been told, unless the present one has to
+// stay.
+func (s *Session) in(state, rule string) error {
+	if s.state.Current == state || s.state.stays(state) {
+		return nil
+	}
+	return refuse(CodeWrongState, rule, fmt.Sprintf("found the state %q, expected %s; call Move first", s.state.Current, state))
 }
 
 // open refuses before the first event and after the last.

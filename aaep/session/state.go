@@ -19,15 +19,16 @@ const (
 
 // State is everything that a [Session] remembers. It round-trips through JSON and
 // grows with what is open, not with what has been: of ids that are used up, the last
-// 1,024 are kept.
+// few are kept ([Options.Remember]).
 type State struct {
 	SessionID   string        `json:"session_id"`
 	Producer    aaep.Producer `json:"producer"`
 	Language    string        `json:"language,omitempty"`
 	Phase       Phase         `json:"phase"`
 	Started     time.Time     `json:"started"`
-	Last        time.Time     `json:"last"`    // the time of the last event
-	Current     string        `json:"current"` // the state word that the next state.changed leaves
+	Last        time.Time     `json:"last"`               // the time of the last event
+	Current     string        `json:"current"`            // the state word that the next state.changed leaves
+	Finished    bool          `json:"finished,omitempty"` // a call was completed since calling_tool was entered
 	Invocations int64         `json:"invocations"`
 	Calls       []Call        `json:"calls,omitempty"`     // invoked and not completed
 	Granted     []Grant       `json:"granted,omitempty"`   // accepted and not invoked
@@ -37,12 +38,16 @@ type State struct {
 	UsedCalls   []string      `json:"used_calls,omitempty"`
 	UsedOutputs []string      `json:"used_outputs,omitempty"`
 	UsedTokens  []string      `json:"used_tokens,omitempty"`
+	Remember    int           `json:"remember,omitempty"` // ids of each kind in the three lists above at most; 0 is 1,024
 }
 
 // Call is a tool call that runs.
 type Call struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
+	// Left says that the session has told a state of what comes after the tool. It has to
+	// return to calling_tool before the call can be completed (SEQ-19).
+	Left bool `json:"left,omitempty"`
 }
 
 // Grant is an accept that waits for its invocation.
@@ -66,11 +71,12 @@ type Settlement struct {
 
 // Output is a text that goes on.
 type Output struct {
-	ID       string `json:"id"`       // "" is the one output of a session that names none
-	Position int64  `json:"position"` // code points so far
+	ID       string `json:"id"`             // "" is the one output of a session that names none
+	Position int64  `json:"position"`       // code points so far
+	Tail     string `json:"tail,omitempty"` // the last characters, at most 64 bytes
 }
 
-// remembered is how many used ids a State keeps of each kind.
+// remembered is how many used ids a State keeps of each kind unless it says otherwise.
 const remembered = 1024
 
 // clone copies a State so that the copy can be changed.
@@ -90,9 +96,13 @@ func (s State) clone() State {
 }
 
 // keep adds an id to those that are used up and forgets the oldest beyond the limit.
-func keep(used []string, id string) []string {
+func (s *State) keep(used []string, id string) []string {
+	most := s.Remember
+	if most <= 0 {
+		most = remembered
+	}
 	used = append(used, id)
-	return used[max(0, len(used)-remembered):]
+	return used[max(0, len(used)-most):]
 }
 
 func (s *State) call(id string) int {
@@ -103,6 +113,15 @@ func (s *State) grant(match func(Grant) bool) int { return slices.IndexFunc(s.Gr
 
 func (s *State) question(match func(Question) bool) int {
 	return slices.IndexFunc(s.Questions, match)
+}
+
+// stays answers whether something can be told beside the present state, which must not
+// be left for it: at a question, and text at a tool that runs.
+func (s *State) stays(wanted string) bool {
+	if wanted == aaep.StateWritingOutput && s.Current == aaep.StateCallingTool && len(s.Calls) > 0 {
+		return true
+	}
+	return s.Current == aaep.StateAwaitingInput && (len(s.Questions) > 0 || s.Settled != nil)
 }
 
 func (s *State) output(id string) int {

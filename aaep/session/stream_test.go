@@ -66,8 +66,8 @@ func message(t failer, n int, words []string) map[string]any {
 	return m
 }
 
-// set puts a value where the dotted name says; true, false and figures are what they
-// look like.
+// set puts a value where the dotted name says; true, false, figures and arrays are what
+// they look like, ~ is a space, and - leaves the member out.
 func set(m map[string]any, name, value string) {
 	if path, last, ok := cutLast(name, "."); ok {
 		inner, _ := m[path].(map[string]any)
@@ -92,8 +92,12 @@ func set(m map[string]any, name, value string) {
 		m[name] = number
 	case value == "true" || value == "false":
 		m[name] = value == "true"
+	case strings.HasPrefix(value, "["):
+		m[name] = json.RawMessage(value)
+	case value == "-":
+		delete(m, name)
 	default:
-		m[name] = value
+		m[name] = strings.ReplaceAll(value, "~", " ")
 	}
 }
 

@@ -84,7 +84,15 @@ func answer(a Answer) *worker.Answer {
 	case Unknown:
 		out.Status, out.Code = utp.StatusPartial, utp.CodeOutcomeUnknown
 	case Failed:
-		out.Status, out.Code = utp.StatusFailed, utp.CodeInternalError
+		out.Status, out.Code = utp.StatusFailed, failureCode(a.Code)
 	}
 	return out
+}
+
+// failureCode is the tool's own code where it is one of the protocol's.
+func failureCode(code string) utp.Code {
+	if c := utp.Code(code); c.Known() {
+		return c
+	}
+	return utp.CodeInternalError
 }

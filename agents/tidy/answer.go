@@ -50,6 +50,8 @@ func outcomeOf(code string) Outcome {
 // Answer ends a turn.
 type Answer struct {
 	Outcome Outcome `json:"outcome"`
+	// Code is the code of what failed, where something did.
+	Code string `json:"code,omitempty"`
 	// Lines are the report, in English, one sentence or two each, without line breaks.
 	Lines  []string `json:"lines"`
 	Counts Counts   `json:"counts"`

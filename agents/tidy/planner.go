@@ -217,6 +217,6 @@ func (p *Planner) fail(result Result) {
 func (p *Planner) finish(outcome Outcome, result Result) {
 	removing := p.pending.Key == "remove"
 	p.pending = nil
-	p.answer = &Answer{Outcome: outcome, Counts: p.counts}
+	p.answer = &Answer{Outcome: outcome, Code: result.Code, Counts: p.counts}
 	p.answer.Lines = p.report(outcome, result, removing)
 }

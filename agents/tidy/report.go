@@ -34,7 +34,7 @@ func (p *Planner) ending(outcome Outcome, result Result, removing bool) []string
 	case Declined:
 		return []string{"You said no. " + p.nothing()}
 	case Expired:
-		return []string{"Nobody answered in time. " + p.nothing()}
+		return []string{"Nobody answered. " + p.nothing()}
 	case Withdrawn:
 		return []string{"The question was withdrawn. " + p.nothing()}
 	case Denied:
@@ -169,11 +169,15 @@ func skips() map[string][2]string {
 		"other_filesystem": {"folder on another file system", "folders on other file systems"},
 		"not_utf8":         {"name that is not UTF-8", "names that are not UTF-8"},
 		"private":          {"folder of Earshot's own", "folders of Earshot's own"},
-		"trash":            {"trash folder", "trash folders"},
-		"vanished":         {"file that vanished meanwhile", "files that vanished meanwhile"},
-		"changed":          {"file that was changing", "files that were changing"},
-		"not_regular":      {"file that became something else", "files that became something else"},
-		"escapes_root":     {"file behind a new link", "files behind a new link"},
+		"unfinished": {
+			"private folder of an unfinished removal, where a file may lie (.earshot-…)",
+			"private folders of unfinished removals, where files may lie (.earshot-…)",
+		},
+		"trash":        {"trash folder", "trash folders"},
+		"vanished":     {"file that vanished meanwhile", "files that vanished meanwhile"},
+		"changed":      {"file that was changing", "files that were changing"},
+		"not_regular":  {"file that became something else", "files that became something else"},
+		"escapes_root": {"file behind a new link", "files behind a new link"},
 	}
 }
 

@@ -44,16 +44,12 @@ func Tools(s *files.Service, reached func(point string)) ([]tool.Tool, error) {
 		return nil, err
 	}
 	b := binding{files: s, reached: reached}
-	run := map[string]tool.Tool{
-		ToolScan:   {Run: b.scan},
-		ToolHash:   {Run: b.hash},
-		ToolDelete: {Run: b.remove(s.Delete), Reconcile: b.reconcile},
-		ToolTrash:  {Run: b.remove(s.Trash), Reconcile: b.reconcile},
-	}
 	out := make([]tool.Tool, 0, len(all))
 	for _, d := range all {
-		t := run[d.Tool]
-		t.Definition = d
+		t, err := b.bind(d)
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, t)
 	}
 	return out, nil
@@ -64,32 +60,39 @@ type binding struct {
 	reached func(point string)
 }
 
-func (b binding) scan(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	var args files.ScanArgs
-	if err := c.Decode(&args); err != nil {
-		return tool.Result{}, err
+// bind is the tool of a definition.
+func (b binding) bind(d utp.Definition) (tool.Tool, error) {
+	switch d.Tool {
+	case ToolScan:
+		return tool.Func(d, b.scan)
+	case ToolHash:
+		return tool.Func(d, b.hash)
 	}
+	remove := b.files.Delete
+	if d.Tool == ToolTrash {
+		remove = b.files.Trash
+	}
+	t, err := tool.Func(d, b.remove(remove))
+	if err != nil {
+		return t, err
+	}
+	return tool.Reconciled(t, b.reconcile)
+}
+
+func (b binding) scan(ctx context.Context, _ *tool.Call, args files.ScanArgs) (tool.Result, error) {
 	page, err := b.files.Scan(ctx, args)
 	return result(page, err)
 }
 
-func (b binding) hash(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	var args files.HashArgs
-	if err := c.Decode(&args); err != nil {
-		return tool.Result{}, err
-	}
+func (b binding) hash(ctx context.Context, c *tool.Call, args files.HashArgs) (tool.Result, error) {
 	hashes, err := b.files.Hash(ctx, args, progress(c))
 	return result(hashes, err)
 }
 
 type removal func(context.Context, files.DeleteArgs, files.CallOptions) (files.DeleteResult, error)
 
-func (b binding) remove(remove removal) func(context.Context, *tool.Call) (tool.Result, error) {
-	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
-		var args files.DeleteArgs
-		if err := c.Decode(&args); err != nil {
-			return tool.Result{}, err
-		}
+func (b binding) remove(remove removal) func(context.Context, *tool.Call, files.DeleteArgs) (tool.Result, error) {
+	return func(ctx context.Context, c *tool.Call, args files.DeleteArgs) (tool.Result, error) {
 		done, err := remove(ctx, args, files.CallOptions{
 			Call: c.ID, Before: c.Ready, Reached: b.reached, Progress: progress(c),
 		})
@@ -118,11 +121,7 @@ func cutShort(r files.DeleteResult, err error) utp.Status {
 	return utp.StatusFailed
 }
 
-func (b binding) reconcile(ctx context.Context, c *tool.Call) (tool.Fate, tool.Result, error) {
-	var args files.DeleteArgs
-	if err := c.Decode(&args); err != nil {
-		return tool.Unknown, tool.Result{}, err
-	}
+func (b binding) reconcile(ctx context.Context, c *tool.Call, args files.DeleteArgs) (tool.Fate, tool.Result, error) {
 	outcome, done, err := b.files.Reconcile(ctx, c.ID, args)
 	switch outcome {
 	case files.NotBegun:
@@ -130,7 +129,7 @@ func (b binding) reconcile(ctx context.Context, c *tool.Call) (tool.Fate, tool.R
 	case files.Done:
 		return tool.Done, tool.Result{Value: done, Status: whole(done)}, err
 	case files.Unknown:
-		return tool.Unknown, tool.Result{}, err
+		return tool.Unknown, tool.Result{Value: done}, err // it names what lies in the private folder
 	default:
 		return tool.Unknown, tool.Result{}, err
 	}
@@ -178,5 +177,9 @@ func toolError(err error) error {
 	case files.ErrJournal, files.ErrPrivateFolder, files.ErrTrash, files.ErrBroken, files.ErrUnsupported:
 		code = utp.CodeUpstreamUnavailable
 	}
-	return &utp.ToolError{Code: code, Message: failure.Error(), Retryable: failure.SafeToRetry()}
+	out := &utp.ToolError{Code: code, Message: failure.Error(), Retryable: failure.SafeToRetry()}
+	if failure.Effect {
+		return out
+	}
+	return out.Untouched()
 }

@@ -24,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/earshot-dev/earshot/bench"
 )
 
 type settings struct {
@@ -54,11 +56,9 @@ func measure(s settings) error {
 	if err := fill(root, s); err != nil {
 		return err
 	}
-	binary := filepath.Join(dir, "earshot")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./cmd/earshot")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building: %w\n%s", err, out)
+	binary, err := bench.Binary(dir)
+	if err != nil {
+		return err
 	}
 	var ours []run
 	for i := range s.runs {

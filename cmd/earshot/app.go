@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // The exit codes of the program.
@@ -63,7 +69,25 @@ func (m *Main) explain(f *failure) {
 }
 
 // tellf writes one line for people. Where standard error is gone, nobody can be told.
-func (m *Main) tellf(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) }
+func (m *Main) tellf(format string, args ...any) { writeLine(m.Stderr, fmt.Sprintf(format, args...)) }
+
+// sayf writes one line of what was asked for. Where standard output is gone, nobody
+// reads it.
+func (m *Main) sayf(format string, args ...any) { writeLine(m.Stdout, fmt.Sprintf(format, args...)) }
+
+// writeLine fills a terminal's lines as the narration does; elsewhere a line stays one. What is
+// to be copied stays whole too: a line that is indented, and one with a word, such as an
+// address, that has no room on a line.
+func writeLine(w io.Writer, text string) {
+	if file, is := w.(*os.File); is && isTerminal(file) && !strings.HasPrefix(text, " ") {
+		width := widthOf(file)()
+		long := slices.ContainsFunc(strings.Fields(text), func(word string) bool { return width > 0 && utf8.RuneCountInString(word) > width })
+		if !long {
+			text = strings.Join(listen.Wrap(text, width), "\n")
+		}
+	}
+	_, _ = io.WriteString(w, text+"\n")
+}
 
 // oneLine keeps what others have written, such as a path, from acting on the terminal
 // or passing for a line of its own.
@@ -115,15 +139,66 @@ happens, and nothing irreversible happens without your consent.
 
 Try it on a sample folder:
 
-  earshot run tidy --sample`,
+  earshot run tidy --sample
+
+Or leave it running, with a page to answer on:
+
+  earshot up --sample`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Version:       thisBuild().Version,
+		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(err.Error(), "see `"+c.CommandPath()+" --help`")
-	})
-	root.AddCommand(m.runCommand(), m.versionCommand())
+	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
+	root.SetFlagErrorFunc(unknownFlag)
+	root.AddCommand(m.commands()...)
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
+}
+
+// knownCommand refuses a word that is no command, and says which one is near.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return usage(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
+}
+
+// unknownFlag tells what is wrong with a flag, and which one is near that there is.
+func unknownFlag(c *cobra.Command, err error) error {
+	near := ""
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near = settings.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			near = "--" + near
+		}
+	}
+	return usage(err.Error(), orHelp(c, near))
+}
+
+// orHelp is a hint: what was probably meant, and where there is more.
+func orHelp(c *cobra.Command, near string) string {
+	help := "see `" + c.CommandPath() + " --help`"
+	if near != "" {
+		return "did you mean " + near + "? Or " + help
+	}
+	return help
+}
+
+// commands are all that the program can do.
+func (m *Main) commands() []*cobra.Command {
+	return []*cobra.Command{
+		m.runCommand(), m.upCommand(), m.serveCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.stopCommand(),
+		m.undoCommand(), m.recapCommand(), m.sessionsCommand(), m.setCommand(), m.codeCommand(), m.loginsCommand(), m.tokenCommand(), m.credentialCommand(),
+		m.turnsCommand(), m.cardsCommand(), m.toolsCommand(), m.deadCommand(), m.eraseCommand(), m.exportCommand(), m.importCommand(),
+		m.backupCommand(), m.restoreCommand(),
+		m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(),
+		m.doctorCommand(), m.versionCommand(), m.manCommand(),
+	}
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -21,46 +19,110 @@ import (
 // signalGrace is how long a signalled run waits for its last event.
 const signalGrace = 10 * time.Second
 
+// attendance is a session as a terminal attends it, wherever its turn runs.
+type attendance struct {
+	port    listen.Port
+	session string
+	// stop stops the turn because of a signal.
+	stop func(ctx context.Context, s os.Signal) error
+	// absent says that nobody is left here who could answer; nil where others may.
+	absent func(ctx context.Context)
+	// broken gives what the session cannot go on after here; nil where that is told by the port.
+	broken <-chan error
+	// leaves: a terminal that goes away leaves the turn to others.
+	leaves bool
+	// resume says how to come back to the session.
+	resume string
+}
+
 // attend narrates the session and carries the person's words until its last event. It
 // returns the signal that ended it, or nil, and what it could not go on after.
-func (m *Main) attend(ctx context.Context, h *house, f runFlags, turnID, session string) (os.Signal, error) {
+func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a attendance) (os.Signal, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-
 	var owned sync.WaitGroup
 	defer owned.Wait()
 	defer cancel()
 	stopped, broken := make(chan os.Signal, 1), make(chan error, 1)
-	owned.Go(func() { stopped <- h.onSignal(ctx, cancel, signals, session) })
-	owned.Go(func() { broken <- h.onFailure(ctx, cancel, session) })
+	owned.Go(func() { stopped <- a.onSignal(ctx, cancel, signals) })
+	owned.Go(func() { broken <- a.onFailure(ctx, cancel) })
 
-	port := newTerminal(h.hub, session)
-	if f.resume {
-		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
+	l := &line{cut: func() { hangUp(signals) }}
+	o := m.console(f, l)
+	typed := o.FlushInput != nil
+	o.InputEnded = func() {
+		if typed && l.lost(m.Stdin) && !signal.Ignored(hangup) {
+			return // that is a signal
+		}
+		if a.absent != nil {
+			owned.Go(func() { a.absent(ctx) })
+		}
 	}
-	o := m.console(f)
-	o.InputEnded = func() { owned.Go(func() { h.absent(ctx, session) }) }
-	err := listen.Run(ctx, o, port)
+	err := listen.Run(ctx, o, a.port)
 	cancel()
 	signalled, failure := <-stopped, <-broken
 	if failure == nil && err != nil && !errors.Is(err, context.Canceled) {
-		failure = failed(err, "the session could not be told to its end", resumeHint(session))
+		failure = untold(err, a.resume)
 	}
 	return signalled, failure
 }
 
-// onFailure ends the attendance when the house is broken.
-func (h *house) onFailure(ctx context.Context, giveUp context.CancelFunc, session string) error {
+// untold is the failure of a session that could not be told to its end.
+func untold(err error, resume string) error {
+	if e, is := errors.AsType[*listen.Error](err); is {
+		return &failure{code: exitFailed, message: e.Message, hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), err: err}
+	}
+	return failed(err, "the session could not be told to its end", resume)
+}
+
+// here attends a turn that runs in this process.
+func (h *house) here(f runFlags, turnID, session string) attendance {
+	port := newTerminal(h.hub, session, h.now)
+	if f.resume {
+		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
+	}
+	return attendance{
+		port: port, session: session, broken: h.broken, resume: resumeHint(session),
+		stop: func(ctx context.Context, s os.Signal) error {
+			_, err := h.hub.Stop(ctx, utp.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
+			return err
+		},
+		absent: func(ctx context.Context) { h.absent(ctx, session) },
+	}
+}
+
+// heed asks for the signals that stop a turn, but for those that whoever started the
+// program has turned off: with nohup it is to outlive its terminal.
+func heed(signals chan<- os.Signal) {
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of the write, and told as one
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, hangup} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+}
+
+// hangUp passes on that the terminal has gone away. The system says so too, but a
+// write that fails may be faster, and a process without a session is not told.
+func hangUp(signals chan<- os.Signal) {
+	if signal.Ignored(hangup) {
+		return
+	}
+	select {
+	case signals <- hangup:
+	default: // there are signals enough
+	}
+}
+
+// onFailure ends the attendance when what it hangs on is broken.
+func (a attendance) onFailure(ctx context.Context, giveUp context.CancelFunc) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-h.broken:
+	case err := <-a.broken:
 		giveUp()
 		if told, is := errors.AsType[*failure](err); is && told.code == exitFailed {
-			return &failure{code: told.code, message: told.message, hint: strings.TrimPrefix(told.hint+"; "+resumeHint(session), "; "), err: err}
+			return &failure{code: told.code, message: told.message, hint: strings.TrimPrefix(told.hint+"; "+a.resume, "; "), err: err}
 		}
 		return err
 	}
@@ -88,27 +150,38 @@ func (h *house) live(ctx context.Context, turnID, token string) bool {
 }
 
 // onSignal stops the turn at the first signal and gives up waiting at the second, or
-// when the last event takes too long.
-func (h *house) onSignal(ctx context.Context, giveUp context.CancelFunc, signals <-chan os.Signal, session string) os.Signal {
+// when the last event takes too long. A hangup is never the second: when a terminal
+// goes away it comes more than once, and together with others.
+func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, signals <-chan os.Signal) os.Signal {
 	var first os.Signal
 	select {
 	case <-ctx.Done():
 		return nil
 	case first = <-signals:
 	}
-	if _, err := h.hub.Stop(ctx, utp.ReplyRequest{Session: session, Surface: "signal", Reason: first.String()}); err != nil {
+	if first == hangup && a.leaves {
+		giveUp()
+		return first
+	}
+	if err := a.stop(ctx, first); err != nil {
 		giveUp()
 		return first
 	}
 	timer := time.NewTimer(signalGrace)
 	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-signals:
-	case <-timer.C:
+	for last := first; ; {
+		select {
+		case s := <-signals:
+			if s == hangup || last == hangup {
+				last = s
+				continue
+			}
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		giveUp()
+		return first
 	}
-	giveUp()
-	return first
 }
 
 // absent tells the kernel that nobody is left here who could answer: a run without a
@@ -128,32 +201,40 @@ func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled o
 	}
 	st := rec.State
 	switch {
-	case signalled == os.Interrupt:
-		return &exitError{exitSignal + int(syscall.SIGINT)}
+	case h.data.gone():
+		return h.data.lost()
 	case signalled != nil:
-		return &exitError{exitSignal + int(syscall.SIGTERM)}
+		return &exitError{signalCode(signalled)}
 	case st.End == nil:
 		return failed(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
 	}
-	if code := exitCode(st); code != exitDone {
+	if code := exitCode(st.End.Status, st.Tally); code != exitDone {
 		return &exitError{code}
 	}
 	return nil
 }
 
-// exitCode says how a turn ended: an unknown fate or a failure before all else, then
-// what the person did not want.
-func exitCode(st turn.State) int {
-	t := st.Tally
+// signalCode is the exit code of a run that a signal ended, as shells count it.
+func signalCode(s os.Signal) int {
+	number, known := s.(syscall.Signal)
+	if !known {
+		number = syscall.SIGTERM
+	}
+	return exitSignal + int(number)
+}
+
+// exitCode says how a turn ended: before all else what went wrong, which is an unknown
+// fate or something accepted that was not done, then what the person did not want.
+func exitCode(end utp.Status, t utp.Tally) int {
 	switch {
-	case t.Unknown > 0:
+	case t.Unknown+t.Broken > 0:
 		return exitFailed
-	case t.Declined+t.Expired+t.Undone > 0, st.End.Status == utp.StatusCanceled:
+	case t.Declined+t.Expired+t.Undone > 0, end == utp.StatusCanceled:
 		if t.Effects > 0 {
 			return exitFailed
 		}
 		return exitDeclined
-	case st.End.Status == utp.StatusSuccess:
+	case end == utp.StatusSuccess:
 		return exitDone
 	default:
 		return exitFailed
@@ -169,5 +250,3 @@ func isFault(err error, code utp.Code) bool {
 	fault := asFault(err)
 	return fault != nil && fault.Code == code
 }
-
-func jsonReader(raw []byte) io.Reader { return bytes.NewReader(raw) }

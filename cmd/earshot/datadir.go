@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -24,15 +25,23 @@ const (
 	ledgerFile      = "ledger.db"
 	lockFile        = "lock"
 	keyFile         = "key"
+	databaseFile    = "database"
 	incarnationFile = "incarnation"
 	journalDir      = "journal"
+	tokensFile      = "tokens.json"
+	serverFile      = "server.json"
+	personFile      = "person.token"
+	pageFile        = "page"
 )
 
 const keySize = 32
 
 // dataPath is where the data lives: the flag, $EARSHOT_DATA, $XDG_DATA_HOME/earshot, or
 // ~/.local/share/earshot.
-func (m *Main) dataPath(flag string) (string, error) {
+func (m *Main) dataPath(flag string, given bool) (string, error) {
+	if given && flag == "" { // a shell's variable without a value: it does not mean the default
+		return "", usage("the name of the data directory is empty", "name a folder, or leave --data out")
+	}
 	if flag == "" {
 		flag = m.Getenv("EARSHOT_DATA")
 	}
@@ -56,10 +65,7 @@ func (m *Main) dataPath(flag string) (string, error) {
 
 // openData makes the folder if need be and takes its lock.
 func openData(path string) (*dataDir, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, failed(err, "the data directory cannot be made", "use --data DIR or EARSHOT_DATA with a folder that you may write to")
-	}
-	if err := checkOwner(path); err != nil {
+	if err := makeData(path); err != nil {
 		return nil, err
 	}
 	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
@@ -69,7 +75,7 @@ func openData(path string) (*dataDir, error) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder := readHolder(lock)
 		_ = lock.Close()
-		return nil, failed(nil, "another earshot works with the data in "+path+holder, "wait until it has ended, or use another folder with --data DIR")
+		return nil, heldBy(path, holder, err)
 	}
 	d := &dataDir{path: path, lock: lock}
 	if err := d.sign(); err != nil {
@@ -77,6 +83,31 @@ func openData(path string) (*dataDir, error) {
 		return nil, failed(err, "the data directory cannot be written to", "make room, or use another folder with --data DIR")
 	}
 	return d, nil
+}
+
+// makeData makes the folder if need be, and looks whether it is safe to use.
+func makeData(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return failed(err, "the data directory cannot be made", "use --data DIR or EARSHOT_DATA with a folder that you may write to")
+	}
+	return checkOwner(path)
+}
+
+// errHeld says that another process works with the data.
+var errHeld = errors.New("the data directory is held")
+
+func heldBy(path string, holder int, err error) error {
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return failed(err, "the data directory cannot be locked", "use --data DIR with a folder on a disk of this machine")
+	}
+	by := ""
+	if holder > 0 {
+		by = fmt.Sprintf(" (process %d)", holder)
+	}
+	return &failure{
+		code: exitFailed, message: "another earshot works with the data in " + path + by,
+		hint: "wait until it has ended, or use another folder with --data DIR", err: errHeld,
+	}
 }
 
 // checkOwner refuses a folder of somebody else: who can write there can say yes.
@@ -98,12 +129,17 @@ func checkOwner(path string) error {
 	return nil
 }
 
-func readHolder(lock *os.File) string {
+// readHolder is the process id that the lock's holder has left; 0 where there is none.
+func readHolder(lock io.Reader) int {
 	raw, err := io.ReadAll(io.LimitReader(lock, 32))
-	if err != nil || strings.TrimSpace(string(raw)) == "" {
-		return ""
+	if err != nil {
+		return 0
 	}
-	return " (process " + strings.TrimSpace(string(raw)) + ")"
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // sign leaves our process id for whoever finds the lock taken.
@@ -117,8 +153,12 @@ func (d *dataDir) sign() error {
 	return nil
 }
 
-// Close gives the lock back.
-func (d *dataDir) Close() { _ = d.lock.Close() }
+// Close gives the lock back, also where a process that is just being started still shares
+// the file: a tool may start one at any time.
+func (d *dataDir) Close() {
+	_ = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
+	_ = d.lock.Close()
+}
 
 func (d *dataDir) file(name string) string { return filepath.Join(d.path, name) }
 
@@ -132,7 +172,10 @@ func (d *dataDir) key() ([]byte, error) {
 		return nil, failed(nil, fmt.Sprintf("the key file %s has %d bytes; it should have %d", d.file(keyFile), len(raw), keySize),
 			"restore it from your backup; without it, secrets in the ledger cannot be read")
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, failed(err, "the key file cannot be read", "")
+		return nil, failed(err, "the key file cannot be read", "make "+d.file(keyFile)+" readable for yourself, or restore it from your backup")
+	case exists(d.file(ledgerFile)):
+		return nil, failed(nil, fmt.Sprintf("the key file %s is missing beside a ledger that is in use", d.file(keyFile)),
+			"restore it from your backup, without it secrets in the ledger cannot be read; or use another folder with --data DIR")
 	}
 	raw = make([]byte, keySize)
 	if _, err := io.ReadFull(rand.Reader, raw); err != nil {
@@ -142,6 +185,28 @@ func (d *dataDir) key() ([]byte, error) {
 		return nil, failed(err, "the key file cannot be written", "make room, or use another folder with --data DIR")
 	}
 	return raw, nil
+}
+
+// gone tells whether the folder is no longer the one whose lock is held here.
+func (d *dataDir) gone() bool {
+	held, err := d.lock.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(d.file(lockFile))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(held, there)
+}
+
+// lost is what to say of that: SQLite works on with what nobody can find again.
+func (d *dataDir) lost() error {
+	return failed(nil, "the data directory "+d.path+" has been moved or removed while the program worked; the record of this run is lost",
+		"look at what was done before you run it again, or put the directory back")
+}
+
+// exists tells whether there is anything of that name.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // writeWhole replaces a file so that it is either the old or the new one, durably.

@@ -59,7 +59,7 @@ func (o *ordeal) spring(fault string) (code int, p *process) {
 // asked waits for the next question of a run and says what to answer.
 func (o *ordeal) asked(p *process, said *int) (string, bool) {
 	o.t.Helper()
-	if !p.says("then press Enter.") {
+	if !p.says(asked) {
 		return "", false
 	}
 	*said++
@@ -281,12 +281,11 @@ func TestConsentForAnotherPolicy(t *testing.T) {
 	if code, _ := o.spring("answer.saved"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
 	}
-	file := filepath.Join(filepath.Dir(o.data), "policy.yaml")
-	must(t, os.WriteFile(file, []byte("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"), 0o600))
-	p := start(t, options{data: o.data, args: []string{"--resume", "--json", "--policy", file}})
+	p := o.resume("--policy", o.policy("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"))
 	p.await("Question 2: Delete 15 duplicate files")
+	p.await("Asked anew: You said yes to this as question 1, but that yes no longer fits. The rules of this place have changed.")
 	o.untouched("after a yes that no longer fits")
-	p.await("then press Enter.")
+	p.await(asked)
 	p.say("accept 2")
 	p.ends(0)
 	l := readLedger(t, o.data)
@@ -295,6 +294,20 @@ func TestConsentForAnotherPolicy(t *testing.T) {
 	if got := l.rows(`SELECT question, consumed_at IS NOT NULL FROM consents ORDER BY question`); len(got) != 2 || got[0][1] != "0" || got[1][1] != "1" {
 		t.Errorf("the consents are %v, want the first unused and the second used", got)
 	}
+}
+
+// TestAcceptedAndNotDone: the yes no longer fits, and nobody is there to be asked anew.
+// What was accepted has not been done, and the exit code says so.
+func TestAcceptedAndNotDone(t *testing.T) {
+	t.Parallel()
+	o := &ordeal{scene: newScene(t)}
+	if code, _ := o.spring("answer.saved"); code != killed {
+		t.Fatalf("the exit code is %d; the program was not killed", code)
+	}
+	p := o.resume("--no-input", "--policy", o.policy("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"))
+	p.ends(1)
+	o.untouched("after a yes that no longer fits")
+	readLedger(t, o.data).ended()
 }
 
 // withoutJournals removes what would tell how far a removal came.
@@ -356,7 +369,7 @@ func TestUnansweredFate(t *testing.T) {
 	}
 	gone := o.gone()
 	withoutJournals(o)
-	p := start(t, options{data: o.data, args: []string{"--resume", "--no-input"}})
+	p := o.resume("--no-input")
 	p.ends(1)
 	if after := o.gone(); !slices.Equal(gone, after) {
 		t.Errorf("gone were %v, now %v", gone, after)

@@ -64,7 +64,7 @@ func TestExitCodes(t *testing.T) {
 		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "Not understood: ok.", false},
 		{"an answer for another question", newScene, "accept 2\n", nil, 3, "Question 2 is not open.", false},
 		{"noise without an end", newScene, strings.Repeat("yes\n", 5000), nil, 3, "the input is no longer read", false},
-		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Nobody answered in time.", false},
+		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Nobody is there to answer question 1, so it is not done.", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,18 +108,35 @@ func TestAnswerWithin(t *testing.T) {
 	}
 }
 
-// TestAnswerWithinBounds: both ends of what can be said are taken as they are.
-func TestAnswerWithinBounds(t *testing.T) {
+// TestAnswerTime: both ends of what can be said are taken as they are. What is said
+// here counts for more than the policy's timeout, and that for more than the default.
+func TestAnswerTime(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[string]time.Duration{"1s": time.Second, "90s": 90 * time.Second, "24h": 24 * time.Hour} {
-		t.Run(given, func(t *testing.T) {
+	for _, row := range []struct {
+		flag, policy string
+		want         time.Duration
+	}{
+		{"1s", "", time.Second},
+		{"90s", "", 90 * time.Second},
+		{"24h", "", 24 * time.Hour},
+		{"", "", 5 * time.Minute},
+		{"", "7m", 7 * time.Minute},
+		{"40s", "7m", 40 * time.Second},
+	} {
+		t.Run(row.flag+" "+row.policy, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			s.piped("reject\n", "--answer-within", given).ends(3)
-			l := s.proved()
+			var args []string
+			if row.flag != "" {
+				args = append(args, "--answer-within", row.flag)
+			}
+			if row.policy != "" {
+				args = append(args, "--policy", s.policy("rules: [{tool: files.delete, decide: ask, timeout: "+row.policy+"}]\n"))
+			}
+			s.piped("reject\n", args...).ends(3)
 			const micro = `SELECT deadline - (SELECT at FROM events WHERE type = 'aaep:agent.awaiting.confirmation') FROM questions`
-			if got, err := time.ParseDuration(l.one(micro) + "us"); err != nil || got != want {
-				t.Errorf("the question is open for %s, want %s", got, want)
+			if got, err := time.ParseDuration(s.proved().one(micro) + "us"); err != nil || got != row.want {
+				t.Errorf("the question is open for %s, want %s", got, row.want)
 			}
 		})
 	}
@@ -312,11 +329,6 @@ func (s *scene) left() string {
 	p.wait()
 	all := readLedger(s.t, s.data).sessions()
 	return all[len(all)-1]
-}
-
-func (s *scene) resume(args ...string) *process {
-	s.t.Helper()
-	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...)})
 }
 
 // TestResume goes on with what was left: with the only one, or with the one that is named.

@@ -23,7 +23,7 @@ import (
 // the service, and nothing starts.
 func TestForgedCommandStartsNothing(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir := t.TempDir()
 	if _, err := tidy.MakeSample(filepath.Join(dir, "sample")); err != nil {
@@ -58,7 +58,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.serveTidy(ctx, root, o); err != nil {
+	if err := h.serveTidy(ctx, []string{root}, o); err != nil {
 		t.Fatal(err)
 	}
 	waiting := askedCall(ctx, t, h, a)

@@ -3,37 +3,77 @@ package main
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/hub"
+	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/kernel/clock"
 	"github.com/earshot-dev/earshot/narrate"
 	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/tool/service"
+	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
+	workerbus "github.com/earshot-dev/earshot/worker/agent"
 )
 
 const (
 	project  = "default"
 	hubName  = "terminal"
 	tidyName = "tidy"
+	// hereName is the surface of whoever works with `up` from a command of their own.
+	hereName = "terminal"
+	// programName is the surface of whoever has read server.json.
+	programName = "program"
+)
+
+const (
+	// workers is how many turns of a server are under way at once: a worker stays with
+	// its turn also while that waits for a person. The others are queued.
+	workers = 8
+	// workerPoll is how soon it looks for a turn without having been rung, and hubPoll for
+	// events. Inside one process a ring is hardly ever lost, so that while nothing happens
+	// they look once in idlePoll: a server that does nothing is to cost nothing.
+	workerPoll = 2 * time.Second
+	hubPoll    = 2 * time.Second
+	idlePoll   = 15 * time.Second
 )
 
 // house is everything of one process: the ledger, the bus, the kernel, and the
 // services and workers that live here. Each part speaks to the kernel over the bus
 // with its own credential.
 type house struct {
-	data   *dataDir
-	store  *sqlite.Store
-	bus    *bus.Server
-	kernel *kernel.Kernel
-	hub    *hub.Hub
+	data       *dataDir
+	key        []byte // seals secrets
+	store      kernel.Store
+	ledger     string // where the store is, for people to read
+	inDatabase bool
+	bus        *bus.Server
+	kernel     *kernel.Kernel
+	conn       client // the hub's end of the bus
+	hub        *hub.Hub
+	access     *access.Store // who may do what; nil where only the one who runs it is there
+	// token lets programs of the local user listen and ask for work, personToken the user
+	// answer; both as long as this process lives.
+	token, personToken string
+	// counter is the file beside the ledger that tells when that has gone back in time.
+	counter string
+	now     func() time.Time
+	// outside are the agents that have credentials to come in with, each in a process of its own.
+	outside []string
 	// restored: the ledger went back in time since it was last used here.
 	restored bool
+
+	log *slog.Logger
 
 	closers []func() // in the order of opening
 	// Two floors of goroutines: the services and workers end first, while the kernel
@@ -64,14 +104,25 @@ type houseOptions struct {
 	rules    *kernel.Rules
 	log      *slog.Logger
 	reached  func(point string)
+	serves   bool // others come in too, by tokens and logins
+	// database is where the ledger is, if it is in PostgreSQL; "" is the file in the data
+	// directory.
+	database string
+	// natsListen is where tool services from outside come to the bus; "" lets none in.
+	natsListen string
+	// retention is how long things are kept, where it is said anew; keepAll erases nothing.
+	retention retention
+	keepAll   bool
+	// services are those that a file configures and this process runs.
+	services []configured
 }
 
 // openHouse opens the ledger, starts the bus and serves the kernel. Nothing runs yet.
 func (m *Main) openHouse(ctx context.Context, o houseOptions) (*house, error) {
-	h := &house{broken: make(chan error, 1)}
+	h := &house{broken: make(chan error, 1), now: m.Now, log: o.log}
 	h.upper.open(ctx)
 	h.lower.open(ctx)
-	for _, open := range []func(context.Context, houseOptions) error{h.openData, h.openLedger, h.openBus, m.openKernel(h)} {
+	for _, open := range []func(context.Context, houseOptions) error{h.openData, h.openAccess, h.openLedger, h.openBus, m.openKernel(h)} {
 		if err := open(h.lower.ctx, o); err != nil {
 			h.Close()
 			return nil, h.cause(err)
@@ -85,52 +136,102 @@ func (h *house) openData(_ context.Context, o houseOptions) (err error) {
 		return err
 	}
 	h.closers = append(h.closers, h.data.Close)
-	return nil
+	h.key, err = h.data.key() // before the ledger is made: one without its key is refused
+	return err
 }
 
-func (h *house) openLedger(ctx context.Context, o houseOptions) (err error) {
-	h.store, err = sqlite.Open(ctx, sqlite.Options{Path: h.data.file(ledgerFile), Logger: o.log})
-	if err != nil {
-		return ledgerFailure(h.data.file(ledgerFile), err)
+// openAccess lets in who has a token, and the one who runs it.
+func (h *house) openAccess(_ context.Context, o houseOptions) (err error) {
+	if !o.serves {
+		return nil
 	}
-	h.closers = append(h.closers, func() { _ = h.store.Close() })
-	return nil
+	if h.access, err = openAccess(h.data.file(tokensFile), h.now); err != nil {
+		return err
+	}
+	if h.token, err = h.access.Grant(h.programs()); err == nil {
+		h.personToken, err = h.access.Grant(h.owner())
+	}
+	return accessFailure(err)
+}
+
+// programs are those of the one who runs it: they find the server by server.json, hear,
+// start and stop. They do not answer: that is for a person (call protocol, "Who may answer").
+func (h *house) programs() access.Principal {
+	return access.Principal{Name: localUser(), Surface: programName, Roles: []access.Role{access.Listener, access.Operator}}
+}
+
+// owner is the one who runs it, as a person: at a command that they type, and on the page
+// that the login code opens.
+func (h *house) owner() access.Principal {
+	return access.Principal{
+		Name: localUser(), Surface: hereName, Roles: []access.Role{access.Listener, access.Approver, access.Operator},
+	}
+}
+
+// approvers says who consents: whoever has the right, or only the one who runs it.
+func (h *house) approvers() kernel.Approvers {
+	if h.access != nil {
+		return h.access
+	}
+	return onePerson{name: localUser()}
 }
 
 func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
-	h.bus, err = bus.Start(ctx, bus.Options{
-		Project: project, Logger: o.log,
-		Principals: []bus.Principal{
-			{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Tool, Name: tidy.Target}, {Kind: bus.Hub, Name: hubName},
-		},
-	})
-	if err != nil {
-		return failed(err, "the message bus did not start", "")
+	files := credentials{h.data.file(credentialDir)}
+	settings := bus.Options{Project: project, Logger: o.log, Principals: residents(), Listen: o.natsListen}
+	for _, c := range o.services {
+		settings.Principals = append(settings.Principals, c.principal())
+	}
+	if o.natsListen != "" {
+		if settings.Known, err = files.all(); err != nil {
+			return err
+		}
+		for _, known := range settings.Known {
+			if kind := known.Principal.Kind; kind == bus.Agent || kind == bus.Foreign {
+				h.outside = append(h.outside, known.Principal.Name)
+			}
+		}
+	}
+	if err := onlyHere(o.services, settings.Known); err != nil {
+		return err
+	}
+	if h.bus, err = bus.Start(ctx, settings); err != nil {
+		return failed(nil, "the message bus did not start: "+busSays(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
 	}
 	h.closers = append(h.closers, h.bus.Close)
+	if err := files.settle(settings.Known, h.bus.URL()); err != nil {
+		return failed(err, "the credentials cannot be written", "make room in "+h.data.path)
+	}
 	return nil
+}
+
+// residents are those who live in this process.
+func residents() []bus.Principal {
+	return []bus.Principal{{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: utp.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target}, {Kind: bus.Hub, Name: hubName}}
 }
 
 func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 	return func(ctx context.Context, o houseOptions) error {
-		key, err := h.data.key()
-		if err != nil {
-			return err
-		}
 		end, err := h.bus.Kernel(ctx)
 		if err != nil {
 			return failed(err, "the kernel could not join the bus", "")
 		}
 		h.closers = append(h.closers, end.Close)
+		content, receipts, err := o.keep(h.data)
+		if err != nil {
+			return err
+		}
 		narrator, err := narrate.New(narrate.Options{})
 		if err != nil {
 			return err
 		}
 		h.kernel, err = kernel.New(kernel.Options{
-			Store: watched{Store: h.store, trouble: h.ledgerBroke}, Bus: end, Policy: o.rules, Narrator: narrator,
-			Incarnation: &incarnation{path: h.data.file(incarnationFile)},
-			Project:     project, Clock: m.clock(), Logger: o.log, Key: key, Environment: m.LookupEnv,
-			SoleHost: true, Reached: o.reached,
+			Store: h.watch(), Bus: end, Policy: o.rules, Narrator: narrator,
+			Approvers:   h.approvers(),
+			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke},
+			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
+			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,
+			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},
 		})
 		if err != nil {
 			return failed(err, "the kernel did not start", "")
@@ -138,57 +239,77 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		if h.restored, err = h.kernel.Recover(ctx); err != nil {
 			return failed(err, "the ledger could not be taken up again", "restore "+h.data.path+" from a backup, or use another folder with --data DIR")
 		}
-		if err := h.review(ctx, o.rules); err != nil {
+		if err := h.review(ctx, o); err != nil {
 			return err
+		}
+		if err := h.kernel.Park(ctx); err != nil { // until it is known which of them may go on
+			return failed(err, "the ledger could not be read", "")
 		}
 		if err := end.Serve(ctx, serveKernel(h.kernel)); err != nil {
 			return failed(err, "the kernel could not serve", "")
 		}
 		h.lower.owned.Go(func() { h.kernel.Run(ctx) })
+		if content > 0 {
+			h.lower.owned.Go(func() { h.sweepJournals(ctx, content) })
+		}
 		conn, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
 		if err != nil {
 			return failed(err, "the terminal could not join the bus", "")
 		}
-		h.hub = hub.New(client{conn}, 0)
+		h.conn = client{conn}
+		h.hub = hub.New(h.conn, 0)
 		return nil
 	}
 }
 
-// review is the operator's word on the tools that ship with the program: whoever runs
-// it has chosen them with it. A tool from elsewhere stays unreviewed.
-func (h *house) review(ctx context.Context, rules *kernel.Rules) error {
-	all, err := tidy.Definitions()
+// openHub lets others subscribe, at the address.
+func (h *house) openHub(address string, o houseOptions) {
+	h.hub = hub.Open(hub.Options{
+		Conn: h.conn, Rights: h.access, Project: project, Now: h.now, Logger: o.log, Poll: hubPoll, Idle: idlePoll,
+		Offer: pacing.Offer{
+			Producer:  aaep.Producer{AgentID: "earshot", AgentName: "Earshot", AgentVersion: thisBuild().Version},
+			Languages: []string{"en"}, Extensions: []string{aaep.ExtensionContext}, ManifestURI: address + "/.well-known/aaep-manifest.json",
+		},
+	})
+	h.own(h.hub.Run)
+}
+
+// review is the operator's word on the tools that ship with the program, and on those of
+// the files that it was started with: whoever runs it has chosen them with it. A tool from
+// elsewhere stays unreviewed.
+func (h *house) review(ctx context.Context, o houseOptions) error {
+	shipped, err := tidy.Definitions()
 	if err != nil {
 		return err
 	}
-	var tools []kernel.Tool
-	for _, d := range all {
-		digest, err := d.Digest()
-		if err != nil {
-			return err
-		}
-		if err := h.kernel.Register(ctx, tidy.Target, d); err != nil {
-			return failed(err, "the tool "+d.Tool+" could not be registered", "")
-		}
-		if err := h.kernel.Review(ctx, d.Tool, digest, d.Class, d.Risk); err != nil {
-			return failed(err, "the tool "+d.Tool+" could not be registered", "")
-		}
-		tools = append(tools, kernel.Tool{Definition: d, Digest: digest, Reviewed: true, Class: d.Class, Risk: d.Risk})
+	all := map[string][]utp.Definition{tidy.Target: shipped}
+	for _, s := range o.services {
+		all[s.target] = s.definitions()
 	}
-	if err := rules.CheckTools(tools); err != nil {
+	var tools []kernel.Tool
+	for _, target := range slices.Sorted(maps.Keys(all)) {
+		for _, d := range all[target] {
+			reviewed, err := h.kernel.Vouch(ctx, target, d)
+			if err != nil {
+				return failed(err, "the tool "+d.Tool+" could not be registered", "")
+			}
+			tools = append(tools, reviewed)
+		}
+	}
+	if err := o.rules.CheckTools(tools); err != nil {
 		return usage(err.Error(), "change the rule to ask or deny")
 	}
 	return nil
 }
 
-// serveTidy starts the files service for a folder, and the agent.
-func (h *house) serveTidy(ctx context.Context, root string, o houseOptions) error {
-	allowed, err := files.Allow(root)
+// serveTidy starts the files service for folders, and the agent.
+func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) error {
+	allowed, err := files.Allow(roots...)
 	if err != nil {
-		return folderFailure(root, err)
+		return folderFailure(strings.Join(roots, ", "), err)
 	}
 	operations, err := files.New(files.Options{
-		Allowed: allowed, Journal: h.data.file(journalDir), Private: []string{h.data.path},
+		Allowed: allowed, Journal: h.data.file(journalDir), Private: []string{h.data.path}, Now: h.now,
 	})
 	if err != nil {
 		return failed(err, "the files service did not start", "make room in the data directory, or use --data DIR")
@@ -201,7 +322,7 @@ func (h *house) serveTidy(ctx context.Context, root string, o houseOptions) erro
 	if err != nil {
 		return failed(err, "the files service could not join the bus", "")
 	}
-	service, err := tool.New(tool.Options{Conn: client{mouth}, Tools: tools, Logger: o.log})
+	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: mouth}, Tools: tools, Logger: o.log})
 	if err != nil {
 		return err
 	}
@@ -209,11 +330,33 @@ func (h *house) serveTidy(ctx context.Context, root string, o houseOptions) erro
 	if err != nil {
 		return failed(err, "the agent could not join the bus", "")
 	}
-	planner, err := worker.New(worker.Options{Conn: client{agent}, Agent: tidy.Agent(), Logger: o.log})
+	h.own(serving.Run)
+	attends := worker.Options{Conn: workerbus.Conn{Client: agent}, Agent: tidy.Agent(), Logger: o.log}
+	if o.serves {
+		attends.Turns, attends.Poll, attends.Idle = workers, workerPoll, idlePoll
+	}
+	planner, err := worker.New(attends)
 	if err != nil {
 		return err
 	}
-	h.own(service.Run)
+	h.own(planner.Run)
+	if o.serves {
+		return h.serveOperator(ctx, attends)
+	}
+	return nil
+}
+
+// serveOperator starts the agent that carries out single calls for operators.
+func (h *house) serveOperator(ctx context.Context, attends worker.Options) error {
+	agent, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: utp.OperatorAgent})
+	if err != nil {
+		return failed(err, "the operator's agent could not join the bus", "")
+	}
+	attends.Conn, attends.Agent = workerbus.Conn{Client: agent}, operatorAgent()
+	planner, err := worker.New(attends)
+	if err != nil {
+		return err
+	}
 	h.own(planner.Run)
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 // incarnation keeps the ledger's counter of starts beside the ledger. It implements
 // kernel.Incarnation.
 type incarnation struct {
-	path string
+	path    string
+	trouble func(error) // told of each write that fails
 
 	mu   sync.Mutex
 	last int64
@@ -46,6 +47,7 @@ func (i *incarnation) Store(n int64) error {
 		return nil
 	}
 	if err := writeWhole(i.path, []byte(strconv.FormatInt(n, 10)+"\n")); err != nil {
+		i.trouble(err)
 		return err
 	}
 	i.last = n

@@ -76,11 +76,17 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"run", "tidy", "DIR", "--sample"}, "both --sample and a folder are named", "name one of them"},
 		{[]string{"run", "tidy", "DIR", "--yes"}, "unknown flag: --yes", "earshot run --help"},
 		{[]string{"run", "tidy", "DIR", "--force"}, "unknown flag: --force", "earshot run --help"},
-		{[]string{"runn"}, `unknown command "runn"`, "earshot --help"},
+		{[]string{"runn"}, `there is no command "runn"`, "did you mean run? Or see `earshot --help`"},
+		{[]string{"zzz"}, `there is no command "zzz"`, "see `earshot --help`"},
+		{[]string{"token", "ad"}, `there is no command "ad"`, "did you mean add?"},
+		{[]string{"run", "tidy", "--smaple"}, "unknown flag: --smaple", "did you mean --sample? Or see `earshot run --help`"},
 		{[]string{"run", "tidy", "DIR", "--answer-within", "0s"}, "it can be 1s to 24h", "300s"},
 		{[]string{"run", "tidy", "DIR", "--answer-within", "999ms"}, "it can be 1s to 24h", "300s"},
 		{[]string{"run", "tidy", "DIR", "--answer-within", "-5s"}, "it can be 1s to 24h", "300s"},
 		{[]string{"run", "tidy", "DIR", "--answer-within", "24h1s"}, "it can be 1s to 24h", "300s"},
+		{[]string{"run", "--resume", "--answer-within", "5s"}, "--answer-within does not go with --resume", "leave --answer-within out"},
+		{[]string{"run", "--resume", "--trash"}, "--trash does not go with --resume", "leave --trash out"},
+		{[]string{"run", "--resume", "--sample"}, "--sample does not go with --resume", "leave --sample out"},
 		{[]string{"run", "tidy", "DIR", "--answer-within", "soon"}, "invalid duration", "earshot run --help"},
 		{[]string{"run", "tidy", "DIR/nowhere"}, "there is no folder", "--sample makes a folder"},
 		{[]string{"run", "tidy", "DIR/no\x1b[31mwhere"}, "there is no folder", "--sample makes a folder"},
@@ -118,7 +124,7 @@ func TestBadPolicies(t *testing.T) {
 	t.Parallel()
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
-		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol"},
+		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol; a rule has agent, tool, decide, timeout, start_within, result_within and broker_only"},
 		{"misspelt rules", "rule: []\n", "there is no member rule"},
 		{"unknown decision", rule("{tool: files.delete, decide: perhaps}"), `decide is "perhaps"`},
 		{"no YAML", "rules: [}", "yaml"},
@@ -129,14 +135,13 @@ func TestBadPolicies(t *testing.T) {
 		{"allows by a prefix", rule(`{tool: "files.d*", decide: allow}`), "irreversible"},
 		{"timeout too long", rule("{tool: files.delete, decide: ask, timeout: 25h}"), "timeout"},
 		{"start_within too long", rule("{tool: files.delete, decide: ask, start_within: 11m}"), "start_within"},
+		{"many foreign services by one star", rule(`{tool: "words.*", decide: ask, broker_only: true}`), "broker_only"},
 		{"huge", "#" + strings.Repeat(" ", 1<<20) + "\n", "at most 1 MiB"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			file := filepath.Join(filepath.Dir(s.data), "policy.yaml")
-			must(t, os.WriteFile(file, []byte(row.text), 0o600))
-			s.complains(s.run("--policy", file), 2, row.says, "")
+			s.complains(s.run("--policy", s.policy(row.text)), 2, row.says, "")
 			s.healthy()
 		})
 	}
@@ -150,17 +155,16 @@ func TestPolicies(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"empty", "", 3, "Nobody answered in time."},
-		{"comment", "# nothing\n", 3, "Nobody answered in time."},
+		{"empty", "", 3, "Nobody answered."},
+		{"comment", "# nothing\n", 3, "Nobody answered."},
 		{"deny", "rules: [{tool: files.delete, decide: deny}]\n", 1, "The policy of this installation forbids it."},
+		{"names a foreign service", "rules: [{tool: words.post, decide: ask, broker_only: true}]\n", 3, "Nobody answered."},
 		{"ask", "rules: [{tool: files.scan, decide: ask}]\n", 3, "Nobody answered"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			file := filepath.Join(filepath.Dir(s.data), "policy.yaml")
-			must(t, os.WriteFile(file, []byte(row.text), 0o600))
-			p := s.run("--policy", file, "--no-input")
+			p := s.run("--policy", s.policy(row.text), "--no-input")
 			p.ends(row.code)
 			if !strings.Contains(squeeze(p.out.String()), row.says) {
 				t.Errorf("it does not say %q:\n%s", row.says, p.out)
@@ -195,6 +199,11 @@ func TestBadData(t *testing.T) {
 			s.sql("CREATE TABLE x (y)")
 		}, 1, "another program's database", "restore it from a backup"},
 		{"newer", func(s *scene) { s.sql("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)") }, 1, "schema version 99", "use the newer earshot"},
+		{"key gone", func(s *scene) { must(s.t, os.Remove(filepath.Join(s.data, "key"))) }, 1, "is missing beside a ledger that is in use", "restore it from your backup"},
+		{"ledger is a folder", func(s *scene) {
+			must(s.t, os.Remove(filepath.Join(s.data, "ledger.db")))
+			must(s.t, os.Mkdir(filepath.Join(s.data, "ledger.db"), 0o700))
+		}, 1, "there is a folder where the ledger should be", "move it away"},
 		{"key of another length", overwrite("key", []byte("short")), 1, "the key file", "restore it from your backup"},
 		{"incarnation is no number", overwrite("incarnation", []byte("many\n")), 1, "should hold a number", "from a backup"},
 		{"journal is no folder", func(s *scene) {
@@ -331,7 +340,7 @@ func TestWithoutRights(t *testing.T) {
 	t.Run("somebody else's data directory", func(t *testing.T) {
 		t.Parallel()
 		if os.Geteuid() != 0 {
-			t.Skip("only root can make a folder that belongs to somebody else")
+			lacks(t, "not root, and only root can make a folder that belongs to somebody else")
 		}
 		s := newScene(t)
 		must(t, os.Chown(s.data, nobody, nobody))
@@ -352,6 +361,7 @@ func TestWithoutRights(t *testing.T) {
 		p.say("accept")
 		p.ends(1)
 		must(t, os.Chmod(filepath.Join(s.folder, "locked"), 0o755))
+		must(t, os.Chmod(filepath.Join(s.folder, "sub"), 0o755))
 		must(t, os.Chmod(filepath.Join(s.folder, "e"), 0o600))
 		for _, want := range []string{"reason not_permitted", "unreadable"} {
 			if !strings.Contains(squeeze(p.prompt.String()), want) {

@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 )
 
@@ -14,6 +19,7 @@ import (
 type watched struct {
 	kernel.Store
 
+	fatal   []error // what the run cannot go on after
 	trouble func(error)
 }
 
@@ -27,9 +33,17 @@ func (w watched) View(ctx context.Context, fn func(kernel.Tx) error) error {
 	return w.judge(w.Store.View(ctx, fn))
 }
 
+// Scrub implements kernel.Scrubber, where the store does.
+func (w watched) Scrub(ctx context.Context) error {
+	if s, can := w.Store.(kernel.Scrubber); can {
+		return w.judge(s.Scrub(ctx))
+	}
+	return nil
+}
+
 func (w watched) judge(err error) error {
-	for _, trouble := range []error{kernel.ErrFull, sqlite.ErrIO, sqlite.ErrCorrupt, sqlite.ErrAccess} {
-		if errors.Is(err, trouble) {
+	for _, fatal := range w.fatal {
+		if errors.Is(err, fatal) {
 			w.trouble(err)
 			break
 		}
@@ -37,22 +51,83 @@ func (w watched) judge(err error) error {
 	return err
 }
 
-func (h *house) ledgerBroke(err error) { h.fail(ledgerFailure(h.data.file(ledgerFile), err)) }
+// watch keeps an eye on the ledger. A database may go away and come back, a file may not.
+func (h *house) watch() kernel.Store {
+	fatal := []error{kernel.ErrFull, ledgersql.ErrCorrupt}
+	if !h.inDatabase {
+		fatal = append(fatal, ledgersql.ErrIO, ledgersql.ErrAccess)
+	}
+	return watched{Store: h.store, fatal: fatal, trouble: h.ledgerBroke}
+}
+
+func (h *house) ledgerBroke(err error) {
+	if h.inDatabase {
+		h.fail(databaseFailure(err))
+		return
+	}
+	h.fail(ledgerFailure(h.ledger, err))
+}
+
+func (h *house) openLedger(ctx context.Context, o houseOptions) error {
+	if o.database != "" {
+		return h.openDatabase(ctx, o)
+	}
+	return h.openFile(ctx, o)
+}
+
+// openFile opens the ledger in the data directory, whose lock says that nobody else has it.
+func (h *house) openFile(ctx context.Context, o houseOptions) error {
+	h.ledger, h.counter = h.data.file(ledgerFile), h.data.file(incarnationFile)
+	if info, err := os.Stat(h.ledger); err == nil && info.IsDir() {
+		return failed(nil, "there is a folder where the ledger should be: "+h.ledger, "move it away, or use another folder with --data DIR")
+	}
+	store, err := sqlite.Open(ctx, sqlite.Options{Path: h.ledger, Logger: o.log})
+	if err != nil {
+		return ledgerFailure(h.ledger, err)
+	}
+	h.keepLedger(store)
+	if err := os.Remove(h.data.file(databaseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failed(err, "it cannot be noted that the ledger is in "+h.data.path, "remove "+h.data.file(databaseFile))
+	}
+	return nil
+}
+
+func (h *house) keepLedger(store kernel.Store) {
+	h.store = store
+	h.closers = append(h.closers, func() { _ = store.Close() })
+}
+
+// counterBroke is trouble with the counter beside the ledger: nothing with an effect can
+// start without it.
+func (h *house) counterBroke(err error) {
+	switch {
+	case h.data.gone():
+		h.fail(h.data.lost())
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
+		h.ledgerBroke(fmt.Errorf("%w: %w", kernel.ErrFull, err))
+	default:
+		h.fail(failed(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+h.data.path))
+	}
+}
 
 // foundInstead is what the store found where it expected a ledger.
 func foundInstead(err error) string {
-	if e, is := errors.AsType[*sqlite.Error](err); is && e.Found != "" {
-		return ": found " + e.Found + ", expected " + e.Expected
+	if e, is := errors.AsType[*ledgersql.Error](err); is && e.Found != "" {
+		found := ": found " + e.Found
+		if e.Expected != "" {
+			found += ", expected " + e.Expected
+		}
+		return found
 	}
 	return ""
 }
 
 func ledgerFailure(path string, err error) error {
-	var newer *sqlite.VersionError
+	var newer *ledgersql.VersionError
 	switch {
 	case errors.As(err, &newer):
 		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
-	case errors.Is(err, sqlite.ErrCorrupt):
+	case errors.Is(err, ledgersql.ErrCorrupt):
 		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, foundInstead(err)),
 			"restore it from a backup, or move it away and start afresh")
 	case errors.Is(err, kernel.ErrFull):

@@ -22,10 +22,14 @@ type policyFile struct {
 }
 
 type policyRule struct {
+	Agent       string        `yaml:"agent"`
 	Tool        string        `yaml:"tool"`
 	Decide      turn.Decision `yaml:"decide"`
 	Timeout     time.Duration `yaml:"timeout"`
 	StartWithin time.Duration `yaml:"start_within"`
+	// ResultWithin is how long a call may take, where its tool does not say.
+	ResultWithin time.Duration `yaml:"result_within"`
+	BrokerOnly   bool          `yaml:"broker_only"`
 }
 
 const maxPolicy = 1 << 20
@@ -57,7 +61,9 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	}
 	rules := make([]kernel.Rule, 0, len(in.Rules))
 	for _, r := range in.Rules {
-		rules = append(rules, kernel.Rule{Tool: r.Tool, Decide: r.Decide, Timeout: r.Timeout, StartWithin: r.StartWithin})
+		rules = append(rules, kernel.Rule{
+			Agent: r.Agent, Tool: r.Tool, Decide: r.Decide, Timeout: r.Timeout, StartWithin: r.StartWithin, ResultWithin: r.ResultWithin, BrokerOnly: r.BrokerOnly,
+		})
 	}
 	return kernel.NewRules(rules)
 }
@@ -73,7 +79,7 @@ func inWords(err error) error {
 	}
 	lines := make([]string, 0, len(wrong.Errors))
 	for _, line := range wrong.Errors {
-		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has tool, decide, timeout and start_within"))
+		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has agent, tool, decide, timeout, start_within, result_within and broker_only"))
 	}
 	return errors.New(strings.Join(lines, "; "))
 }

@@ -2,6 +2,7 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,7 +20,7 @@ import (
 )
 
 // patience bounds every wait. It is long because a loaded machine is no failure.
-const patience = 90 * time.Second
+const patience = 10 * time.Minute
 
 // parallel is how many runs are under way at once unless -parallel says otherwise: they
 // mostly wait for the time in which a yes can be taken back.
@@ -30,6 +32,12 @@ var program string
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	// Whoever started the tests may have turned hangups off (nohup). A signal that is
+	// listened to is not inherited as ignored, so the programs under test hear theirs.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	if signal.Ignored(os.Interrupt) { // as in the background of a script
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
@@ -46,7 +54,7 @@ func testMain(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "earshot")
-	build := exec.Command("go", append(append([]string{"build"}, buildFlags...), "-o", program, ".")...)
+	build := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, buildFlags...), "-o", program, ".")...)
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := errors.Join(build.Run(), os.Chmod(dir, 0o755)); err != nil { // another user runs it too
 		fmt.Fprintln(os.Stderr, "building the program:", err)
@@ -98,7 +106,8 @@ type process struct {
 // options of a run.
 type options struct {
 	data  string   // the data directory
-	args  []string // after `run`
+	verb  string   // the command; `run` when empty
+	args  []string // after the command
 	env   []string // more of the environment
 	fault string   // where to die
 	// nobody gives the program an empty input from the start.
@@ -107,18 +116,27 @@ type options struct {
 	as *syscall.Credential
 	// limit is the size of files in blocks of `ulimit -f`, when not empty.
 	limit string
+	// nohup has it ignore that the terminal goes away.
+	nohup bool
+	// into is the file that standard output of a run on a terminal goes to, when not empty.
+	into string
+	// ahead is what has been typed at the terminal before the program starts.
+	ahead string
 }
 
 // command prepares a run with an environment of its own.
 func command(t *testing.T, o options) *exec.Cmd {
 	t.Helper()
-	args := append([]string{"run"}, o.args...)
+	args := append([]string{cmp.Or(o.verb, "run")}, o.args...)
 	if o.data != "" {
 		args = append(args, "--data", o.data)
 	}
 	cmd := exec.Command(program, args...)
 	if o.limit != "" {
 		cmd = exec.Command("sh", append([]string{"-c", "ulimit -f " + o.limit + ` && exec "$@"`, "sh", program}, args...)...)
+	}
+	if o.nohup {
+		cmd = exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", program}, args...)...)
 	}
 	home := t.TempDir()
 	cmd.Dir = home

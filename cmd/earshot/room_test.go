@@ -3,14 +3,26 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
+
+// lacks skips a test that this machine has not got what it needs for, and says what.
+// With CI=true in the environment that is a failure.
+func lacks(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal("left out: " + what)
+	}
+	t.Skip("left out: " + what)
+}
 
 // TestNoRoom lets files grow to a bound, at each of which another thing fails: making
 // the ledger, taking it into use, or working with it. The limit of the process stands
@@ -53,7 +65,7 @@ func (s *scene) takesUp() {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a small file system; TestNoRoom has the same by a limit of the process")
+		lacks(t, "not root, and only root can mount a small file system; TestNoRoom tries the same by a limit of the process")
 	}
 	for _, size := range []int{64, 256, 300, 400, 500, 600} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -85,7 +97,9 @@ func TestDiskFull(t *testing.T) {
 		p.await(asked)
 		p.say("accept")
 		s.underWay(p)
+		p.signal(syscall.SIGSTOP) // or a fast machine is done before the disk is full
 		fill(t, s.data)
+		p.signal(syscall.SIGCONT)
 		p.ends(1)
 		oneComplaint(t, p.prompt.String(), "", "")
 		gone := s.gone()
@@ -117,7 +131,7 @@ func mount(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := exec.Command("mount", args...).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "permission denied") {
-		t.Skipf("mounting is not allowed here: %s", out)
+		lacks(t, fmt.Sprintf("mounting a small file system is not allowed here (%s); TestNoRoom tries the same by a limit of the process", bytes.TrimSpace(out)))
 	}
 	if err != nil {
 		t.Fatalf("mount: %v: %s", err, out)
@@ -135,21 +149,66 @@ func fill(t *testing.T, dir string) {
 	_ = f.Close() // the last write has failed already
 }
 
-// TestVanishing takes the files away while the agent looks at them.
+// TestVanishing takes the folder away: while it is looked through, when it may be seen or
+// not, and while the question is open, when its removal can only fail. Either way it ends
+// with what happened, and nothing is half done.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
-	s := manyFiles(t)
-	p := s.run("--no-input", "--json")
-	for path := range s.before {
-		if err := os.Remove(filepath.Join(s.folder, path)); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
+	t.Run("while scanned", func(t *testing.T) {
+		t.Parallel()
+		s := manyFiles(t)
+		p := s.run("--no-input", "--json")
+		must(t, os.RemoveAll(s.folder))
+		switch code := p.wait(); code {
+		case 0, 3: // all of it was seen before, or what was left of it
+		case 1:
+			failsWell(t, p)
+		case 2:
+			oneComplaint(t, p.prompt.String(), "there is no folder", "check the name")
+		default:
+			t.Errorf("the exit code is %d:\n%s", code, p.prompt)
+		}
+		if _, err := os.Stat(filepath.Join(s.data, "ledger.db")); err == nil {
+			judge(t, jsonLines(p.out.String()), p.out.String() != "")
+		}
+	})
+	t.Run("while asked about", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t)
+		p := s.run("--json")
+		p.await(asked)
+		must(t, os.RemoveAll(s.folder))
+		p.say("accept")
+		p.ends(1)
+		failsWell(t, p)
+		judge(t, jsonLines(p.out.String()), true)
+	})
+}
+
+// TestDataDirectoryGone removes the data directory while a question is open. Nothing can
+// be done with a yes that nobody can find again, and the person is told what is wrong.
+func TestDataDirectoryGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.run("--json")
+	p.await(asked)
+	must(t, os.RemoveAll(s.data))
+	p.say("accept")
+	p.ends(1)
+	oneComplaint(t, p.prompt.String(), "has been moved or removed while the program worked", "before you run it again")
+	s.untouched("without its data directory")
+}
+
+// failsWell looks for an end that says what is wrong, and that nothing was changed.
+func failsWell(t *testing.T, p *process) {
+	t.Helper()
+	said := squeeze(p.prompt.String())
+	for _, want := range []string{"error: Failed: what it was looking for is not there.", "Nothing has been changed.", "hint: Find out what is in the way"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, p.prompt)
 		}
 	}
-	must(t, os.Remove(s.folder))
-	if code := p.wait(); code < 0 || code > 3 {
-		t.Errorf("the exit code is %d:\n%s", code, p.prompt)
-	}
-	if _, err := os.Stat(filepath.Join(s.data, "ledger.db")); err == nil {
-		judge(t, jsonLines(p.out.String()), p.out.String() != "")
+	if strings.Contains(said, "internal error") {
+		t.Errorf("it calls that an internal error:\n%s", p.prompt)
 	}
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
@@ -23,10 +26,14 @@ import (
 // runFlags are the flags of `earshot run`.
 type runFlags struct {
 	sample, trash    bool
+	words            string // what the person asks an agent of their own for
 	asJSON, noInput  bool
 	resume, debug    bool
 	answerWithin     time.Duration
+	limited          bool // --answer-within was given
+	dataGiven        bool // so was --data
 	dataFlag, policy string
+	server           serverFlags
 }
 
 const maxAnswer = 24 * time.Hour
@@ -34,7 +41,7 @@ const maxAnswer = 24 * time.Hour
 func (m *Main) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run AGENT [DIR]",
+		Use:   "run AGENT [DIR|JSON]",
 		Short: "Run one turn of an agent, narrated here, with consent asked here",
 		Long: `Run one turn of an agent. Each step is told in a plain line. Before anything
 irreversible the agent has to ask, and you answer by typing a word.
@@ -42,33 +49,46 @@ irreversible the agent has to ask, and you answer by typing a word.
 Agents:
   tidy DIR    find duplicate files under DIR and, with your consent, delete all but
               one of each set (with --trash: move them to the trash)
+  NAME [JSON] an agent of your own, in a process of its own at a running server
+              (see ` + "`earshot credential`" + `), with these arguments, {} if left out
+
+When ` + "`earshot up`" + ` holds the data directory, or with --url, the turn runs there and is
+told and answered here as well. End of input, --no-input and a terminal that goes away
+then take away only this terminal: others can still answer.
 
 Words: accept, reject, more time, list, why, go on, stop, undo, help. Enter repeats
 the question and never accepts. Lines piped to standard input answer like typed ones.
 
 Exit codes: 0 done, also when there was nothing to do; 1 failed, outcome unknown, or
 something accepted was not done; 2 usage; 3 declined, expired or nobody could answer;
-130 and 143 on signals.`,
+129, 130 and 143 on signals, after the last event.`,
 		Example: `  earshot run tidy ~/Pictures
   earshot run tidy --sample
   earshot run tidy --trash ~/Downloads
+  earshot run counter '{"text":"one two"}' --request "Count the words"
   earshot run --resume`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeRun,
 		RunE: func(c *cobra.Command, args []string) error {
+			f.limited, f.dataGiven = c.Flags().Changed("answer-within"), c.Flags().Changed("data")
 			return m.run(c.Context(), f, args)
 		},
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and use it")
 	flags.BoolVar(&f.trash, "trash", false, "move files to the desktop's trash instead of deleting them")
+	flags.StringVar(&f.words, "request", "", "what you ask an agent of your own for, in words")
 	flags.BoolVar(&f.asJSON, "json", false, "write the session's events to standard output as JSON lines, and nothing else")
 	flags.BoolVar(&f.noInput, "no-input", false, "ask nothing: what needs consent is not done")
-	flags.DurationVar(&f.answerWithin, "answer-within", 5*time.Minute, "how long a question waits for an answer, 1s to 24h")
+	flags.DurationVar(&f.answerWithin, "answer-within", 0,
+		"how long a question waits for an answer, 1s to 24h (default what the policy says, else the tool, else 5m)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with a session that did not end: the one named, or the only one")
-	flags.StringVar(&f.dataFlag, "data", "", "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
+	flags.StringVar(&f.server.url, "url", "", "run the turn at the server with this address instead of here")
+	flags.StringVar(&f.server.tokenFile, "token-file", "", "file with the token for --url")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
+	markPaths(c, []string{"data"}, []string{"policy", "token-file"})
 	return c
 }
 
@@ -83,6 +103,8 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 type job struct {
 	root    string
 	request utp.EnqueueRequest
+	outside bool // its agent is in a process of its own, which only a server knows
+	object  bool // and its arguments are one JSON object
 	resume  bool
 	session string
 }
@@ -96,46 +118,59 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	path, err := m.dataPath(f.dataFlag)
+	if f.server.given() {
+		f.server.dataFlag = f.dataFlag
+		return m.attachTo(ctx, f, j)
+	}
+	path, err := m.dataPath(f.dataFlag, f.dataGiven)
 	if err != nil {
 		return err
+	}
+	if j.outside && !serverAt(path) {
+		return usage(fmt.Sprintf("there is no agent %q here, and no server that could know it", j.request.Agent),
+			"the agents are: tidy; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	log := slog.New(slog.DiscardHandler)
-	if f.debug {
-		log = slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	o := houseOptions{dataPath: path, rules: rules, log: log, reached: m.faultPoint()}
+	o := houseOptions{dataPath: path, rules: rules, log: m.logger(f.debug), reached: m.faultPoint()}
 	h, err := m.openHouse(ctx, o)
+	if errors.Is(err, errHeld) {
+		return m.attachHere(ctx, f, j, path, err)
+	}
 	if err != nil {
 		return err
 	}
+	signals := make(chan os.Signal, 4)
+	defer signal.Stop(signals) // once all is put away: one signal more must not change how it ends
 	defer h.Close()
-	return m.runIn(ctx, h, f, j, o)
+	return m.runIn(ctx, h, f, j, o, signals)
+}
+
+// logger writes what the parts do, or nothing.
+func (m *Main) logger(debug bool) *slog.Logger {
+	if !debug {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // job reads the arguments.
 func (m *Main) job(f runFlags, args []string) (job, error) {
-	if f.answerWithin < time.Second || f.answerWithin > maxAnswer {
+	if f.limited && (f.answerWithin < time.Second || f.answerWithin > maxAnswer) {
 		return job{}, usage(fmt.Sprintf("--answer-within is %s; it can be 1s to 24h", f.answerWithin), "for example --answer-within 300s")
 	}
 	if f.resume {
-		if len(args) > 1 {
-			return job{}, usage("--resume takes one session at most", "for example `earshot run --resume`")
-		}
-		j := job{resume: true}
-		if len(args) == 1 {
-			j.session = args[0]
-		}
-		return j, nil
+		return resumed(f, args)
 	}
 	if len(args) == 0 {
 		return job{}, usage("no agent is named", "for example `earshot run tidy --sample`")
 	}
 	if args[0] != tidyName {
-		return job{}, usage(fmt.Sprintf("there is no agent %q", args[0]), "the agents are: tidy")
+		return ofOwnAgent(f, args)
+	}
+	if f.words != "" {
+		return job{}, usage("--request is for agents of your own; what tidy is asked for follows from its arguments", "leave --request out")
 	}
 	root, err := m.folder(f, args[1:])
 	if err != nil {
@@ -150,8 +185,40 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 		what = "Find duplicate files under " + root + " and move all but one of each set to the trash."
 	}
 	return job{root: root, request: utp.EnqueueRequest{
-		Agent: tidyName, Args: raw, Request: what, Answer: int(f.answerWithin / time.Second),
+		Agent: tidyName, Owner: localUser(), Args: raw, Request: what, Answer: int(f.answerWithin / time.Second),
 	}}, nil
+}
+
+// ofOwnAgent reads the arguments of a run of an agent in a process of its own. Which agents there
+// are is known to the server alone.
+func ofOwnAgent(f runFlags, args []string) (job, error) {
+	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash} {
+		if given {
+			return job{}, usage(flag+" is for tidy", "leave "+flag+" out")
+		}
+	}
+	raw := jsontext.Value("{}")
+	if len(args) > 1 {
+		raw = jsontext.Value(args[1])
+	}
+	one := len(args) <= 2 && raw.Kind() == '{' && raw.IsValid()
+	words := cmp.Or(f.words, "Run "+args[0]+".")
+	return job{outside: true, object: one, request: utp.EnqueueRequest{
+		Agent: args[0], Owner: localUser(), Args: raw, Request: words, Answer: int(f.answerWithin / time.Second),
+	}}, nil
+}
+
+// resumed reads the arguments of a run that goes on with a session as it was begun.
+func resumed(f runFlags, args []string) (job, error) {
+	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash, "--answer-within": f.limited} {
+		if given {
+			return job{}, usage(flag+" does not go with --resume: a session goes on as it was begun", "leave "+flag+" out")
+		}
+	}
+	if len(args) > 1 {
+		return job{}, usage("--resume takes one session at most", "for example `earshot run --resume`")
+	}
+	return job{resume: true, session: strings.Join(args, "")}, nil
 }
 
 // folder is the folder to work in: the argument, or a sample.
@@ -163,6 +230,12 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 		return m.makeSample()
 	case len(args) != 1:
 		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "for example `earshot run tidy ~/Pictures`, or --sample")
+	}
+	if f.server.elsewhere() { // the folder is one of that machine
+		if !filepath.IsAbs(args[0]) {
+			return "", usage(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]), "name it as it is named there, such as /home/anna/Pictures")
+		}
+		return filepath.Clean(args[0]), nil
 	}
 	return resolve(args[0])
 }
@@ -236,24 +309,28 @@ func folderFailure(path string, err error) error {
 	}
 }
 
+const restoredNote = "Ledger: it is older than when it was last used here, as if restored from a backup. " +
+	"What was under way is not repeated; you will be asked about it."
+
 // runIn enqueues or resumes the turn, and stays with it to its end.
-func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOptions) error {
+func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOptions, signals chan os.Signal) error {
 	if h.restored {
-		m.tellf("Ledger: it is older than when it was last used here, as if restored from a backup. What was under way is not repeated; you will be asked about it.")
+		m.tellf("%s", restoredNote)
 	}
 	row, err := m.find(ctx, h, &j)
 	if err != nil {
 		return err
 	}
 	// Nothing is recorded before all that it needs is there.
-	if err := h.serveTidy(ctx, j.root, o); err != nil {
+	if err := h.serveTidy(ctx, []string{j.root}, o); err != nil {
 		return err
 	}
+	heed(signals) // before there is a turn nothing needs a last word
 	turnID, session, err := begin(ctx, h, j, row)
 	if err != nil {
 		return err
 	}
-	signalled, failure := m.attend(ctx, h, f, turnID, session)
+	signalled, failure := m.attend(ctx, f, signals, h.here(f, turnID, session))
 	if failure != nil && signalled == nil {
 		return failure
 	}
@@ -261,27 +338,31 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 }
 
 // find looks for the session to resume and its folder.
-func (m *Main) find(ctx context.Context, h *house, j *job) (utp.SessionRow, error) {
+func (m *Main) find(ctx context.Context, h *house, j *job) (unfinished, error) {
 	open, err := h.unfinished(ctx)
 	if err != nil {
-		return utp.SessionRow{}, err
+		return unfinished{}, err
 	}
 	if !j.resume {
 		if len(open) > 0 {
 			m.tellf("Note: %s did not end; `earshot run --resume %s` goes on with it.", open[0].Session, open[0].Session)
 		}
-		return utp.SessionRow{}, nil
+		return unfinished{}, nil
 	}
-	row, err := pick(open, j.session)
+	rows := make([]unfinished, 0, len(open))
+	for _, row := range open {
+		rows = append(rows, unfinished{session: row.Session, turn: row.Turn, agent: row.Agent, created: row.Created})
+	}
+	row, err := pick(rows, j.session)
 	if err != nil {
 		return row, err
 	}
-	j.root, err = h.rootOf(ctx, row.Turn)
+	j.root, err = h.rootOf(ctx, row.turn)
 	return row, err
 }
 
 // begin makes the turn, or takes up the one that was left.
-func begin(ctx context.Context, h *house, j job, row utp.SessionRow) (turnID, session string, err error) {
+func begin(ctx context.Context, h *house, j job, row unfinished) (turnID, session string, err error) {
 	if !j.resume {
 		a, err := h.hub.Enqueue(ctx, j.request)
 		if err != nil {
@@ -289,31 +370,37 @@ func begin(ctx context.Context, h *house, j job, row utp.SessionRow) (turnID, se
 		}
 		return a.Turn, a.Session, nil
 	}
-	if err := h.kernel.Resume(ctx, row.Turn); err != nil {
+	if err := h.kernel.Resume(ctx, row.turn); err != nil {
 		return "", "", h.cause(failed(err, "the session cannot be resumed", ""))
 	}
-	return row.Turn, row.Session, nil
+	return row.turn, row.session, nil
 }
 
-func pick(open []utp.SessionRow, session string) (utp.SessionRow, error) {
+// unfinished is a session that can be gone on with.
+type unfinished struct {
+	session, turn, agent string
+	created              time.Time
+}
+
+func pick(open []unfinished, session string) (unfinished, error) {
 	switch {
 	case len(open) == 0:
-		return utp.SessionRow{}, usage("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
+		return unfinished{}, usage("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
 	case session == "" && len(open) == 1:
 		return open[0], nil
 	case session == "":
 		var list strings.Builder
 		for _, row := range open {
-			fmt.Fprintf(&list, " %s (%s, %s)", row.Session, row.Agent, row.Created.Local().Format("2 Jan 15:04"))
+			fmt.Fprintf(&list, " %s (%s, %s)", row.session, row.agent, row.created.Local().Format("2 Jan 15:04"))
 		}
-		return utp.SessionRow{}, usage("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
+		return unfinished{}, usage("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
 	}
 	for _, row := range open {
-		if row.Session == session || row.Turn == session {
+		if row.session == session || row.turn == session {
 			return row, nil
 		}
 	}
-	return utp.SessionRow{}, usage(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
+	return unfinished{}, usage(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
 }
 
 func (h *house) unfinished(ctx context.Context) ([]utp.SessionRow, error) {

@@ -16,6 +16,9 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 )
 
+// asked is the end of every question.
+const asked = "then press Enter."
+
 // scene is a folder with duplicates, and a data directory.
 type scene struct {
 	t      *testing.T
@@ -148,6 +151,20 @@ func (s *scene) tidied() {
 func (s *scene) run(args ...string) *process {
 	s.t.Helper()
 	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, args...)})
+}
+
+// resume goes on with what an earlier run left.
+func (s *scene) resume(args ...string) *process {
+	s.t.Helper()
+	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...)})
+}
+
+// policy writes a policy file.
+func (s *scene) policy(text string) string {
+	s.t.Helper()
+	file := filepath.Join(filepath.Dir(s.data), "policy.yaml")
+	must(s.t, os.WriteFile(file, []byte(text), 0o600))
+	return file
 }
 
 // removed reads the journals: the paths that each call says it has removed.

@@ -6,13 +6,13 @@ import (
 	"io"
 	"iter"
 	"os"
-	"os/user"
-	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
@@ -24,23 +24,20 @@ type terminal struct {
 	hub     *hub.Hub
 	session string
 	person  string
+	now     func() time.Time
 	// live says whether a question still waits for a word; nil: every one does. What an
 	// earlier run has asked and got answered is not asked again.
 	live func(ctx context.Context, token string) bool
 
 	mu        sync.Mutex
-	arguments map[int]*listing // by question, read once; under mu
+	arguments map[int][]listen.Item // by question, read once; under mu
 }
 
 // surface is what receipts say about where an answer was given.
 const surface = "terminal"
 
-func newTerminal(h *hub.Hub, session string) *terminal {
-	person := "user " + strconv.Itoa(os.Getuid())
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		person = u.Username
-	}
-	return &terminal{hub: h, session: session, person: person, arguments: map[int]*listing{}}
+func newTerminal(h *hub.Hub, session string, now func() time.Time) *terminal {
+	return &terminal{hub: h, session: session, person: localUser(), now: now, arguments: map[int][]listen.Item{}}
 }
 
 // Events implements listen.Port.
@@ -91,10 +88,10 @@ func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
 	r := t.reply()
 	r.Token, r.Decision, r.At = a.Token, string(a.Decision), a.At
 	if a.Decision == "" {
-		r.Response, _ = a.Response.Text()
+		r.Response = a.Response.Words()
 	}
 	_, err := t.hub.Answer(ctx, r)
-	return spoken(err)
+	return t.spoken(err)
 }
 
 // Extend implements listen.Port.
@@ -102,7 +99,7 @@ func (t *terminal) Extend(ctx context.Context, e listen.Extend) error {
 	r := t.reply()
 	r.Token, r.At = e.Token, e.At
 	_, err := t.hub.Extend(ctx, r)
-	return spoken(err)
+	return t.spoken(err)
 }
 
 // Stop implements listen.Port.
@@ -110,7 +107,7 @@ func (t *terminal) Stop(ctx context.Context, s listen.Stop) error {
 	r := t.reply()
 	r.At, r.Reason = s.At, "the person said stop"
 	_, err := t.hub.Stop(ctx, r)
-	return spoken(err)
+	return t.spoken(err)
 }
 
 // Undo implements listen.Port.
@@ -118,23 +115,23 @@ func (t *terminal) Undo(ctx context.Context, u listen.Undo) error {
 	r := t.reply()
 	r.Question, r.At = u.Question, u.At
 	_, err := t.hub.Undo(ctx, r)
-	return spoken(err)
+	return t.spoken(err)
 }
 
 // Arguments implements listen.Port.
 func (t *terminal) Arguments(ctx context.Context, q listen.PageRequest) (listen.Page, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.arguments[q.Question]
-	if l == nil {
+	items, known := t.arguments[q.Question]
+	if !known {
 		raw, err := t.whole(ctx, q.Question)
 		if err != nil {
-			return listen.Page{}, spoken(err)
+			return listen.Page{}, t.spoken(err)
 		}
-		l = newListing(raw)
-		t.arguments[q.Question] = l
+		items = itemsOf(raw)
+		t.arguments[q.Question] = items
 	}
-	return l.page(q.Page), nil
+	return listen.PageOf(items, q.Page), nil
 }
 
 // whole reads all the arguments that a question is about.
@@ -152,28 +149,37 @@ func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
 	}
 }
 
-// spoken is an error in words for the person, without the code before it.
-func spoken(err error) error {
-	if fault := asFault(err); fault != nil {
+// spoken is an error in words for the person, without the code before it. How a question
+// ended is told in the terminal's own time.
+func (t *terminal) spoken(err error) error {
+	fault := asFault(err)
+	switch {
+	case fault == nil:
+		return err
+	case fault.Closed == nil:
 		return fmt.Errorf("%s", fault.Message)
 	}
-	return err
+	c, now := fault.Closed, t.now()
+	told := announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}
+	return fmt.Errorf("%s", told.Text(now, now.Location()))
 }
 
 // console is where a run speaks and listens.
-func (m *Main) console(f runFlags) listen.Options {
-	o := listen.Options{Out: m.Stdout, Prompt: m.Stdout, Now: m.Now, Zone: m.Now().Location()}
+func (m *Main) console(f runFlags, l *line) listen.Options {
+	out, prompt := m.Stdout, m.Stdout
+	o := listen.Options{Now: m.Now, Zone: m.Now().Location()}
 	if f.asJSON {
-		o.JSON = m.Stdout
-		o.Out, o.Prompt = m.Stderr, m.Stderr
+		o.JSON = l.to(m.Stdout)
+		out, prompt = m.Stderr, m.Stderr
 	}
+	o.Width = widthOf(out)
+	o.Out, o.Prompt = l.to(out), l.to(prompt)
 	if m.Stdin != nil && !f.noInput {
 		o.In = m.Stdin
-		if term.IsTerminal(int(m.Stdin.Fd())) {
+		if isTerminal(m.Stdin) {
 			o.FlushInput = func() { listen.FlushTerminal(m.Stdin) }
 		}
 	}
-	o.Width = widthOf(o.Out)
 	return o
 }
 

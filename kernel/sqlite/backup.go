@@ -5,25 +5,36 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // Backup writes a copy of the ledger, as it is at this moment, into a new file that its
 // owner alone can read. It runs beside updates and views. What is there already is not
-// touched: that is [ErrAccess]. A copy that is put back later shows in the kernel's
+// touched: that is [ledgersql.ErrAccess]. A copy that is put back later shows in the kernel's
 // incarnation.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.views.Done()
+	return Backup(ctx, s.path, path)
+}
+
+// Backup is [Store.Backup] of a ledger that another process may have open, on the same machine.
+// The ledger has to be there: it is not made.
+func Backup(ctx context.Context, from, path string) error {
+	if _, err := inspect(from); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return &Error{
-			Kind: ErrAccess, Op: "backing up to", Path: path, Expected: "a path where nothing is yet, in a folder that can be written", Err: err,
+		return &ledgersql.Error{
+			Kind: ledgersql.ErrAccess, Op: "backing up to", Path: path, Expected: "a path where nothing is yet, in a folder that can be written", Err: err,
 		}
 	}
 	defer f.Close() //nolint:errcheck // SQLite writes it; what counts is Sync
-	err = s.copyTo(ctx, path)
+	err = copyTo(ctx, from, path)
 	if err == nil {
 		err = flush(f, path)
 	}
@@ -33,8 +44,8 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-func (s *Store) copyTo(ctx context.Context, path string) error {
-	c, err := dial(ctx, s.path, writing) // a connection for views may not write anywhere
+func copyTo(ctx context.Context, from, path string) error {
+	c, err := dial(ctx, from, writing) // a connection for views may not write anywhere
 	if err != nil {
 		return err
 	}
@@ -49,7 +60,7 @@ func flush(f *os.File, path string) error {
 		err = errors.Join(f.Sync(), dir.Sync(), dir.Close())
 	}
 	if err != nil {
-		return &Error{Kind: ErrIO, Op: "backing up to", Path: path, Err: err}
+		return &ledgersql.Error{Kind: ledgersql.ErrIO, Op: "backing up to", Path: path, Err: err}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -24,7 +24,7 @@ func TestHashStateFromElsewhere(t *testing.T) {
 		s := open(t, dir)
 		put := func(from, to int) error {
 			return s.Update(t.Context(), func(tx kernel.Tx) error {
-				return tx.SaveBlob(utp.PutRequest{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]})
+				return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}}})
 			})
 		}
 		if err := put(0, 600_000); err != nil {
@@ -44,14 +44,14 @@ func TestLostPieces(t *testing.T) {
 	s := open(t, dir)
 	put := func(from, to int64) error {
 		return s.Update(t.Context(), func(tx kernel.Tx) error {
-			return tx.SaveBlob(utp.PutRequest{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)})
+			return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)}}})
 		})
 	}
 	if err := put(0, 50); err != nil {
 		t.Fatal(err)
 	}
 	outside(t, ledgerIn(dir), "UPDATE blobs SET running = NULL", "DELETE FROM blob_chunks")
-	if err := put(50, 60); !errors.Is(err, sqlite.ErrCorrupt) {
-		t.Errorf("got %v, want %v", err, sqlite.ErrCorrupt)
+	if err := put(50, 60); !errors.Is(err, ledgersql.ErrCorrupt) {
+		t.Errorf("got %v, want %v", err, ledgersql.ErrCorrupt)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // checkLimit is the largest file that is read through after an unclean end: about a
@@ -26,12 +28,12 @@ const (
 func inspect(path string) (clean bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, &Error{Kind: ErrAccess, Op: "opening", Path: path, Err: err}
+		return false, &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: path, Err: err}
 	}
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	if err != nil {
-		return false, &Error{Kind: ErrAccess, Op: "opening", Path: path, Err: err}
+		return false, &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: path, Err: err}
 	}
 	clean = empty(path+"-wal") && empty(path+"-journal")
 	header := make([]byte, headerSize)
@@ -40,7 +42,7 @@ func inspect(path string) (clean bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF): // a new one
 		return clean, nil
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return false, &Error{Kind: ErrIO, Op: "reading", Path: path, Advice: "check the disk", Err: err}
+		return false, &ledgersql.Error{Kind: ledgersql.ErrIO, Op: "reading", Path: path, Advice: "check the disk", Err: err}
 	}
 	return clean, judgeHeader(path, header[:n], info.Size(), clean)
 }
@@ -53,8 +55,8 @@ func empty(path string) bool {
 
 func judgeHeader(path string, header []byte, size int64, clean bool) error {
 	corrupt := func(found, expected string) error {
-		return &Error{
-			Kind: ErrCorrupt, Op: "opening", Path: path, Found: found, Expected: expected,
+		return &ledgersql.Error{
+			Kind: ledgersql.ErrCorrupt, Op: "opening", Path: path, Found: found, Expected: expected,
 			Advice: "restore it from a backup, or use another file",
 		}
 	}
@@ -77,7 +79,7 @@ func judgeHeader(path string, header []byte, size int64, clean bool) error {
 // check reads the ledger through after an unclean end, unless it is large.
 func (s *Store) check() error {
 	var size int64
-	err := s.writer.one("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, &size)
+	err := s.writer.One("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, &size)
 	if err != nil {
 		return s.opening(err)
 	}
@@ -86,12 +88,12 @@ func (s *Store) check() error {
 		return nil
 	}
 	var verdict string
-	if err := s.writer.one("PRAGMA quick_check(1)", nil, &verdict); err != nil {
+	if err := s.writer.One("PRAGMA quick_check(1)", nil, &verdict); err != nil {
 		return s.opening(err)
 	}
 	if verdict != "ok" {
-		return &Error{
-			Kind: ErrCorrupt, Op: "opening", Path: s.path, Found: verdict, Expected: "a whole database",
+		return &ledgersql.Error{
+			Kind: ledgersql.ErrCorrupt, Op: "opening", Path: s.path, Found: verdict, Expected: "a whole database",
 			Advice: "restore it from a backup",
 		}
 	}
@@ -102,7 +104,7 @@ func (s *Store) check() error {
 // opening names the file in an error of its first use.
 func (s *Store) opening(err error) error {
 	mapped := border("opening", err)
-	if e, ok := errors.AsType[*Error](mapped); ok {
+	if e, ok := errors.AsType[*ledgersql.Error](mapped); ok {
 		e.Path = s.path
 	}
 	return mapped

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
+	"slices"
+	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // conn is one connection with the statements that it has met. It belongs to one
@@ -18,8 +21,8 @@ type conn struct {
 	stmts map[string]*sql.Stmt
 }
 
-// exec runs a statement and returns how many rows it touched.
-func (c *conn) exec(query string, args ...any) (int64, error) {
+// Exec runs a statement and returns how many rows it touched.
+func (c *conn) Exec(query string, args ...any) (int64, error) {
 	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return 0, err
@@ -31,8 +34,28 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected() //nolint:wrapcheck // never fails with this driver
 }
 
-// one reads one row; none is [sql.ErrNoRows].
-func (c *conn) one(query string, args []any, into ...any) error {
+// Write implements [ledgersql.Conn]. A statement costs no way to anywhere, so none is put off.
+func (c *conn) Write(query string, _ int64, args ...any) (int64, error) {
+	return c.Exec(query, args...)
+}
+
+// Insert implements [ledgersql.Conn].
+func (c *conn) Insert(query string, number *int64, args ...any) error {
+	return c.One(query, args, number)
+}
+
+// Add implements [ledgersql.Conn].
+func (c *conn) Add(t *ledgersql.Table, values ...any) (added int64, err error) {
+	err = t.Insert(values, func(query string, args []any, _ int64) error {
+		n, err := c.Exec(query, args...)
+		added += n
+		return err
+	})
+	return added, err
+}
+
+// One reads one row; none is [sql.ErrNoRows].
+func (c *conn) One(query string, args []any, into ...any) error {
 	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return err
@@ -40,8 +63,8 @@ func (c *conn) one(query string, args []any, into ...any) error {
 	return s.QueryRowContext(context.Background(), args...).Scan(into...) //nolint:wrapcheck // border maps it
 }
 
-// each calls read for every row. It has read them all when it returns.
-func (c *conn) each(query string, args []any, read func(scan func(...any) error) error) error {
+// Each calls read for every row. It has read them all when it returns.
+func (c *conn) Each(query string, args []any, read func(scan func(...any) error) error) error {
 	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return err
@@ -83,28 +106,25 @@ func (c *conn) close() error {
 	return border("closing the ledger", errors.Join(append(errs, c.db.Close())...))
 }
 
-func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+// Border implements [ledgersql.Conn].
+func (c *conn) Border(op string, err error) error { return border(op, err) }
 
-// stamp is an instant as the ledger keeps it.
-func stamp(t time.Time) int64 { return t.UnixMicro() }
+// Settled implements [ledgersql.Conn]: the one writer numbers the rows of the ledger in the
+// order of their commits.
+func (c *conn) Settled() (int64, error) { return ledgersql.EverySettled, nil }
 
-func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
-// text keeps JSON as it was given; nil stays nil.
-func text(v jsontext.Value) any {
-	if v == nil {
-		return nil
-	}
-	return string(v)
+// dialect is how SQLite says what is said differently. A list is JSON, where broken UTF-8
+// cannot stand: such a name is left out, and finds nothing.
+var dialect = ledgersql.Dialect{
+	Among: func(column, parameter string) string {
+		return column + " IN (SELECT value FROM json_each(" + parameter + "))"
+	},
+	List: func(texts []string) any {
+		list, err := json.Marshal(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return !utf8.ValidString(s) }))
+		if err != nil {
+			return "[]" // texts in UTF-8 can always be written
+		}
+		return string(list)
+	},
+	Claim: func(string) string { return "" },
 }
-
-// whole keeps bytes that may be empty and are never NULL.
-func whole(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
-// value scans what text kept.
-func value(v *jsontext.Value) *[]byte { return (*[]byte)(v) }

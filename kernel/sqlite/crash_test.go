@@ -54,7 +54,7 @@ func holds(t *testing.T, s *sqlite.Store, n int) bool {
 		for _, r := range rows {
 			there = there || r.Turn == "turn_"+strconv.Itoa(n)
 		}
-		events, err := tx.Events("sess_"+strconv.Itoa(n), 0, 9)
+		events, err := tx.Events(kernel.EventFilter{Session: "sess_" + strconv.Itoa(n), Limit: 9})
 		if there != (len(events) == 2) || (!there && len(events) > 0) {
 			t.Errorf("step %d: turn %t, %d events", n, there, len(events))
 		}

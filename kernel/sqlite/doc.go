@@ -12,7 +12,7 @@
 //
 // When the commit itself fails because there is no room, each update is tried alone,
 // so that a large one does not take small ones down. When it fails otherwise, all of
-// them fail and it is not known whether they were written ([ErrIO]).
+// them fail and it is not known whether they were written ([ledgersql.ErrIO]).
 //
 // Views read consistent snapshots on a few connections of their own and wait for nobody.
 //
@@ -20,10 +20,8 @@
 //
 // ledger.db, with ledger.db-wal and ledger.db-shm beside it while it is open: write-ahead
 // log, synchronous=FULL, so what was answered survives a loss of power. All three are
-// readable by their owner only. Times are kept as microseconds since 1970 in UTC, JSON as
-// the bytes that were given. A turn is one JSON document with the columns that it is found
-// by; calls, questions and tokens are copied out of it, so that they can be found, and stay,
-// after it has forgotten them. What may happen once is a row that may exist once.
+// readable by their owner only. What the rows are and how they are written is said in
+// package ledgersql.
 //
 // Memory is bounded by the page caches (8 MiB in all) and by what a caller asks for at
 // once; nothing grows with the ledger.

@@ -9,6 +9,7 @@ import (
 	code "modernc.org/sqlite/lib"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 )
 
@@ -23,22 +24,22 @@ func TestResultCodes(t *testing.T) {
 		{code.SQLITE_CONSTRAINT_UNIQUE, kernel.ErrConflict},
 		{code.SQLITE_CONSTRAINT_PRIMARYKEY, kernel.ErrConflict},
 		{code.SQLITE_CONSTRAINT_FOREIGNKEY, kernel.ErrConflict},
-		{code.SQLITE_CONSTRAINT_CHECK, sqlite.ErrInvalid},
-		{code.SQLITE_CONSTRAINT_NOTNULL, sqlite.ErrInvalid},
-		{code.SQLITE_CORRUPT, sqlite.ErrCorrupt},
-		{code.SQLITE_CORRUPT_INDEX, sqlite.ErrCorrupt},
-		{code.SQLITE_NOTADB, sqlite.ErrCorrupt},
-		{code.SQLITE_READONLY, sqlite.ErrAccess},
-		{code.SQLITE_READONLY_DIRECTORY, sqlite.ErrAccess},
-		{code.SQLITE_CANTOPEN, sqlite.ErrAccess},
-		{code.SQLITE_PERM, sqlite.ErrAccess},
-		{code.SQLITE_IOERR_ACCESS, sqlite.ErrAccess},
-		{code.SQLITE_BUSY, sqlite.ErrBusy},
-		{code.SQLITE_BUSY_SNAPSHOT, sqlite.ErrBusy},
-		{code.SQLITE_IOERR_FSYNC, sqlite.ErrIO},
-		{code.SQLITE_IOERR_WRITE, sqlite.ErrIO},
-		{code.SQLITE_TOOBIG, sqlite.ErrInvalid},
-		{code.SQLITE_ERROR, sqlite.ErrIO},
+		{code.SQLITE_CONSTRAINT_CHECK, ledgersql.ErrInvalid},
+		{code.SQLITE_CONSTRAINT_NOTNULL, ledgersql.ErrInvalid},
+		{code.SQLITE_CORRUPT, ledgersql.ErrCorrupt},
+		{code.SQLITE_CORRUPT_INDEX, ledgersql.ErrCorrupt},
+		{code.SQLITE_NOTADB, ledgersql.ErrCorrupt},
+		{code.SQLITE_READONLY, ledgersql.ErrAccess},
+		{code.SQLITE_READONLY_DIRECTORY, ledgersql.ErrAccess},
+		{code.SQLITE_CANTOPEN, ledgersql.ErrAccess},
+		{code.SQLITE_PERM, ledgersql.ErrAccess},
+		{code.SQLITE_IOERR_ACCESS, ledgersql.ErrAccess},
+		{code.SQLITE_BUSY, ledgersql.ErrBusy},
+		{code.SQLITE_BUSY_SNAPSHOT, ledgersql.ErrBusy},
+		{code.SQLITE_IOERR_FSYNC, ledgersql.ErrIO},
+		{code.SQLITE_IOERR_WRITE, ledgersql.ErrIO},
+		{code.SQLITE_TOOBIG, ledgersql.ErrInvalid},
+		{code.SQLITE_ERROR, ledgersql.ErrIO},
 	} {
 		if got := sqlite.Kind(c.rc); !errors.Is(got, c.want) {
 			t.Errorf("result code %d is %v, want %v", c.rc, got, c.want)
@@ -54,13 +55,13 @@ func TestResultCodes(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	err := &sqlite.Error{
-		Kind: sqlite.ErrCorrupt, Op: "opening", Path: "/data/ledger.db", Found: "a poem", Expected: "a ledger", Advice: "use another file", Err: errStop,
+	err := &ledgersql.Error{
+		Kind: ledgersql.ErrCorrupt, Op: "opening", Path: "/data/ledger.db", Found: "a poem", Expected: "a ledger", Advice: "use another file", Err: errStop,
 	}
-	if got, want := err.Error(), "sqlite: opening /data/ledger.db: found a poem; expected a ledger; use another file (stop)"; got != want {
+	if got, want := err.Error(), "ledger: opening /data/ledger.db: found a poem; expected a ledger; use another file (stop)"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if !errors.Is(err, sqlite.ErrCorrupt) || !errors.Is(err, errStop) || err.SafeToRetry() {
+	if !errors.Is(err, ledgersql.ErrCorrupt) || !errors.Is(err, errStop) || err.SafeToRetry() {
 		t.Error("the error is its kind and its cause, and not safe to retry")
 	}
 }

@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/earshot-dev/earshot/kernel"
+import (
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
+)
 
 // Kind is what a result code means.
 var Kind = kind
@@ -10,16 +13,16 @@ var Border = border
 
 // Pragma reads or sets one on the connection of a transaction.
 func Pragma(t kernel.Tx, text string) (value string, err error) {
-	err = t.(*tx).c.one("PRAGMA "+text, nil, &value)
+	err = t.(*ledgersql.Tx).Conn().One("PRAGMA "+text, nil, &value)
 	return value, err
 }
 
 // Lose does what SQLite does when it cannot go on: it ends the whole transaction, and
 // the statement fails.
 func Lose(t kernel.Tx, why error) error {
-	mine := t.(*tx)
-	if _, err := mine.c.exec("ROLLBACK"); err != nil {
+	mine := t.(*ledgersql.Tx)
+	if _, err := mine.Conn().Exec("ROLLBACK"); err != nil {
 		return err
 	}
-	return mine.fail(&Error{Kind: why, Op: "losing a transaction"})
+	return mine.Fail(&ledgersql.Error{Kind: why, Op: "losing a transaction"})
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // application marks an SQLite file as a ledger: "Ersh", as the first migration sets it.
@@ -34,7 +36,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if have > want {
-		return &VersionError{Path: s.path, Found: have, Expected: want}
+		return &ledgersql.VersionError{Path: s.path, Found: have, Expected: want}
 	}
 	if err := s.enterLogMode(); err != nil || have == want {
 		return err
@@ -47,10 +49,10 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 // version reads the schema version; 0 is an empty file. Another program's database is
-// ErrCorrupt.
+// ledgersql.ErrCorrupt.
 func (s *Store) version() (int64, error) {
 	var mark, made, foreign int64
-	err := s.writer.one(`SELECT application_id,
+	err := s.writer.One(`SELECT application_id,
 		(SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'),
 		(SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT IN ('goose_db_version', 'sqlite_sequence'))
 		FROM pragma_application_id`, nil, &mark, &made, &foreign)
@@ -61,13 +63,13 @@ func (s *Store) version() (int64, error) {
 		return 0, nil
 	}
 	if mark != application || made == 0 {
-		return 0, &Error{
-			Kind: ErrCorrupt, Op: "opening", Path: s.path, Found: fmt.Sprintf("another program's database (application id %d)", mark),
+		return 0, &ledgersql.Error{
+			Kind: ledgersql.ErrCorrupt, Op: "opening", Path: s.path, Found: fmt.Sprintf("another program's database (application id %d)", mark),
 			Expected: fmt.Sprintf("a ledger (%d)", application), Advice: "use another file",
 		}
 	}
 	var have int64
-	err = s.writer.one("SELECT max(version_id) FROM goose_db_version WHERE is_applied", nil, &have)
+	err = s.writer.One("SELECT max(version_id) FROM goose_db_version WHERE is_applied", nil, &have)
 	return have, s.opening(err)
 }
 

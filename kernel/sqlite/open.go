@@ -17,6 +17,8 @@ import (
 	"time"
 
 	driver "modernc.org/sqlite"
+
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // fileName is the ledger's name in a folder.
@@ -36,6 +38,9 @@ type Options struct {
 	// Quota is the most bytes that the file may grow to; then updates are
 	// kernel.ErrFull. Default: what the disk holds.
 	Quota int64
+	// Together is how many updates share one commit at most. Default: 256. 1 is for
+	// measuring what sharing is worth.
+	Together int
 }
 
 func (o *Options) fill() {
@@ -48,11 +53,14 @@ func (o *Options) fill() {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
+	if o.Together <= 0 {
+		o.Together = most
+	}
 }
 
 // Open opens the ledger and makes or migrates it as needed. It refuses a file that is
-// damaged or no ledger ([ErrCorrupt]), one that a newer program wrote ([*VersionError]),
-// and one that cannot be written ([ErrAccess]), each time leaving it as it was. The
+// damaged or no ledger ([ledgersql.ErrCorrupt]), one that a newer program wrote ([*ledgersql.VersionError]),
+// and one that cannot be written ([ledgersql.ErrAccess]), each time leaving it as it was. The
 // context bounds the opening only.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o.fill()
@@ -65,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		path: path, log: o.Logger, now: o.Now,
+		path: path, log: o.Logger, now: o.Now, together: o.Together,
 		ended: make(chan struct{}), bell: make(chan struct{}, 1), pool: make(chan *conn, readers),
 	}
 	if s.writer, err = dial(ctx, path, writing); err != nil {
@@ -101,24 +109,24 @@ func (s *Store) prepare(ctx context.Context, o Options, clean bool) error {
 func locate(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil || path == "" {
-		return "", &Error{Kind: ErrAccess, Op: "opening", Path: path, Found: "no usable path", Expected: "a file or a folder", Err: err}
+		return "", &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: path, Found: "no usable path", Expected: "a file or a folder", Err: err}
 	}
 	if info, err := os.Stat(abs); err == nil && info.IsDir() {
 		abs = filepath.Join(abs, fileName)
 	}
 	f, err := os.OpenFile(abs, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return "", &Error{
-			Kind: ErrAccess, Op: "opening", Path: abs, Expected: "a file that can be read and written, in a folder that exists",
+		return "", &ledgersql.Error{
+			Kind: ledgersql.ErrAccess, Op: "opening", Path: abs, Expected: "a file that can be read and written, in a folder that exists",
 			Advice: "check the path and its permissions", Err: err,
 		}
 	}
 	info, err := f.Stat()
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", &Error{Kind: ErrAccess, Op: "opening", Path: abs, Err: err}
+		return "", &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: abs, Err: err}
 	}
 	if !info.Mode().IsRegular() {
-		return "", &Error{Kind: ErrAccess, Op: "opening", Path: abs, Found: info.Mode().Type().String(), Expected: "a regular file"}
+		return "", &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: abs, Found: info.Mode().Type().String(), Expected: "a regular file"}
 	}
 	return abs, nil
 }
@@ -139,6 +147,7 @@ func (p purpose) pragmas() []string {
 	}
 	return []string{
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-4096)",
+		"secure_delete(ON)",           // what is erased is not left lying in the file
 		"temp_store(MEMORY)",          // nothing of the ledger is written outside its folder
 		"journal_size_limit(8388608)", // a log that has grown large is cut after a checkpoint
 	}
@@ -173,12 +182,12 @@ func dial(ctx context.Context, path string, p purpose) (*conn, error) {
 // enterLogMode turns the write-ahead log on. It stays on in the file.
 func (s *Store) enterLogMode() error {
 	var mode string
-	if err := s.writer.one("PRAGMA journal_mode=WAL", nil, &mode); err != nil {
+	if err := s.writer.One("PRAGMA journal_mode=WAL", nil, &mode); err != nil {
 		return border("opening "+s.path, err)
 	}
 	if mode != "wal" {
-		return &Error{
-			Kind: ErrAccess, Op: "opening", Path: s.path, Found: "journal mode " + mode, Expected: "a file system that can share memory between connections",
+		return &ledgersql.Error{
+			Kind: ledgersql.ErrAccess, Op: "opening", Path: s.path, Found: "journal mode " + mode, Expected: "a file system that can share memory between connections",
 			Advice: "put the ledger on a local disk",
 		}
 	}
@@ -187,7 +196,7 @@ func (s *Store) enterLogMode() error {
 
 // identify reads the ledger's name, or gives it one.
 func (s *Store) identify(random io.Reader) error {
-	err := s.writer.one(`SELECT value FROM meta WHERE key = 'ledger'`, nil, &s.id)
+	err := s.writer.One(`SELECT value FROM meta WHERE key = 'ledger'`, nil, &s.id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return border("reading the name of "+s.path, err)
 	}
@@ -196,7 +205,7 @@ func (s *Store) identify(random io.Reader) error {
 		return fmt.Errorf("sqlite: randomness for the name of a new ledger: %w", err)
 	}
 	s.id = hex.EncodeToString(raw)
-	_, err = s.writer.exec(`INSERT INTO meta (key, value) VALUES ('ledger', ?1)`, s.id)
+	_, err = s.writer.Exec(`INSERT INTO meta (key, value) VALUES ('ledger', ?1)`, s.id)
 	return border("naming "+s.path, err)
 }
 
@@ -207,9 +216,9 @@ func (s *Store) limit(quota int64) error {
 		return nil
 	}
 	var size, bound int64
-	if err := s.writer.one("PRAGMA page_size", nil, &size); err != nil {
+	if err := s.writer.One("PRAGMA page_size", nil, &size); err != nil {
 		return border("reading the page size of "+s.path, err)
 	}
 	pages := max(quota/size, 1)
-	return border("bounding "+s.path, s.writer.one("PRAGMA max_page_count="+strconv.FormatInt(pages, 10), nil, &bound))
+	return border("bounding "+s.path, s.writer.One("PRAGMA max_page_count="+strconv.FormatInt(pages, 10), nil, &bound))
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 )
 
@@ -111,8 +113,8 @@ func TestRefusedFiles(t *testing.T) {
 			if err == nil {
 				shut(t, s)
 			}
-			if !errors.Is(err, sqlite.ErrCorrupt) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), ledgerIn(dir)) {
-				t.Errorf("got %v, want %v that names the file and %q", err, sqlite.ErrCorrupt, c.says)
+			if !errors.Is(err, ledgersql.ErrCorrupt) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), ledgerIn(dir)) {
+				t.Errorf("got %v, want %v that names the file and %q", err, ledgersql.ErrCorrupt, c.says)
 			}
 			after, err := os.ReadFile(ledgerIn(dir))
 			if err != nil || !bytes.Equal(before, after) {
@@ -125,12 +127,88 @@ func TestRefusedFiles(t *testing.T) {
 func TestNewerLedger(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 1)
-	outside(t, ledgerIn(dir), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, 1), (42, 1)")
+	outside(t, ledgerIn(dir), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (42, 1)")
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: dir})
-	var newer *sqlite.VersionError
-	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 1 || newer.Path != ledgerIn(dir) {
-		t.Errorf("got %v, want a VersionError with 42 and 1", err)
+	var newer *ledgersql.VersionError
+	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 8 || newer.Path != ledgerIn(dir) {
+		t.Errorf("got %v, want a VersionError with 42 and 8", err)
 	}
+}
+
+// TestOlderLedger: one of the first version is brought up to date with all that is in it.
+func TestOlderLedger(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 3)
+	outside(t, ledgerIn(dir), "DROP TABLE agenda", "DROP INDEX turns_open", "DROP INDEX turns_owner", "DROP INDEX turns_content", "ALTER TABLE turns DROP COLUMN ended", "ALTER TABLE turns DROP COLUMN imported",
+		"CREATE INDEX turns_open ON turns (created, turn_id) WHERE status <> 'ended'", "DROP INDEX turns_erased",
+		"ALTER TABLE turns DROP COLUMN erased_at",
+		"DROP INDEX receipts_session", "DROP INDEX outbox_session", "DROP INDEX outbox_dead", "DROP INDEX cards_created",
+		"DROP INDEX cards_turn", "ALTER TABLE cards DROP COLUMN turn_id",
+		"DROP INDEX late_results_turn", "ALTER TABLE blobs DROP COLUMN created", "DROP TABLE blob_refs", "ALTER TABLE tools DROP COLUMN seen",
+		"DROP TABLE people", "DROP INDEX questions_open", "ALTER TABLE turns DROP COLUMN summary",
+		"ALTER TABLE turns DROP COLUMN worker",
+		"ALTER TABLE turns DROP COLUMN due_at", "ALTER TABLE turns DROP COLUMN claim_at", "ALTER TABLE outbox DROP COLUMN created", "DELETE FROM goose_db_version WHERE version_id > 1")
+	outside(t, ledgerIn(dir),
+		`INSERT INTO calls SELECT 'tc_old', min(turn_id), '', '', '', '', '', '', '', '', NULL, '', 0, '', '{}' FROM turns`,
+		`INSERT INTO cards VALUES ('card_a', 'p', 't', 'a', 'tc_old', '{}', '{"agent_turn_id": "turn_b"}', 1), ('card_b', 'p', 't', 'a', 'tc_none', '{}', '{"agent_turn_id": "turn_b"}', 1),
+			('card_c', 'p', 't', 'a', '', '{}', '{', 1), ('card_d', 'p', 't', 'a', '', NULL, '{"agent_turn_id": 7}', 1)`)
+	s := open(t, dir)
+	for n := range 3 {
+		if !holds(t, s, n) {
+			t.Errorf("the turn %d is lost", n)
+		}
+	}
+	cardsOf(t, s, "turn_b", "card_b")
+	err := s.View(t.Context(), func(tx kernel.Tx) error {
+		if rows, err := tx.Turns(kernel.TurnFilter{Due: time.Now()}); len(rows) != 3 || err != nil {
+			t.Errorf("%d turns are due, want every open turn of an older ledger: 3 (%v)", len(rows), err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := save(t.Context(), s, kernel.Batch{Wishes: []kernel.Wish{{Person: "ann", AnswerSeconds: 60}}}); err != nil {
+		t.Error(err)
+	}
+	shut(t, s)
+}
+
+// TestLostAgenda: a turn whose agenda is gone gets one with its next step.
+func TestLostAgenda(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 0)
+	s := open(t, dir)
+	r := twoEvents(1).Turn
+	r.Due = time.UnixMicro(5)
+	if err := save(t.Context(), s, kernel.Batch{Turn: r}); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	outside(t, ledgerIn(dir), "DELETE FROM agenda")
+	s = open(t, dir)
+	err := s.Update(t.Context(), func(tx kernel.Tx) error {
+		r, err := tx.Turn(kernel.TurnRef{Turn: r.State.Turn})
+		if err != nil {
+			return err
+		}
+		r.Due = time.UnixMicro(6)
+		return tx.Save(kernel.Batch{Turn: &r})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx kernel.Tx) error {
+		rows, err := tx.Turns(kernel.TurnFilter{Due: time.UnixMicro(6)})
+		if len(rows) != 1 {
+			t.Errorf("%d turns are due, want 1", len(rows))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	shut(t, s)
 }
 
 func TestRefusedPaths(t *testing.T) {
@@ -151,9 +229,9 @@ func TestRefusedPaths(t *testing.T) {
 		if err == nil {
 			shut(t, s)
 		}
-		var e *sqlite.Error
-		if !errors.Is(err, sqlite.ErrAccess) || !errors.As(err, &e) || e.SafeToRetry() {
-			t.Errorf("%s: got %v, want %v", name, err, sqlite.ErrAccess)
+		var e *ledgersql.Error
+		if !errors.Is(err, ledgersql.ErrAccess) || !errors.As(err, &e) || e.SafeToRetry() {
+			t.Errorf("%s: got %v, want %v", name, err, ledgersql.ErrAccess)
 		}
 	}
 }
@@ -285,8 +363,8 @@ func TestUncleanEndIsChecked(t *testing.T) {
 		clear(b[len(b)/2 : len(b)/2+3*4096])
 		return b
 	})
-	if s, err := sqlite.Open(t.Context(), sqlite.Options{Path: dir}); !errors.Is(err, sqlite.ErrCorrupt) {
-		t.Errorf("got %v, want %v", err, sqlite.ErrCorrupt)
+	if s, err := sqlite.Open(t.Context(), sqlite.Options{Path: dir}); !errors.Is(err, ledgersql.ErrCorrupt) {
+		t.Errorf("got %v, want %v", err, ledgersql.ErrCorrupt)
 		if err == nil {
 			shut(t, s)
 		}
@@ -324,8 +402,8 @@ func TestDamage(t *testing.T) {
 }
 
 func typed(err error) bool {
-	var newer *sqlite.VersionError
-	var e *sqlite.Error
+	var newer *ledgersql.VersionError
+	var e *ledgersql.Error
 	return errors.As(err, &newer) || errors.As(err, &e) || errors.Is(err, kernel.ErrConflict) || errors.Is(err, kernel.ErrNotFound)
 }
 
@@ -338,7 +416,7 @@ func readThrough(ctx context.Context, file string) error {
 		rows, err := tx.Turns(kernel.TurnFilter{})
 		for _, r := range rows {
 			_, terr := tx.Turn(kernel.TurnRef{Turn: r.Turn})
-			_, eerr := tx.Events(r.Session, 0, 10)
+			_, eerr := tx.Events(kernel.EventFilter{Session: r.Session, Limit: 10})
 			err = errors.Join(err, terr, eerr)
 		}
 		return err
@@ -368,8 +446,8 @@ func TestBackup(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	before, _ := os.ReadFile(to)
-	if err := s.Backup(t.Context(), to); !errors.Is(err, sqlite.ErrAccess) {
-		t.Errorf("onto a file: got %v, want %v", err, sqlite.ErrAccess)
+	if err := s.Backup(t.Context(), to); !errors.Is(err, ledgersql.ErrAccess) {
+		t.Errorf("onto a file: got %v, want %v", err, ledgersql.ErrAccess)
 	}
 	if after, _ := os.ReadFile(to); !bytes.Equal(before, after) {
 		t.Error("the file that was there has changed")
@@ -406,5 +484,20 @@ func TestTimesAreTheStoresOwn(t *testing.T) {
 	err = db.QueryRowContext(t.Context(), "SELECT a.published_at, b.dead_at, b.dead_reason FROM outbox a, outbox b WHERE a.id = 1 AND b.id = 2").Scan(&published, &dead, &reason)
 	if err != nil || published != at.UnixMicro() || dead != at.UnixMicro() || reason != "why" {
 		t.Errorf("published %d, dead %d for %q, %v", published, dead, reason, err)
+	}
+}
+
+func cardsOf(t *testing.T, s *sqlite.Store, turnID string, want ...string) {
+	t.Helper()
+	var is []string
+	err := s.View(t.Context(), func(tx kernel.Tx) error {
+		cards, err := tx.Cards(kernel.CardFilter{Turn: turnID})
+		for _, c := range cards {
+			is = append(is, c.ID)
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(is, want) {
+		t.Errorf("the cards of %s are %v, %v; want %v", turnID, is, err, want)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
 // readers is how many views run at once; the next ones wait for a connection.
@@ -21,6 +23,9 @@ type Store struct {
 	id   string
 	log  *slog.Logger
 	now  func() time.Time
+
+	together int          // updates that share a commit, at most
+	commits  atomic.Int64 // so far
 
 	writer *conn         // the writer goroutine's; others only before it starts and after it has ended
 	ended  chan struct{} // closed by the writer goroutine when it is done
@@ -43,6 +48,10 @@ var _ kernel.Store = (*Store)(nil)
 // copy has the same.
 func (s *Store) ID() string { return s.id }
 
+// Commits is how often the log was written and flushed for updates so far; a checkpoint,
+// once in about 1,000 pages, flushes besides.
+func (s *Store) Commits() int64 { return s.commits.Load() }
+
 // Path is the ledger's file.
 func (s *Store) Path() string { return s.path }
 
@@ -58,15 +67,14 @@ func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) error {
 		return err
 	}
 	defer func() { s.pool <- c }()
-	if _, err = c.exec("BEGIN"); err == nil {
+	if _, err = c.Exec("BEGIN"); err == nil {
 		defer func() {
-			if _, err := c.exec("ROLLBACK"); err != nil {
+			if _, err := c.Exec("ROLLBACK"); err != nil {
 				s.discard(c, err)
 				c = nil
 			}
 		}()
-		t := &tx{c: c, now: s.now}
-		return t.run(fn)
+		return ledgersql.View(c, dialect).Run(fn)
 	}
 	err = border("beginning a view", err)
 	s.discard(c, err)
@@ -92,7 +100,7 @@ func (s *Store) enter() error {
 
 // gone is why nothing can be done any more. The caller holds mu.
 func (s *Store) gone(op string) error {
-	return &Error{Kind: ErrClosed, Op: op, Path: s.path, Found: "a closed store", Advice: "open it again; nothing was done", Err: s.broken}
+	return &ledgersql.Error{Kind: ledgersql.ErrClosed, Op: op, Path: s.path, Found: "a closed store", Advice: "open it again; nothing was done", Err: s.broken}
 }
 
 // reader takes a connection out of the pool and opens it when it is its first time.
@@ -137,7 +145,7 @@ func (s *Store) close() error {
 			errs = append(errs, c.close())
 		}
 	}
-	if _, err := s.writer.exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+	if _, err := s.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		s.log.Warn("the log stays beside the ledger", "path", s.path, "error", err)
 	}
 	return errors.Join(append(errs, s.writer.close())...)

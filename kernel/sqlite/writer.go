@@ -3,14 +3,14 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
-// most is how many updates share one commit at most.
+// most is how many updates share one commit at most, unless the options say otherwise.
 const most = 256
 
 // request is an update that waits, runs, or has been answered. done is closed once err
@@ -32,7 +32,7 @@ const (
 // Update runs fn and returns once what it wrote is durable. A context that ends while
 // fn waits for its turn takes it out of the queue, and fn never runs; after that the
 // answer is waited for, because it tells what was written. An error of fn is returned as
-// it is, a panic as a [*PanicError].
+// it is, a panic as a [*ledgersql.PanicError].
 func (s *Store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *Store) next() ([]*request, bool) {
 	defer s.mu.Unlock()
 	var group []*request
 	n := 0
-	for ; n < len(s.waiting) && len(group) < most; n++ {
+	for ; n < len(s.waiting) && len(group) < s.together; n++ {
 		if r := s.waiting[n]; r.state.CompareAndSwap(queued, taken) {
 			group = append(group, r)
 		}
@@ -127,7 +127,7 @@ func (s *Store) commit(group []*request) {
 	defer func() { // only when a function has ended this goroutine
 		if !ended {
 			s.rollback()
-			fail(group, &Error{Kind: ErrClosed, Op: "updating", Found: "a function that ended the writer's goroutine"})
+			fail(group, &ledgersql.Error{Kind: ledgersql.ErrClosed, Op: "updating", Found: "a function that ended the writer's goroutine"})
 		}
 	}()
 	again, alone := s.transact(group)
@@ -143,7 +143,7 @@ func (s *Store) commit(group []*request) {
 // transact runs a group in one transaction and answers it, or returns those that have to
 // run again, and whether each alone.
 func (s *Store) transact(group []*request) (again []*request, alone bool) {
-	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
+	if _, err := s.writer.Exec("BEGIN IMMEDIATE"); err != nil {
 		fail(group, border("beginning an update", err))
 		return nil, false
 	}
@@ -161,7 +161,8 @@ func (s *Store) transact(group []*request) (again []*request, alone bool) {
 		again = append(append(again, group[:i]...), group[i+1:]...)
 		return again, false
 	}
-	if _, err := s.writer.exec("COMMIT"); err != nil {
+	s.commits.Add(1)
+	if _, err := s.writer.Exec("COMMIT"); err != nil {
 		s.rollback()
 		err = border("committing", err)
 		if errors.Is(err, kernel.ErrFull) && len(group) > 1 {
@@ -190,51 +191,34 @@ func fail(group []*request, err error) {
 // lost means that the whole transaction is gone with it, as SQLite does when, for
 // example, there is no room.
 func (s *Store) savepoint(fn func(kernel.Tx) error) (err error, lost bool) { //nolint:revive // err is what the caller gets, lost is for the group
-	if _, err := s.writer.exec("SAVEPOINT one"); err != nil {
+	if _, err := s.writer.Exec("SAVEPOINT one"); err != nil {
 		return border("beginning an update", err), true
 	}
-	t := &tx{c: s.writer, now: s.now, writes: true}
-	err = t.run(fn)
+	t := ledgersql.Update(s.writer, dialect, s.now)
+	err = t.Run(fn)
 	if err == nil {
-		if _, rerr := s.writer.exec("RELEASE one"); rerr != nil {
+		if _, rerr := s.writer.Exec("RELEASE one"); rerr != nil {
 			return border("ending an update", rerr), true
 		}
 		return nil, false
 	}
 	for _, end := range []string{"ROLLBACK TO one", "RELEASE one"} {
-		if _, rerr := s.writer.exec(end); rerr != nil {
-			if t.failed != nil {
-				err = t.failed // what SQLite ended the transaction for
+		if _, rerr := s.writer.Exec(end); rerr != nil {
+			if failed := t.Failed(); failed != nil {
+				err = failed // what SQLite ended the transaction for
 			}
 			return err, true
 		}
 	}
-	for _, sha := range t.condemned {
-		if rerr := t.dropBlob(sha); rerr != nil {
-			s.log.Error("a wrong blob stays", "sha256", sha, "error", rerr)
-		}
+	if rerr := t.Drop(t.Condemned()); rerr != nil {
+		s.log.Error("a wrong blob stays", "error", rerr)
 	}
 	return err, false
 }
 
 // rollback ends the transaction, if there still is one.
 func (s *Store) rollback() {
-	if _, err := s.writer.exec("ROLLBACK"); err != nil {
+	if _, err := s.writer.Exec("ROLLBACK"); err != nil {
 		s.log.Debug("nothing to roll back", "error", err)
 	}
-}
-
-// run calls fn with the transaction and returns its error. One that fn has hidden counts
-// all the same: a transaction whose write has failed is not committed in part.
-func (t *tx) run(fn func(kernel.Tx) error) (err error) {
-	defer func() {
-		t.over = true
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	if err := fn(t); err != nil {
-		return err
-	}
-	return t.failed
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -109,7 +110,7 @@ func TestNoRoomIsTheLargeOnesAlone(t *testing.T) {
 				start(func() {
 					if n == 7 || n == 11 {
 						err := s.Update(t.Context(), func(tx kernel.Tx) error {
-							return errors.Join(tx.Save(twoEvents(n)), tx.SaveBlob(utp.PutRequest{SHA256: nought, Size: 8 << 20, Data: large}))
+							return errors.Join(tx.Save(twoEvents(n)), tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 8 << 20, Data: large}}}))
 						})
 						if !errors.Is(err, kernel.ErrFull) {
 							t.Errorf("the large update: got %v, want %v", err, kernel.ErrFull)
@@ -139,7 +140,7 @@ func TestHiddenLackOfRoom(t *testing.T) {
 	t.Parallel()
 	s := openWith(t, sqlite.Options{Path: t.TempDir(), Quota: 1 << 20})
 	err := s.Update(t.Context(), func(tx kernel.Tx) error {
-		_ = tx.SaveBlob(utp.PutRequest{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)})
+		_ = tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)}}})
 		_ = tx.Save(twoEvents(1))
 		return nil
 	})
@@ -149,7 +150,7 @@ func TestHiddenLackOfRoom(t *testing.T) {
 	if holds(t, s, 1) {
 		t.Error("a write after the failure is there")
 	}
-	var full *sqlite.Error
+	var full *ledgersql.Error
 	if !errors.As(err, &full) || !full.SafeToRetry() {
 		t.Errorf("no room is safe to retry: %v", err)
 	}
@@ -190,14 +191,14 @@ func TestFunctionEndsTheWriter(t *testing.T) {
 						}
 						return tx.Save(twoEvents(n))
 					})
-					if !errors.Is(err, sqlite.ErrClosed) {
-						t.Errorf("update %d: got %v, want %v", n, err, sqlite.ErrClosed)
+					if !errors.Is(err, ledgersql.ErrClosed) {
+						t.Errorf("update %d: got %v, want %v", n, err, ledgersql.ErrClosed)
 					}
 				})
 			}
 		})
-		if err := save(t.Context(), s, twoEvents(99)); !errors.Is(err, sqlite.ErrClosed) {
-			t.Errorf("after that: got %v, want %v", err, sqlite.ErrClosed)
+		if err := save(t.Context(), s, twoEvents(99)); !errors.Is(err, ledgersql.ErrClosed) {
+			t.Errorf("after that: got %v, want %v", err, ledgersql.ErrClosed)
 		}
 		shut(t, s)
 		s = open(t, dir)
@@ -212,7 +213,7 @@ func TestFunctionEndsTheWriter(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	var p *sqlite.PanicError
+	var p *ledgersql.PanicError
 	if err := s.Update(t.Context(), func(kernel.Tx) error { panic(errStop) }); !errors.As(err, &p) || p.Value != any(errStop) || len(p.Stack) == 0 {
 		t.Errorf("got %v", err)
 	}
@@ -260,9 +261,9 @@ func TestBusy(t *testing.T) {
 			return err
 		}
 		err := save(t.Context(), s, twoEvents(2))
-		var busy *sqlite.Error
-		if !errors.Is(err, sqlite.ErrBusy) || !errors.As(err, &busy) || !busy.SafeToRetry() {
-			t.Errorf("got %v, want %v, safe to retry", err, sqlite.ErrBusy)
+		var busy *ledgersql.Error
+		if !errors.Is(err, ledgersql.ErrBusy) || !errors.As(err, &busy) || !busy.SafeToRetry() {
+			t.Errorf("got %v, want %v, safe to retry", err, ledgersql.ErrBusy)
 		}
 		return nil
 	})
@@ -361,7 +362,7 @@ func TestFailedCommit(t *testing.T) {
 // fails, also when it hides it; the others are run again, before and after it.
 func TestLostTransaction(t *testing.T) {
 	t.Parallel()
-	for name, why := range map[string]error{"no room": kernel.ErrFull, "disk": sqlite.ErrIO} {
+	for name, why := range map[string]error{"no room": kernel.ErrFull, "disk": ledgersql.ErrIO} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -409,8 +410,8 @@ func TestLostViews(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	for range 10 {
-		if err := s.View(t.Context(), func(tx kernel.Tx) error { return sqlite.Lose(tx, sqlite.ErrIO) }); !errors.Is(err, sqlite.ErrIO) {
-			t.Errorf("got %v, want %v", err, sqlite.ErrIO)
+		if err := s.View(t.Context(), func(tx kernel.Tx) error { return sqlite.Lose(tx, ledgersql.ErrIO) }); !errors.Is(err, ledgersql.ErrIO) {
+			t.Errorf("got %v, want %v", err, ledgersql.ErrIO)
 		}
 	}
 	if err := save(t.Context(), s, twoEvents(1)); err != nil {

@@ -47,7 +47,7 @@ func piece(data []byte, from, to int) utp.PutRequest {
 }
 
 func (l *ledger) put(p utp.PutRequest) error {
-	return l.update(func(tx kernel.Tx) error { return tx.SaveBlob(p) })
+	return l.update(func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{p}}) })
 }
 
 func (l *ledger) putAll(data []byte, step int) {

@@ -11,6 +11,7 @@ func cardCases() []exercise {
 	return []exercise{
 		{"come back as they were", cardsComeBack},
 		{"never change", cardsNeverChange},
+		{"are listed", cardsAreListed},
 		{"one result for each call", cardsOneResult},
 		{"one of many results wins", cardsRace},
 	}
@@ -24,8 +25,38 @@ func cardsComeBack(l *ledger) {
 	l.save(cards(card(1), free))
 	same(l, "card", l.card("result_1"), card(1))
 	same(l, "card of no call", l.card("result_2"), free)
-	l.missing("card", func(tx kernel.Tx) error { _, err := tx.Card("result_3"); return err })
-	l.missing("card without an id", func(tx kernel.Tx) error { _, err := tx.Card(""); return err })
+	l.missing("card", func(tx kernel.Tx) error {
+		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{"result_3"}}))
+		return err
+	})
+	l.missing("card without an id", func(tx kernel.Tx) error {
+		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{""}}))
+		return err
+	})
+}
+
+func cardsAreListed(l *ledger) {
+	r := asking(1)
+	l.save(kernel.Batch{Turn: &r, Cards: []utp.Card{card(3), card(1), card(2)}}) // tc_1 is the turn's call
+	for _, tt := range []struct {
+		what   string
+		filter kernel.CardFilter
+		want   []utp.Card
+	}{
+		{"all", kernel.CardFilter{}, []utp.Card{card(1), card(2), card(3)}},
+		{"a page", kernel.CardFilter{After: "result_1", Limit: 1}, []utp.Card{card(2)}},
+		{"behind one that is not there", kernel.CardFilter{After: "result_1x"}, []utp.Card{card(2), card(3)}},
+		{"by their ids", kernel.CardFilter{IDs: []string{"result_3", "none", "result_1"}}, []utp.Card{card(1), card(3)}},
+		{"of no id", kernel.CardFilter{IDs: []string{}}, nil},
+		{"of a turn", kernel.CardFilter{Turn: "turn_1"}, []utp.Card{card(1)}},
+		{"of no turn", kernel.CardFilter{Turn: "turn_9"}, nil},
+	} {
+		l.view(func(tx kernel.Tx) error {
+			got, err := tx.Cards(tt.filter)
+			same(l, tt.what, got, tt.want)
+			return err
+		})
+	}
 }
 
 func cardsNeverChange(l *ledger) {

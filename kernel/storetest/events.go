@@ -64,7 +64,7 @@ func eventsArePaged(l *ledger) {
 		{0, 3, []int64{1, 2, 3}}, {3, 3, []int64{4, 5, 6}}, {9, 3, []int64{10}}, {10, 3, []int64{}}, {99, 3, []int64{}}, {4, 0, []int64{}}, {-1, 1, []int64{1}},
 	} {
 		l.view(func(tx kernel.Tx) error {
-			rows, err := tx.Events("sess_1", c.after, c.limit)
+			rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", After: c.after, Limit: c.limit})
 			same(l, fmt.Sprintf("after %d, at most %d", c.after, c.limit), numbers(rows), c.want)
 			return err
 		})

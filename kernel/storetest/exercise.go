@@ -19,8 +19,12 @@ func Exercise(t *testing.T, open func(t *testing.T) kernel.Store) {
 	}{
 		{"samples", sampleCases()},
 		{"turns", turnCases()},
+		{"claims", claimCases()},
+		{"due", dueCases()},
+		{"texts", textCases()},
 		{"handles", handleCases()},
 		{"events", eventCases()},
+		{"progress", progressCases()},
 		{"transactions", transactionCases()},
 		{"views", viewCases()},
 		{"contexts", contextCases()},
@@ -31,6 +35,8 @@ func Exercise(t *testing.T, open func(t *testing.T) kernel.Store) {
 		{"blobs", blobCases()},
 		{"tools", toolCases()},
 		{"counters", counterCases()},
+		{"wishes", wishCases()},
+		{"retention", retentionCases()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +127,7 @@ func (l *ledger) events(session string) []kernel.Event {
 	l.t.Helper()
 	var rows []kernel.Event
 	l.view(func(tx kernel.Tx) (err error) {
-		rows, err = tx.Events(session, 0, 1<<20)
+		rows, err = tx.Events(kernel.EventFilter{Session: session, Limit: 1 << 20})
 		return err
 	})
 	return rows
@@ -131,7 +137,7 @@ func (l *ledger) outbox() []kernel.Outgoing {
 	l.t.Helper()
 	var rows []kernel.Outgoing
 	l.view(func(tx kernel.Tx) (err error) {
-		rows, err = tx.Outbox(1 << 20)
+		rows, err = tx.Outbox(kernel.OutboxFilter{})
 		return err
 	})
 	return rows
@@ -141,7 +147,7 @@ func (l *ledger) card(id string) utp.Card {
 	l.t.Helper()
 	var c utp.Card
 	l.view(func(tx kernel.Tx) (err error) {
-		c, err = tx.Card(id)
+		c, err = kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{id}}))
 		return err
 	})
 	return c

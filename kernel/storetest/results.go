@@ -2,16 +2,23 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 func resultCases() []exercise {
 	return []exercise{
 		{"are applied in order", resultsInOrder},
+		{"are applied with their reports", appliedWithReports},
+		{"lead to their cards", resultsLeadToCards},
 		{"are reported once", reportsOnce},
 		{"are applied once", appliedOnce},
 		{"one of many who apply one wins", resultsRace},
+		{"many who apply different ones all do", resultsTogether},
 		{"late ones are kept beside", lateResults},
 	}
 }
@@ -63,6 +70,46 @@ func resultsInOrder(l *ledger) {
 	same(l, "results of another turn", len(l.results("turn_2")), 0)
 }
 
+// appliedWithReports: what one step reports and applies has the places that it says.
+func appliedWithReports(l *ledger) {
+	l.reported(1)
+	b := apply(3, 1, 4)
+	for _, n := range []int{2, 3, 4} { // the second is not applied
+		r := report(n)
+		r.Turn = "turn_1"
+		b.Reports = append(b.Reports, r)
+	}
+	l.save(b)
+	l.save(apply(2))
+	for i, row := range l.results("turn_1") {
+		same(l, "result", row.Call, id("tc", []int{3, 1, 4, 2}[i]))
+		same(l, "its place", row.N, i+1)
+	}
+	l.refuse("one that was applied with its report", kernel.ErrConflict, apply(3))
+}
+
+// resultsLeadToCards: what is read of a result's card is the card, small or large, and also
+// where there is none.
+func resultsLeadToCards(l *ledger) {
+	l.reported(3)
+	small, large := card(1), card(2)
+	large.Content = jsontext.Value(`"` + strings.Repeat("ü", 9000) + `"`)
+	b := apply(1, 2, 3)
+	b.Cards = []utp.Card{small, large}
+	l.save(b)
+	l.view(func(tx kernel.Tx) error {
+		rows, err := tx.Results("turn_1", 0, 9)
+		same(l, "results", len(rows), 3)
+		for i, want := range [][]utp.Card{{small}, {large}, nil} {
+			got, err := tx.Cards(kernel.CardFilter{IDs: []string{rows[i].Card}})
+			if same(l, "cards of a result", got, want); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
 func reportsOnce(l *ledger) {
 	l.reported(1)
 	again := report(1)
@@ -91,6 +138,21 @@ func resultsRace(l *ledger) {
 		same(l, "place", row.N, i+1)
 	}
 	same(l, "results", len(l.results("turn_1")), rounds)
+}
+
+// resultsTogether: each report that waits is applied, whoever applies others of the turn.
+func resultsTogether(l *ledger) {
+	l.reported(racers)
+	race(func(i int) {
+		if err := l.try(apply(i + 1)); err != nil {
+			l.t.Errorf("applying the report of call %d: %v", i+1, err)
+		}
+	})
+	rows := l.results("turn_1")
+	for i, row := range rows {
+		same(l, "place", row.N, i+1)
+	}
+	same(l, "results", len(rows), racers)
 }
 
 func lateResults(l *ledger) {

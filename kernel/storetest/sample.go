@@ -109,7 +109,7 @@ func tool(n int) kernel.Tool {
 			Tool: id("files.tool", n), Description: "löscht", Parameters: awkward(n), Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete",
 			AfterExecution: utp.Suspend, Class: utp.Reversible, Risk: utp.RiskMedium, Options: awkward(n + 1),
 		},
-		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh,
+		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: awkward(n + 2),
 	}
 }
 
@@ -118,7 +118,7 @@ func everything(n int) kernel.Batch {
 	r := full(n)
 	session := r.State.Session
 	return kernel.Batch{
-		Turn: &r, Events: []kernel.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
+		Turn: &r, Blobs: []utp.PutRequest{piece(content(10, n), 0, 10)}, Events: []kernel.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
 		Outbox:   []kernel.Outgoing{outgoing(session, n)},
 		Consents: []kernel.Consent{consentTo(n)}, Consumed: []kernel.Consent{consentTo(n)},
 		Grants:  []kernel.Grant{{Call: id("tc", n), Fence: 1, Owner: "owner", At: at(n)}},
@@ -131,6 +131,7 @@ func everything(n int) kernel.Batch {
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
 		Late:   []kernel.Report{report(n)},
 		Tools:  []kernel.Tool{tool(n)},
+		Wishes: []kernel.Wish{{Person: id("ann", n), AnswerSeconds: 1 + n}},
 	}
 }
 
@@ -185,6 +186,8 @@ func fillScalar(path string, v reflect.Value, n int) {
 		v.SetBool(true)
 	case v.CanInt():
 		v.SetInt(int64(len(path)*1000 + n))
+	case v.CanUint():
+		v.SetUint(1<<63 + uint64(len(path)*1000+n)) // more than a double or a signed number carries
 	case v.CanFloat():
 		v.SetFloat(float64(len(path)) + 0.25)
 	}
@@ -195,7 +198,9 @@ func fillScalar(path string, v reflect.Value, n int) {
 func given() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
-		"Batch.Published": true, "Batch.Dead": true,
+		"Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
+		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
+		"Batch.Blobs.Offset": true, // a first piece has none
 	}
 }
 
@@ -247,23 +252,25 @@ func readBack(l *ledger, n int, b kernel.Batch) {
 	same(l, "turn", l.turn(kernel.TurnRef{Turn: want.State.Turn}), want)
 	same(l, "events", l.events(want.State.Session), b.Events)
 	same(l, "card", l.card(b.Cards[0].ID), b.Cards[0])
+	l.blob(b.Blobs[0].Data)
 	row := b.Applied[0]
 	row.N = 1
 	same(l, "results", l.results(want.State.Turn), []kernel.ResultRow{row})
 	l.view(func(tx kernel.Tx) error {
-		kept, err := tx.Tool(b.Tools[0].Definition.Tool)
+		kept, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
 		same(l, "tool", kept, b.Tools[0])
 		if err != nil {
 			return err
 		}
-		boxes, err := tx.Sealed(id("tc", n))
-		same(l, "sealed", boxes, b.Sealed)
+		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person})
+		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0]})
 		return err
 	})
 	for _, o := range l.outbox() {
 		if o.Session == want.State.Session {
-			o.ID = 0
-			same(l, "outbox", o, b.Outbox[0])
+			sent := b.Outbox[0]
+			sent.ID = o.ID // which the batch knows only if it is the one that was saved
+			same(l, "outbox", o, sent)
 			return
 		}
 	}

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"strings"
 	"sync"
 
 	"github.com/earshot-dev/earshot/kernel"
@@ -10,6 +12,8 @@ import (
 func toolCases() []exercise {
 	return []exercise{
 		{"come back and are replaced", toolsComeBack},
+		{"are compared and set once they were read", toolsRace},
+		{"one of many who register a new one wins", toolsAppearOnce},
 		{"sealed values belong to their call", sealedValues},
 	}
 }
@@ -27,7 +31,7 @@ func toolsComeBack(l *ledger) {
 	read := func(name string) (t kernel.Tool) {
 		l.t.Helper()
 		l.view(func(tx kernel.Tx) (err error) {
-			t, err = tx.Tool(name)
+			t, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 			return err
 		})
 		return t
@@ -39,11 +43,66 @@ func toolsComeBack(l *ledger) {
 	l.save(kernel.Batch{Tools: []kernel.Tool{changed}})
 	same(l, "the changed tool", read("files.tool_1"), changed)
 	same(l, "the other tool", read("files.tool_2"), tool(2))
+	l.view(func(tx kernel.Tx) error {
+		page, err := tx.Tools(kernel.ToolFilter{After: "bare", Limit: 1})
+		same(l, "a page of tools", page, []kernel.Tool{changed})
+		if err != nil {
+			return err
+		}
+		all, err := tx.Tools(kernel.ToolFilter{})
+		same(l, "all tools", all, []kernel.Tool{bare, changed, tool(2)})
+		return err
+	})
 	for _, name := range []string{"", "files", "files.tool_9"} {
-		l.missing("the tool "+name, func(tx kernel.Tx) error { _, err := tx.Tool(name); return err })
+		l.missing("the tool "+name, func(tx kernel.Tx) error {
+			_, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			return err
+		})
 	}
 	if err := l.try(kernel.Batch{Tools: []kernel.Tool{{}}}); err == nil {
 		l.t.Error("a tool without a name was kept")
+	}
+}
+
+// toolsRace lets many decide on what a tool was: nobody's decision is written over.
+func toolsRace(l *ledger) {
+	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1)}})
+	race(func(i int) {
+		for j := range rounds {
+			err := l.retry(func(tx kernel.Tx) error {
+				t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+				if err != nil {
+					return err
+				}
+				t.Digest, t.Reviewed = digest("decision", i*rounds+j), !t.Reviewed // none of them the first one's
+				t.Definition.Description += "x"
+				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+			})
+			if err != nil {
+				l.t.Error(err)
+			}
+		}
+	})
+	l.view(func(tx kernel.Tx) error {
+		t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+		same(l, "decisions", strings.Count(t.Definition.Description, "x"), racers*rounds)
+		return err
+	})
+}
+
+// toolsAppearOnce: of many who find that nobody has registered a name, one registers it.
+func toolsAppearOnce(l *ledger) {
+	for n := range rounds {
+		l.one("registering", func(i int) error {
+			return l.update(func(tx kernel.Tx) error {
+				if _, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
+					return errors.Join(kernel.ErrConflict, err)
+				}
+				t := tool(n)
+				t.Definition.Target = id("target", i)
+				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+			})
+		})
 	}
 }
 
@@ -52,13 +111,13 @@ func sealedValues(l *ledger) {
 	l.save(kernel.Batch{Sealed: boxes})
 	l.save(kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
 	l.view(func(tx kernel.Tx) error {
-		rows, err := tx.Sealed("tc_1")
-		same(l, "sealed", rows, boxes)
+		b, err := tx.Beside(kernel.BesideFilter{Sealed: "tc_1"})
+		same(l, "sealed", b.Sealed, boxes)
 		if err != nil {
 			return err
 		}
-		rows, err = tx.Sealed("tc_9")
-		same(l, "sealed for nobody", len(rows), 0)
+		b, err = tx.Beside(kernel.BesideFilter{Sealed: "tc_9"})
+		same(l, "sealed for nobody", len(b.Sealed), 0)
 		return err
 	})
 	l.refuse("another value under the same reference", kernel.ErrConflict, kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})

@@ -48,8 +48,14 @@ func (l *ledger) untouched() {
 		"call":     func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Call: id("tc", n)}); return err },
 		"question": func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: n}); return err },
 		"token":    func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Token: id("token", n)}); return err },
-		"card":     func(tx kernel.Tx) error { _, err := tx.Card(id("result", n)); return err },
-		"tool":     func(tx kernel.Tx) error { _, err := tx.Tool(id("files.tool", n)); return err },
+		"card": func(tx kernel.Tx) error {
+			_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{id("result", n)}}))
+			return err
+		},
+		"tool": func(tx kernel.Tx) error {
+			_, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}}))
+			return err
+		},
 	} {
 		l.missing(what, read)
 	}
@@ -57,8 +63,8 @@ func (l *ledger) untouched() {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	same(l, "outbox", len(l.outbox()), 0)
 	l.view(func(tx kernel.Tx) error {
-		boxes, err := tx.Sealed(id("tc", n))
-		same(l, "sealed", len(boxes), 0)
+		b, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: id("sess", n), Wish: id("ann", n)})
+		same(l, "beside", b, kernel.Beside{})
 		return err
 	})
 }
@@ -101,7 +107,7 @@ func hiddenErrorsUndo(l *ledger) {
 
 func missingRowsAreFine(l *ledger) {
 	err := l.update(func(tx kernel.Tx) error {
-		if _, err := tx.Card("none"); !errors.Is(err, kernel.ErrNotFound) {
+		if _, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{"none"}})); !errors.Is(err, kernel.ErrNotFound) {
 			return fmt.Errorf("card: %w", err)
 		}
 		return tx.Save(everything(1))
@@ -169,7 +175,7 @@ func failuresAreAlone(l *ledger) {
 				if n%4 == 1 {
 					return errOnPurpose
 				}
-				return tx.SaveBlob(utp.PutRequest{SHA256: digestOf(nil), Size: 1, Data: []byte("x")})
+				return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: digestOf(nil), Size: 1, Data: []byte("x")}}})
 			})
 			if (n%2 == 0) != (err == nil) {
 				l.t.Errorf("update %d: %v", n, err)
@@ -203,7 +209,7 @@ func writesAreSeen(l *ledger) {
 		if err := tx.Save(kernel.Batch{Turn: &r}); err != nil {
 			return fmt.Errorf("a second step: %w", err)
 		}
-		rows, err := tx.Events("sess_1", 0, 9)
+		rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", Limit: 9})
 		same(l, "events", len(rows), 2)
 		return err
 	})

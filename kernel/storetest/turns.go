@@ -15,6 +15,8 @@ func turnCases() []exercise {
 		{"are compared and set", turnsAreCompared},
 		{"exist once", turnsExistOnce},
 		{"are listed oldest first", turnsAreListed},
+		{"are listed in pages, either way", turnsArePaged},
+		{"are listed with what is known of them", turnsAreDescribed},
 		{"lose no update in a race", turnsRace},
 		{"one of many writers of a version wins", turnsOneWinner},
 	}
@@ -94,6 +96,8 @@ func turnsAreListed(l *ledger) {
 		{"by status", kernel.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}}, []int{1, 3, 5, 7}},
 		{"by status and open", kernel.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}, Open: true}, []int{1, 5}},
 		{"of nobody", kernel.TurnFilter{Agent: "nobody"}, nil},
+		{"one", kernel.TurnFilter{Turn: "turn_3"}, []int{3}},
+		{"the newest", kernel.TurnFilter{Newest: true, Limit: 2}, []int{8, 7}},
 	} {
 		var rows []kernel.TurnRow
 		l.view(func(tx kernel.Tx) (err error) {
@@ -114,6 +118,60 @@ func turnsAreListed(l *ledger) {
 		rows, err := tx.Turns(kernel.TurnFilter{Limit: 1})
 		same(l, "a row", rows, []kernel.TurnRow{{
 			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Owner: "ann", Status: turn.Running, Created: at(1),
+		}})
+		return err
+	})
+}
+
+func turnsArePaged(l *ledger) {
+	for n := 1; n <= 7; n++ {
+		r := plain(n)
+		r.Created = at(n / 2) // two at a time are equally old
+		if n%3 == 0 {
+			r.State.Owner = `b"b`
+		}
+		l.save(kernel.Batch{Turn: &r})
+	}
+	page := func(f kernel.TurnFilter) (all []string) {
+		f.Limit = 2
+		for {
+			var rows []kernel.TurnRow
+			l.view(func(tx kernel.Tx) (err error) {
+				rows, err = tx.Turns(f)
+				return err
+			})
+			if len(rows) == 0 {
+				return all
+			}
+			for _, r := range rows {
+				all = append(all, r.Turn)
+			}
+			f.After = rows[len(rows)-1].Turn
+		}
+	}
+	all := []string{"turn_1", "turn_2", "turn_3", "turn_4", "turn_5", "turn_6", "turn_7"}
+	same(l, "oldest first", page(kernel.TurnFilter{}), all)
+	slices.Reverse(all)
+	same(l, "newest first", page(kernel.TurnFilter{Newest: true}), all)
+	same(l, "of one owner", page(kernel.TurnFilter{Owners: []string{`b"b`}}), []string{"turn_3", "turn_6"})
+	same(l, "of several", page(kernel.TurnFilter{Owners: []string{"ann", "nobody"}, Newest: true}), []string{"turn_7", "turn_5", "turn_4", "turn_2", "turn_1"})
+	same(l, "of nobody", page(kernel.TurnFilter{Owners: []string{"nobody"}}), nil)
+	l.missing("a list behind a turn that is not there", func(tx kernel.Tx) error {
+		_, err := tx.Turns(kernel.TurnFilter{After: "turn_99"})
+		return err
+	})
+}
+
+func turnsAreDescribed(l *ledger) {
+	r := plain(1)
+	r.Request, r.State.Status = "räum auf", turn.Ended
+	r.State.End = &turn.End{Message: "3 of 5\nare gone"}
+	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1), event("sess_1", 2)}})
+	l.view(func(tx kernel.Tx) error {
+		rows, err := tx.Turns(kernel.TurnFilter{})
+		same(l, "a row", rows, []kernel.TurnRow{{
+			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Owner: "ann", Status: turn.Ended, Created: at(1),
+			Request: "räum auf", Summary: "3 of 5\nare gone", Last: 2,
 		}})
 		return err
 	})

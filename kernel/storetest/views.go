@@ -22,7 +22,7 @@ func viewsCannotWrite(l *ledger) {
 		"Save":          func(tx kernel.Tx) error { return tx.Save(everything(1)) },
 		"an empty Save": func(tx kernel.Tx) error { return tx.Save(kernel.Batch{}) },
 		"SaveBlob": func(tx kernel.Tx) error {
-			return tx.SaveBlob(utp.PutRequest{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")})
+			return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
 		},
 		"Count":          func(tx kernel.Tx) error { _, err := tx.Count("n", 1); return err },
 		"Count downward": func(tx kernel.Tx) error { _, err := tx.Count("n", -1); return err },
@@ -61,7 +61,7 @@ func viewsAreSnapshots(l *ledger) {
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Events("sess_1", 0, 9)
+		rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", Limit: 9})
 		same(l, "the events in it", len(rows), 1)
 		return err
 	})

@@ -13,6 +13,8 @@ type (
 		By, Surface string
 		// Detail is a code or a reason, never prose.
 		Detail string
+		// Again: the same work is asked for anew, so the person will hear of it again.
+		Again bool
 		// Percent is the progress of the whole work, where the note is one of progress.
 		Percent float64
 	}
@@ -49,6 +51,8 @@ type (
 	// RecordOutcome writes the result card, the inbox report and the edge of an ended
 	// call.
 	RecordOutcome struct{ Call string }
+	// Apply appends the outcome of an ended call to the transcript, which the worker reads.
+	Apply struct{ Call string }
 	// Receipt keeps who answered what, where and when.
 	Receipt struct {
 		Call, By, Surface, Decision string
@@ -75,6 +79,7 @@ func (Grant) effect()         {}
 func (AskService) effect()    {}
 func (TellService) effect()   {}
 func (RecordOutcome) effect() {}
+func (Apply) effect()         {}
 func (Receipt) effect()       {}
 func (Replace) effect()       {}
 func (KeepLate) effect()      {}
@@ -85,18 +90,21 @@ type NoteKind string
 
 // The kinds of notes, in the order in which a turn may meet them.
 const (
-	NoteBegan      NoteKind = "turn.began"      // first claim
-	NoteThinking   NoteKind = "turn.thinking"   // the planner is at work
-	NoteAsked      NoteKind = "question.asked"  // a consent is asked for
-	NoteAccepted   NoteKind = "call.accepted"   // yes; the undo time runs
-	NoteRefused    NoteKind = "call.refused"    // ended before dispatch; Detail is the code
-	NoteInvoked    NoteKind = "call.invoked"    // the command may leave now
-	NoteProgress   NoteKind = "call.progress"   // Percent of the whole work
-	NoteCompleted  NoteKind = "call.completed"  // a dispatched call ended, however
-	NoteFateAsked  NoteKind = "fate.asked"      // an unknown fate is put to a person
-	NoteFateClosed NoteKind = "fate.closed"     // answered, or settled by the service; Detail says which
-	NoteLate       NoteKind = "call.late"       // a result after the person had taken note
-	NoteStopping   NoteKind = "turn.stopping"   // stopped; running tools have been told
-	NoteFrozen     NoteKind = "ledger.restored" // the ledger went back in time
-	NoteEnded      NoteKind = "turn.ended"      // the one end
+	NoteBegan       NoteKind = "turn.began"       // first claim
+	NoteThinking    NoteKind = "turn.thinking"    // the planner is at work
+	NoteAsked       NoteKind = "question.asked"   // a consent is asked for
+	NoteShown       NoteKind = "question.shown"   // it was first shown, and its time starts
+	NoteUnshown     NoteKind = "question.unshown" // nobody was shown it, so it waits
+	NoteAccepted    NoteKind = "call.accepted"    // yes; the undo time runs
+	NoteRefused     NoteKind = "call.refused"     // ended before dispatch; Detail is the code
+	NoteInvoked     NoteKind = "call.invoked"     // the command may leave now
+	NoteUndelivered NoteKind = "call.undelivered" // a message about it can never be published
+	NoteProgress    NoteKind = "call.progress"    // Percent of the whole work
+	NoteCompleted   NoteKind = "call.completed"   // a dispatched call ended, however
+	NoteFateAsked   NoteKind = "fate.asked"       // an unknown fate is put to a person
+	NoteFateClosed  NoteKind = "fate.closed"      // answered, or settled by the service; Detail says which
+	NoteLate        NoteKind = "call.late"        // a result after the person had taken note
+	NoteStopping    NoteKind = "turn.stopping"    // stopped; running tools have been told
+	NoteFrozen      NoteKind = "ledger.restored"  // the ledger went back in time
+	NoteEnded       NoteKind = "turn.ended"       // the one end
 )

@@ -5,17 +5,17 @@ import "github.com/earshot-dev/earshot/utp"
 // lapse is what follows when an owner has fallen silent: what may be repeated goes
 // back to be started anew, anything else is looked into.
 func (m *machine) lapse(c *Call) {
-	if m.Stop != nil && c.Class.Repeatable() { // no further start: say what is known of this one
-		if c.Class.Effectful() {
-			m.unknown(c)
-			return
-		}
-		c.State = Dispatched
-		m.over(c, utp.CodeStopped, m.stopper())
+	c.Lapse++
+	if c.Class.Repeatable() && c.Overdue {
+		m.timedOut(c, Resolved, "no result within the tool's time")
 		return
 	}
 	if c.Class.Repeatable() {
-		c.State, c.Owner = Dispatched, ""
+		c.State, c.Owner, c.Unsure = Dispatched, "", c.Class.Effectful()
+		if m.Stop != nil { // no further start: say what is known of this one
+			m.over(c, utp.CodeStopped, m.stopper())
+			return
+		}
 		if c.Decision == Allow {
 			c.StartBy = m.now.Add(c.Limits.startWithin())
 		}
@@ -40,8 +40,8 @@ func (m *machine) askService(c *Call) {
 	m.emit(AskService{Call: c.ID})
 }
 
-// unknown puts the call's fate to a person. Where the turn is being stopped the last
-// event of the session tells it instead.
+// unknown puts the call's fate to a person. Where the turn is being stopped, or ends, the
+// last event of the session tells it instead.
 func (m *machine) unknown(c *Call) {
 	left := c.State != Requested && c.State != Asked && c.State != Accepted
 	c.State = Unknown
@@ -50,7 +50,7 @@ func (m *machine) unknown(c *Call) {
 	if left {
 		m.emit(Note{Kind: NoteCompleted, Call: c.ID, Detail: string(utp.CodeOutcomeUnknown)})
 	}
-	if m.Stop != nil {
+	if m.Stop != nil || m.ending {
 		c.State = Resolved
 		m.emit(RecordOutcome{Call: c.ID})
 		return
@@ -61,7 +61,9 @@ func (m *machine) unknown(c *Call) {
 // fateAnswered closes the question about an unknown call. Asking again while the old
 // owner may still be at work takes a second word.
 func (m *machine) fateAnswered(c *Call, in Answered) {
-	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: fateWord(in.Insist)})
+	if in.By != "" { // nobody's silence has a receipt
+		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: fateWord(in.Insist)})
+	}
 	if in.Insist && !c.OwnerGone && !c.Insisted {
 		c.Insisted = true
 		m.emit(Note{Kind: NoteFateClosed, Call: c.ID, Detail: "insist", By: in.By, Surface: in.Surface}, AskFate{Call: c.ID})
@@ -84,27 +86,36 @@ func fateWord(insist bool) string {
 	return "leave"
 }
 
-// settle takes a service's word on a call that lapsed.
+// settle takes a service's word on a call that lapsed. A word on an earlier lapse comes
+// too late: the call has been started since.
 func (m *machine) settle(in Settle) error {
 	c := m.call(in.Call)
 	if c == nil {
 		return refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
 	}
+	if c.State == Resolved && in.Fate == Done {
+		m.late(c, in.Outcome)
+		return nil
+	}
 	if c.State != Lapsed && c.State != Unknown {
 		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; its fate is settled")
 	}
+	if in.Lapse != c.Lapse {
+		return refuse(utp.CodeStale, "the call has been started since; ask again what is wanted to be known")
+	}
 	switch in.Fate {
 	case Done:
-		if c.State == Unknown {
+		if c.State == Lapsed {
+			m.finished(c, in.Outcome)
+		} else if c.Tells(in.Outcome) { // else the person is asked still
 			m.settled(c, in.Outcome)
-		} else {
-			m.complete(c, Finished, in.Outcome)
 		}
 	case NotBegun:
-		m.notBegun(c)
+		m.notBegun(c, in.Owner)
 	case FateUnknown:
 		if c.State == Lapsed {
 			m.unknown(c)
+			c.Outcome.Message = in.Outcome.Message
 		}
 	default:
 		return refuse(utp.CodeBadRequest, "a fate is done, not_begun or unknown")
@@ -126,8 +137,16 @@ func (m *machine) settled(c *Call, o Outcome) {
 	)
 }
 
-// notBegun lets the call be started under the same consent while that is fresh.
-func (m *machine) notBegun(c *Call) {
+// notBegun lets the call be started under the same consent while that is fresh. Only
+// the owner itself can know that it will not begin after all: the word of another does
+// not count while the owner may be alive.
+func (m *machine) notBegun(c *Call, by string) {
+	if by != c.Owner && !c.OwnerGone {
+		if c.State == Lapsed {
+			m.unknown(c)
+		}
+		return
+	}
 	if c.State == Unknown {
 		m.settled(c, Outcome{Status: utp.StatusFailed, Code: utp.CodeConsentStale, Message: "it had not begun"})
 		return
@@ -136,6 +155,10 @@ func (m *machine) notBegun(c *Call) {
 	c.State = Dispatched
 	if m.Stop != nil {
 		m.over(c, utp.CodeStopped, m.stopper())
+		return
+	}
+	if c.Overdue {
+		m.timedOut(c, Finished, "it had not begun within the tool's time")
 		return
 	}
 	if c.StartBy.Passed(m.now) {
@@ -149,11 +172,14 @@ func (m *machine) notBegun(c *Call) {
 // orphan is a start of the only process that workers and services live in: whoever
 // held something before is gone.
 func (m *machine) orphan() {
-	m.Worker, m.Lease = "", Moment{}
+	m.nobody()
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		switch c.State {
 		case Started:
+			if c.Elsewhere {
+				continue
+			}
 			c.OwnerGone = true
 			m.lapse(c)
 		case Lapsed:
@@ -174,14 +200,14 @@ func (m *machine) orphan() {
 // process was gone. The time to start is not lengthened by it.
 func (m *machine) undoAnew(c *Call) {
 	if c.Class == utp.Irreversible {
-		c.DispatchAt = m.now.Wall.Add(c.Limits.UndoTime())
+		c.DispatchAt = m.now.Add(c.Limits.UndoTime())
 	}
 }
 
 // restored is the ledger having gone back in time: whatever is open and has an
 // effect may have happened in the part that was lost.
 func (m *machine) restored() {
-	m.Worker, m.Lease = "", Moment{}
+	m.nobody()
 	m.emit(Note{Kind: NoteFrozen})
 	for i := range m.Calls {
 		c := &m.Calls[i]

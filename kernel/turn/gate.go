@@ -20,10 +20,24 @@ func (m *machine) questionAsked(in QuestionAsked) error {
 	return nil
 }
 
+// askedAgain tells that an open question is asked again as it is. That it was shown, or
+// not, is no answer: nothing of its call changes.
+func (m *machine) askedAgain(question int, why NoteKind) error {
+	c := m.asked(question)
+	if c == nil || c.State != Asked && c.State != Unknown {
+		return refuse(utp.CodeNotFound, "no open question has that number")
+	}
+	m.emit(Note{Kind: why, Call: c.ID})
+	return nil
+}
+
 func (m *machine) answered(in Answered) error {
 	c := m.asked(in.Question)
 	if c == nil {
 		return refuse(utp.CodeNotFound, "no open question has that number")
+	}
+	if c.Kind != ToolCall {
+		return refuse(utp.CodeBadRequest, "the agent's own question is answered, not agreed to")
 	}
 	switch c.State {
 	case Unknown:
@@ -51,11 +65,11 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	}
 	receipt.Decision = "accept"
 	c.State = Accepted
-	c.Consent = &Consent{By: in.By, Surface: in.Surface, At: m.now}
+	c.Consent = &Consent{By: in.By, Credential: in.Credential, Surface: in.Surface, At: m.now}
 	c.StartBy = m.now.Add(c.Limits.startWithin())
-	c.DispatchAt = m.now.Wall
+	c.DispatchAt = m.now
 	if c.Class == utp.Irreversible {
-		c.DispatchAt = c.DispatchAt.Add(c.Limits.UndoTime())
+		c.DispatchAt = m.now.Add(c.Limits.UndoTime())
 	}
 	m.emit(receipt, Note{Kind: NoteAccepted, Call: c.ID, By: in.By, Surface: in.Surface})
 }
@@ -65,11 +79,17 @@ func (m *machine) unanswered(in Unanswered) error {
 	if c == nil {
 		return refuse(utp.CodeNotFound, "no open question has that number")
 	}
+	if c.Kind != ToolCall {
+		return m.responded(Responded{Question: in.Question, Outcome: Outcome{Status: utp.StatusCanceled, Code: in.Code}})
+	}
 	switch c.State {
 	case Unknown:
 		m.fateAnswered(c, Answered{Question: in.Question})
 	case Asked:
 		m.Tally.Expired++
+		if old := m.call(c.Replaces); old != nil && old.Consent != nil {
+			m.Tally.Broken++
+		}
 		m.over(c, in.Code, who{})
 	case Requested, Accepted, Dispatched, Started, Lapsed, Finished, Resolved, Over:
 		return refuse(utp.CodeDone, "the question has been answered")
@@ -88,12 +108,19 @@ func (m *machine) stopper() who {
 	return who{m.Stop.By, m.Stop.Surface}
 }
 
-// over ends a call before its start.
+// over ends a call before its start. One that an earlier owner may have done all the
+// same is not over: its fate is unknown.
 func (m *machine) over(c *Call, code utp.Code, cause who) {
+	if c.Unsure {
+		m.unknown(c)
+		return
+	}
 	left := c.State == Dispatched // its invocation has been told, so its end must be too
 	c.State = Over
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: code}
-	m.Tally.Cancelled++
+	if c.Kind == ToolCall {
+		m.Tally.Cancelled++
+	}
 	kind := NoteRefused
 	if left {
 		kind = NoteCompleted
@@ -104,18 +131,25 @@ func (m *machine) over(c *Call, code utp.Code, cause who) {
 // stale ends a call whose consent no longer fits what would run, and asks anew. The
 // reason names what changed: "age", "arguments", "definition", ….
 func (m *machine) stale(c *Call, reason string) {
-	left := c.State == Dispatched
+	if c.Unsure {
+		m.unknown(c)
+		return
+	}
+	kind := NoteRefused
+	if c.State == Dispatched || c.State == Started || c.State == Lapsed { // its invocation has been told
+		kind = NoteCompleted
+	}
 	c.State = Over
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: reason}
 	m.Tally.Cancelled++
-	kind := NoteRefused
-	if left {
-		kind = NoteCompleted
-	}
-	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason}, RecordOutcome{Call: c.ID})
 	// Nobody is asked about what policy allows: if it does not fit a second time, then it
 	// never will, and going round would have no end.
-	if m.Stop == nil && (c.Decision == Ask || c.Replaces == "") {
+	again := m.Stop == nil && (c.Decision == Ask || c.Replaces == "")
+	m.emit(
+		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason, Again: again},
+		RecordOutcome{Call: c.ID},
+	)
+	if again {
 		m.emit(Replace{Call: c.ID})
 	}
 }
@@ -128,6 +162,8 @@ func (m *machine) fresh(c *Call, check Check) string {
 		return "age"
 	case check.Call != c.ID:
 		return "call"
+	case !c.Adopted && c.Number != m.Step:
+		return "epoch"
 	case check.Digest != c.Digest || c.Digest == "":
 		if check.Reason == "" {
 			return "digest"
@@ -144,6 +180,7 @@ func (m *machine) dispatch(c *Call) {
 		m.emit(Consume{Call: c.ID, Question: c.Question})
 	}
 	c.State = Dispatched
+	c.EndBy = m.now.Add(c.Limits.resultTime())
 	c.Rung = 0
 	c.RingAt = m.now.Wall.Add(ringAfter(0))
 	m.Tally.Invoked++

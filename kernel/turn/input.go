@@ -38,13 +38,21 @@ type (
 		Number int
 		Digest string
 	}
+	// Shown says that an open question was first shown to somebody who can answer it, so
+	// late that it is asked again. It says nothing of the call.
+	Shown struct{ Question int }
+	// Unshown says that nobody was there to be shown an open question, so that it is asked
+	// again to wait. It says nothing of the call.
+	Unshown struct{ Question int }
 	// Answered is a validated reply to an open question.
 	Answered struct {
 		Question int
 		Accept   bool
 		Insist   bool // a fate question: ask again
 		By       string
-		Surface  string
+		// Credential is what the person has shown; it has to count still when the call leaves.
+		Credential string
+		Surface    string
 	}
 	// Unanswered ends a question without a yes: Code says how.
 	Unanswered struct {
@@ -60,6 +68,8 @@ type (
 		Lease               time.Duration
 		Check               Check
 	}
+	// Undelivered says that a message about the call can never be published.
+	Undelivered struct{ Call string }
 	// Beat is a service saying that it is alive; Fraction is its progress, 0 to 1, or
 	// negative for none.
 	Beat struct {
@@ -74,18 +84,19 @@ type (
 		Fence       int
 		Outcome     Outcome
 	}
-	// Settle is a service's word on a lapsed call.
+	// Settle is a service's word on a lapsed call: which process says it, about which
+	// of the call's lapses.
 	Settle struct {
 		Call    string
+		Owner   string
+		Lapse   int
 		Fate    Fate
-		Outcome Outcome // when the fate is Done
+		Outcome Outcome // of a fate that is Done; else its Message is all that is known
 	}
-	// Resume applies the ended calls of the step and goes on.
-	Resume struct {
-		Worker string
-		Epoch  int
-		Lease  time.Duration
-	}
+	// Resume applies the ended calls of the step, and the turn runs again under the next
+	// epoch. The caller feeds it as soon as the turn is [State.Settled], in the transaction
+	// that made it so. Summary is the last word of a turn that ends with it.
+	Resume struct{ Summary string }
 	// Deliver ends the turn with the agent's own word.
 	Deliver struct {
 		Worker string
@@ -139,9 +150,12 @@ func (Renew) input()         {}
 func (Request) input()       {}
 func (Adopt) input()         {}
 func (QuestionAsked) input() {}
+func (Shown) input()         {}
+func (Unshown) input()       {}
 func (Answered) input()      {}
 func (Unanswered) input()    {}
 func (Tick) input()          {}
+func (Undelivered) input()   {}
 func (Start) input()         {}
 func (Beat) input()          {}
 func (Finish) input()        {}

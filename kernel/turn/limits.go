@@ -9,6 +9,10 @@ const (
 	MaxStartWithin     = 10 * time.Minute
 	DefaultUndo        = 3 * time.Second
 	DefaultSettle      = 10 * time.Second
+	// DefaultResult is how long after its dispatch a call is to have a result.
+	DefaultResult = 24 * time.Hour
+	// MaxDepth is how many agents deep a turn may not be any more (contract §17).
+	MaxDepth = 20
 
 	firstRing = time.Second
 	lastRing  = 8 * time.Second
@@ -33,6 +37,13 @@ func (l Limits) AnswerTime() time.Duration {
 // more than half of the time to start.
 func (l Limits) UndoTime() time.Duration {
 	return min(max(l.Undo, DefaultUndo), l.startWithin()/2)
+}
+
+func (l Limits) resultTime() time.Duration {
+	if l.Result <= 0 {
+		return DefaultResult
+	}
+	return l.Result
 }
 
 func (l Limits) settle() time.Duration {

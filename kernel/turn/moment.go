@@ -1,15 +1,22 @@
 package turn
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Moment is an instant on two clocks. Wall is the time of day and may be stepped;
 // Mono counts since the machine booted, suspended or not, and is comparable only
-// under the same Boot id.
+// under the same Boot id. A Boot id may name its machine too, behind an @: then that of
+// another machine is told from that of a reboot.
 type Moment struct {
 	Wall time.Time     `json:"wall"`
 	Mono time.Duration `json:"mono"`
 	Boot string        `json:"boot"`
 }
+
+// Epoch is the time that stands for "at once": before everything.
+var Epoch = time.Unix(0, 0).UTC()
 
 // Add returns the moment d later on both clocks.
 func (m Moment) Add(d time.Duration) Moment {
@@ -25,7 +32,9 @@ func (m Moment) due(now Moment) time.Time {
 	switch {
 	case m.IsZero():
 		return time.Time{}
-	case m.Boot != now.Boot:
+	case m.elsewhere(now):
+		return m.Wall
+	case !m.SameBoot(now):
 		return now.Wall
 	}
 	if other := now.Wall.Add(m.Mono - now.Mono); other.Before(m.Wall) {
@@ -34,12 +43,65 @@ func (m Moment) due(now Moment) time.Time {
 	return m.Wall
 }
 
+// elsewhere reports whether the moment was taken on another machine, whose second clock says
+// nothing here, and whose reboots nothing of this one.
+func (m Moment) elsewhere(now Moment) bool {
+	boot, machine, named := strings.Cut(m.Boot, "@")
+	here, this, also := strings.Cut(now.Boot, "@")
+	return named && also && boot != here && machine != this
+}
+
+// SameBoot reports whether the second clocks of both moments are one and the same: a boot has
+// one, whatever its machine is called.
+func (m Moment) SameBoot(other Moment) bool {
+	a, _, _ := strings.Cut(m.Boot, "@")
+	b, _, _ := strings.Cut(other.Boot, "@")
+	return a == b
+}
+
+// Over reports whether the span that ends at m is over on both clocks, so that setting
+// one of them does not shorten it. After a reboot the second clock cannot testify, and
+// the wall clock decides.
+func (m Moment) Over(now Moment) bool {
+	return !now.Wall.Before(m.Wall) && (!m.SameBoot(now) || now.Mono >= m.Mono)
+}
+
+// overAt is the wall time at which the span that ends at m is over, as seen now.
+func (m Moment) overAt(now Moment) time.Time {
+	if m.IsZero() || !m.SameBoot(now) {
+		return m.Wall
+	}
+	if other := now.Wall.Add(m.Mono - now.Mono); other.After(m.Wall) {
+		return other
+	}
+	return m.Wall
+}
+
+// reached reports whether the span that ends at m is over by the second clock, which nobody
+// sets; after a reboot, or on another machine, by the wall clock.
+func (m Moment) reached(now Moment) bool { return !m.reachedAt(now).After(now.Wall) }
+
+// reachedAt is when that is, on the wall clock as it stands now.
+func (m Moment) reachedAt(now Moment) time.Time {
+	if m.IsZero() || !m.SameBoot(now) {
+		return m.Wall
+	}
+	return now.Wall.Add(m.Mono - now.Mono)
+}
+
 // Passed reports whether the deadline m lies behind now, judged by the stricter
 // clock: either one being past is enough, and after a reboot, when the second clock
-// can no longer testify, the deadline counts as passed.
+// can no longer testify, the deadline counts as passed. Of a moment of another machine the
+// wall clock alone can tell.
 func (m Moment) Passed(now Moment) bool {
-	if m.IsZero() {
+	switch {
+	case m.IsZero():
 		return false
+	case !now.Wall.Before(m.Wall):
+		return true
+	case m.SameBoot(now):
+		return now.Mono >= m.Mono
+	default:
+		return !m.elsewhere(now)
 	}
-	return !now.Wall.Before(m.Wall) || now.Boot != m.Boot || now.Mono >= m.Mono
 }

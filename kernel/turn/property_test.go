@@ -23,7 +23,10 @@ func TestManyCalls(t *testing.T) {
 		p := &player{rt: rt, world: &world{
 			now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
 			calls: map[string]*watched{},
-			state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued},
+			state: turn.State{
+				Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued,
+				Patience: rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "patience"),
+			},
 		}}
 		for range rapid.IntRange(5, 80).Draw(rt, "moves") {
 			p.move()
@@ -106,7 +109,7 @@ func (p *player) work() {
 		}
 		p.step(in)
 	case 3:
-		p.step(turn.Resume{Worker: worker, Epoch: epoch, Lease: 30 * time.Second})
+		p.step(turn.Resume{})
 	case 4:
 		p.step(turn.Renew{Worker: worker, Epoch: epoch, Lease: 30 * time.Second})
 	case 5:
@@ -123,6 +126,8 @@ func (p *player) wanted() turn.Call {
 		rapid.Bool().Draw(p.rt, "reconciles"),
 	)
 	c.Range = [2]float64{0, 100}
+	c.Limits.Result = rapid.SampledFrom([]time.Duration{0, 20 * time.Second, 2 * time.Minute}).Draw(p.rt, "result")
+	c.After = rapid.SampledFrom([]utp.AfterExecution{"", utp.Suspend, utp.Suspend, utp.Terminate}).Draw(p.rt, "after")
 	return c
 }
 
@@ -136,7 +141,7 @@ func (p *player) any() turn.Call {
 
 func (p *player) say() {
 	q := p.any().Question
-	switch rapid.IntRange(0, 5).Draw(p.rt, "word") {
+	switch rapid.IntRange(0, 7).Draw(p.rt, "word") {
 	case 0, 1, 2:
 		yes := rapid.Bool().Draw(p.rt, "yes")
 		p.step(turn.Answered{Question: q, Accept: yes, Insist: yes && rapid.Bool().Draw(p.rt, "insist"), By: "ada"})
@@ -150,6 +155,10 @@ func (p *player) say() {
 		if rapid.IntRange(0, 5).Draw(p.rt, "really") == 0 {
 			p.step(turn.StopTurn{Stop: turn.Stop{By: "ada"}})
 		}
+	case 6:
+		p.step(turn.Shown{Question: q})
+	case 7:
+		p.step(turn.Unshown{Question: q})
 	}
 }
 
@@ -176,10 +185,14 @@ func (p *player) serve() {
 		fraction := rapid.Float64Range(-0.1, 1.1).Draw(p.rt, "fraction")
 		p.step(turn.Beat{Call: c.ID, Owner: owner, Fence: fence, Lease: 30 * time.Second, Fraction: fraction})
 	case 4, 5:
+		if o.Status != utp.StatusSuccess {
+			o.Code = rapid.SampledFrom([]utp.Code{utp.CodeInternalError, utp.CodeOutcomeUnknown, utp.CodeConsentStale}).Draw(p.rt, "code")
+		}
 		p.step(turn.Finish{Call: c.ID, Owner: owner, Fence: fence, Outcome: o})
 	case 6:
 		fate := rapid.SampledFrom([]turn.Fate{turn.Done, turn.NotBegun, turn.FateUnknown}).Draw(p.rt, "fate")
-		p.step(turn.Settle{Call: c.ID, Fate: fate, Outcome: o})
+		lapse := max(0, c.Lapse-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(p.rt, "lapse"))
+		p.step(turn.Settle{Call: c.ID, Owner: owner, Lapse: lapse, Fate: fate, Outcome: o})
 	}
 }
 
@@ -236,15 +249,14 @@ func (p *player) drain() {
 			}
 		}
 		p.step(turn.Tick{})
-		p.step(turn.Resume{Worker: "last", Epoch: p.state.Epoch, Lease: 30 * time.Second})
+		p.step(turn.Resume{})
 		p.step(turn.Deliver{Worker: "last", Epoch: p.state.Epoch, End: turn.End{Status: utp.StatusSuccess}})
 	}
 	if p.state.Status != turn.Ended || p.ended != 1 {
 		p.brokenf("the turn is %s and has been told to end %d times", p.state.Status, p.ended)
 	}
 	for _, c := range p.state.Calls {
-		beside := c.Adopted && (c.State == turn.Started || c.State == turn.Lapsed)
-		if x := p.of(c.ID); x.recorded != 1 && !beside {
+		if x := p.of(c.ID); x.recorded != 1 {
 			p.brokenf("%s (%s) has %d recorded outcomes at the end", c.ID, c.State, x.recorded)
 		}
 	}

@@ -15,7 +15,8 @@ func (m *machine) tick(in Tick) {
 	for _, c := range in.Checks {
 		checks[c.Call] = c
 	}
-	for i := range m.Calls {
+	m.idle() // first: of a turn that ends no call is asked for again
+	for i := 0; i < len(m.Calls) && m.Status != Ended; i++ {
 		m.tickCall(&m.Calls[i], checks)
 	}
 }
@@ -27,7 +28,10 @@ func (m *machine) tickCall(c *Call, checks map[string]Check) {
 	case Dispatched:
 		m.tickDispatched(c)
 	case Started:
-		if c.Lease.Passed(m.now) {
+		switch {
+		case !c.EndBy.IsZero() && c.EndBy.reached(m.now):
+			m.overdue(c)
+		case c.Lease.Passed(m.now):
 			m.lapse(c)
 		}
 	case Lapsed:
@@ -42,7 +46,7 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 		return
 	}
 	check, given := checks[c.ID]
-	if !given || m.now.Wall.Before(c.DispatchAt) {
+	if !given || !c.DispatchAt.Over(m.now) {
 		return // without a fresh check nothing leaves
 	}
 	if reason := m.fresh(c, check); reason != "" {
@@ -53,11 +57,15 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 }
 
 func (m *machine) tickDispatched(c *Call) {
+	if m.tooLateToStart(c) {
+		m.overdue(c)
+		return
+	}
 	if c.StartBy.Passed(m.now) {
 		m.notStarted(c)
 		return
 	}
-	if m.now.Wall.Before(c.RingAt) {
+	if m.now.Wall.Before(c.rings(m.now)) {
 		return
 	}
 	c.Rung++
@@ -69,16 +77,43 @@ func (m *machine) tickLapsed(c *Call) {
 	switch {
 	case c.Lease.Passed(m.now):
 		m.unknown(c)
-	case !m.now.Wall.Before(c.RingAt):
+	case !m.now.Wall.Before(c.rings(m.now)):
 		c.Rung++
 		c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
 		m.emit(AskService{Call: c.ID})
 	}
 }
 
+// rings is when a service is to be called again, on the wall clock as it stands now. No pause
+// is that long: a time further away is from before the clock was set back.
+func (c *Call) rings(now Moment) time.Time {
+	if c.RingAt.Sub(now.Wall) > lastRing {
+		return now.Wall
+	}
+	return c.RingAt
+}
+
+// undelivered tells, once, that a message about the call cannot be sent. It goes on: the
+// command is rung again until the call is started or too old.
+func (m *machine) undelivered(in Undelivered) error {
+	c := m.call(in.Call)
+	if c == nil {
+		return refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
+	}
+	if !c.Undelivered {
+		c.Undelivered = true
+		m.emit(Note{Kind: NoteUndelivered, Call: c.ID})
+	}
+	return nil
+}
+
 // notStarted ends a call that no service took in time: a consented one is asked for
 // again, another one has timed out.
 func (m *machine) notStarted(c *Call) {
+	if c.Unsure {
+		m.unknown(c)
+		return
+	}
 	if c.Decision == Ask {
 		m.stale(c, "age")
 		return
@@ -98,8 +133,9 @@ func (m *machine) start(in Start) error {
 	}
 	switch c.State {
 	case Started:
-		if c.Owner == in.Owner {
-			return nil // its first answer was lost
+		if c.Owner == in.Owner { // its first answer was lost; the one that it gets now tells of a whole lease
+			c.Lease = m.now.Add(in.Lease)
+			return nil
 		}
 		return refuse(utp.CodeBusy, "another owner has started the call")
 	case Finished, Resolved:
@@ -114,6 +150,10 @@ func (m *machine) start(in Start) error {
 	}
 	if m.Stop != nil {
 		m.over(c, utp.CodeStopped, m.stopper())
+		return nil
+	}
+	if m.tooLateToStart(c) {
+		m.overdue(c)
 		return nil
 	}
 	if reason := m.fresh(c, in.Check); reason != "" {
@@ -162,8 +202,12 @@ func (m *machine) beat(in Beat) error {
 		return err
 	}
 	switch c.State {
-	case Lapsed, Started:
+	case Lapsed:
+		if c.Overdue {
+			return nil // that it lives does not give it more time
+		}
 		c.State = Started
+	case Started:
 	case Requested, Asked, Accepted, Dispatched, Unknown, Finished, Resolved, Over:
 		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it cannot be kept alive")
 	}
@@ -178,10 +222,10 @@ func (m *machine) progress(c *Call, fraction float64) {
 		return
 	}
 	percent := float64(int(from + (to-from)*min(fraction, 1)))
-	if percent-max(c.Percent, from) < progressStep && (percent < 100 || c.Percent >= 100) {
+	if percent-m.Percent < progressStep && (percent < 100 || m.Percent >= 100) {
 		return
 	}
-	c.Percent = percent
+	m.Percent = percent
 	m.emit(Note{Kind: NoteProgress, Call: c.ID, Percent: percent})
 }
 
@@ -192,21 +236,56 @@ func (m *machine) finish(in Finish) error {
 	}
 	switch c.State {
 	case Started, Lapsed:
-		m.complete(c, Finished, in.Outcome)
+		c.OwnerGone = c.OwnerGone || !c.Unsure // it has let go of the call, and there was no other
+		m.finished(c, in.Outcome)
 	case Unknown:
-		m.settled(c, in.Outcome)
+		if c.Tells(in.Outcome) { // else it says again what is known
+			m.settled(c, in.Outcome)
+		}
 	case Finished:
 		if c.Outcome.Digest != in.Outcome.Digest {
 			return refuse(utp.CodeConflict, "another result has been recorded for the call")
 		}
 	case Resolved:
-		if m.keepLate(c, in.Outcome) {
-			m.emit(Note{Kind: NoteLate, Call: c.ID, Detail: string(in.Outcome.Status)})
-		}
+		m.late(c, in.Outcome)
 	case Requested, Asked, Accepted, Dispatched, Over:
 		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it has no owner")
 	}
 	return nil
+}
+
+// finished takes an owner's result. One that the owner itself cannot tell is put to the
+// person; one that it found too old to begin is asked for again.
+func (m *machine) finished(c *Call, o Outcome) {
+	switch {
+	case !c.Tells(o):
+		m.unknown(c)
+		c.Outcome.Message = o.Message
+	case o.TooLate():
+		m.stale(c, "age")
+	default:
+		m.complete(c, Finished, o)
+	}
+}
+
+// Tells reports whether what an owner says tells what became of the call. It does not if
+// the owner cannot tell, nor if it did nothing itself and an earlier one may have.
+func (c *Call) Tells(o Outcome) bool {
+	switch {
+	case o.didSomething():
+		return true
+	case o.Code == utp.CodeOutcomeUnknown:
+		return false
+	default:
+		return !c.Unsure || o.Status != utp.StatusCanceled && !o.Untouched && !o.TooLate()
+	}
+}
+
+// TooLate reports whether the owner found the consent too old to begin.
+func (o Outcome) TooLate() bool { return o.Code == utp.CodeConsentStale && !o.didSomething() }
+
+func (o Outcome) didSomething() bool {
+	return o.Status == utp.StatusSuccess || o.Status == utp.StatusPartial
 }
 
 // finishLate keeps a result that comes after the turn's end; nothing more can be said
@@ -227,10 +306,17 @@ func (m *machine) finishLate(in Finish) error {
 	return nil
 }
 
+// late keeps a result that comes after a person has taken note of the call, and tells.
+func (m *machine) late(c *Call, o Outcome) {
+	if m.keepLate(c, o) {
+		m.emit(Note{Kind: NoteLate, Call: c.ID, Detail: string(o.Status)})
+	}
+}
+
 // keepLate keeps a late result, and reports whether it is a new one: its answer may
-// have been lost, and then it comes again.
+// have been lost, and then it comes again. What tells nothing is none.
 func (m *machine) keepLate(c *Call, o Outcome) bool {
-	if c.Late == o.Digest {
+	if c.Late == o.Digest || !c.Tells(o) {
 		return false
 	}
 	c.Late = o.Digest
@@ -266,18 +352,21 @@ func (s State) Due(now Moment) (time.Time, bool) {
 	for _, c := range s.Calls {
 		switch c.State {
 		case Accepted:
-			sooner(c.DispatchAt)
+			sooner(c.DispatchAt.overAt(now))
 			sooner(c.StartBy.due(now))
 		case Dispatched:
-			sooner(c.RingAt)
+			sooner(c.rings(now))
 			sooner(c.StartBy.due(now))
+			sooner(c.EndBy.reachedAt(now))
 		case Started:
 			sooner(c.Lease.due(now))
+			sooner(c.EndBy.reachedAt(now))
 		case Lapsed:
-			sooner(c.RingAt)
+			sooner(c.rings(now))
 			sooner(c.Lease.due(now))
 		case Requested, Asked, Unknown, Finished, Resolved, Over:
 		}
 	}
+	sooner(s.abandonedAt().reachedAt(now))
 	return due, !due.IsZero()
 }

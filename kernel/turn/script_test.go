@@ -97,8 +97,7 @@ func (s *script) command(fields []string) error {
 		if err != nil {
 			return err
 		}
-		s.feed(in, "  ")
-		s.stand()
+		s.step(in)
 		return nil
 	}
 }
@@ -151,9 +150,18 @@ func (s *script) tick(words []string, changed map[string]string) error {
 		}
 		in.Checks = append(in.Checks, check)
 	}
-	s.feed(in, "  ")
-	s.stand()
+	s.step(in)
 	return nil
+}
+
+// step feeds an input and, when that was the end of the last call, applies the results with
+// it, as the kernel does.
+func (s *script) step(in turn.Input) {
+	s.feed(in, "  ")
+	if s.state.Settled() {
+		s.feed(turn.Resume{}, "  ")
+	}
+	s.stand()
 }
 
 func (s *script) input(verb string, words []string, named map[string]string) (turn.Input, error) {
@@ -187,6 +195,10 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 			Question: number(word(0)), Accept: word(1) == "accept", Insist: word(1) == "again",
 			By: cmp.Or(named["by"], "ada"), Surface: "terminal",
 		}, nil
+	case "shown":
+		return turn.Shown{Question: number(word(0))}, nil
+	case "unshown":
+		return turn.Unshown{Question: number(word(0))}, nil
 	case "expire":
 		return turn.Unanswered{Question: number(word(0)), Code: utp.CodeConsentExpired}, nil
 	case "withdraw":
@@ -201,22 +213,41 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		return turn.Start{
 			Call: word(0), Owner: cmp.Or(named["owner"], "o1"), Target: cmp.Or(named["target"], "files"), Lease: lease, Check: check,
 		}, nil
+	case "undelivered":
+		return turn.Undelivered{Call: word(0)}, nil
 	case "beat":
 		fraction, err := strconv.ParseFloat(cmp.Or(named["fraction"], "-1"), 64)
 		return turn.Beat{Call: word(0), Owner: owner, Fence: fence, Lease: lease, Fraction: fraction}, err
 	case "finish":
 		status := utp.Status(cmp.Or(word(1), "success"))
-		return turn.Finish{Call: word(0), Owner: owner, Fence: fence, Outcome: outcome(status, named["digest"])}, nil
+		o := outcome(status, named["digest"])
+		o.Code = cmp.Or(utp.Code(named["code"]), o.Code)
+		o.After = utp.AfterExecution(named["after"])
+		return turn.Finish{Call: word(0), Owner: owner, Fence: fence, Outcome: o}, nil
 	case "settle":
-		return turn.Settle{Call: word(0), Fate: turn.Fate(word(1)), Outcome: outcome(utp.StatusSuccess, named["digest"])}, nil
+		return turn.Settle{
+			Call: word(0), Owner: owner, Lapse: cmp.Or(number(named["lapse"]), call.Lapse),
+			Fate: turn.Fate(word(1)), Outcome: turn.Outcome{
+				Status: cmp.Or(utp.Status(named["status"]), utp.StatusSuccess), Code: utp.Code(named["code"]), Digest: cmp.Or(named["digest"], "r1"),
+			},
+		}, nil
+	case "release":
+		return turn.Release{Worker: worker, Epoch: epoch}, nil
 	case "resume":
-		return turn.Resume{Worker: worker, Epoch: epoch, Lease: lease}, nil
+		return turn.Resume{}, nil
 	case "deliver":
 		return turn.Deliver{Worker: worker, Epoch: epoch, End: turn.End{
 			Status: utp.Status(cmp.Or(word(0), "success")), Code: utp.Code(word(1)),
 		}}, nil
 	case "stop":
 		return turn.StopTurn{Stop: turn.Stop{By: "ada", Surface: "terminal", Reason: word(0)}}, nil
+	case "patience": // said by whoever began the turn
+		d, err := time.ParseDuration(word(0))
+		s.state.Patience, s.state.IdleFrom = d, s.now
+		return turn.Tick{}, err
+	case "depth":
+		s.state.Depth = number(word(0))
+		return turn.Tick{}, nil
 	case "orphan":
 		return turn.Orphan{}, nil
 	case "restored":
@@ -253,9 +284,15 @@ func (s *script) call(spec string) turn.Call {
 		switch more {
 		case "reconciles":
 			c.Limits.Reconciles = true
+		case "terminate":
+			c.After = utp.Terminate
 		case "invalid":
 			c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeBadRequest}
 		default:
+			if within, err := time.ParseDuration(more); err == nil {
+				c.Limits.Result = within
+				break
+			}
 			from, to, _ := strings.Cut(more, "-")
 			c.Range = [2]float64{float64(number(from)), float64(number(to))}
 		}
@@ -281,7 +318,7 @@ func (s *script) feed(in turn.Input, indent string) {
 		case turn.Replace:
 			old, _ := s.state.Find(e.Call)
 			c := s.call(string(old.Class) + "," + string(old.Decision))
-			c.Limits, c.Replaces = old.Limits, old.ID
+			c.Limits, c.After, c.Replaces = old.Limits, old.After, old.ID
 			s.feed(turn.Adopt{Call: c}, indent+"  ")
 		}
 	}

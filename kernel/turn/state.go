@@ -29,10 +29,19 @@ type State struct {
 	// Owner is the person whose turn it is.
 	Owner  string `json:"owner,omitempty"`
 	Status Status `json:"status"`
-	// Epoch fences workers: it grows at every claim and every resume.
+	// Epoch fences workers: it grows with every claim, and when the results of a step are
+	// applied.
 	Epoch  int    `json:"epoch"`
 	Worker string `json:"worker,omitempty"`
 	Lease  Moment `json:"lease,omitzero"`
+	// IdleFrom is since when somebody could work on the turn, and Patience how long it may stay
+	// so, from then or from the end of a worker's lease, before it is given up; 0 is for ever.
+	IdleFrom Moment        `json:"idle_from,omitzero"`
+	Patience time.Duration `json:"patience,omitempty"`
+	// Depth is how many agents called each other to come here.
+	Depth int `json:"depth,omitempty"`
+	// Claims counts how often the turn was claimed since it last went on.
+	Claims int `json:"claims,omitempty"`
 	// Step is the number of the step whose calls are in Calls.
 	Step    int    `json:"step"`
 	Calls   []Call `json:"calls,omitempty"`
@@ -40,20 +49,14 @@ type State struct {
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
 	// Tally counts how calls have ended so far, for the last sentence.
-	Tally Tally `json:"tally"`
-	End   *End  `json:"end,omitempty"`
-}
-
-// Tally counts what became of the turn's calls.
-type Tally struct {
-	Invoked   int `json:"invoked"`
-	Failed    int `json:"failed"`
-	Declined  int `json:"declined"`
-	Expired   int `json:"expired"`
-	Undone    int `json:"undone"`
-	Unknown   int `json:"unknown"`
-	Effects   int `json:"effects"`
-	Cancelled int `json:"cancelled"`
+	Tally utp.Tally `json:"tally"`
+	End   *End      `json:"end,omitempty"`
+	// ResultFields are the names that the answer must have a value for.
+	ResultFields []string `json:"result_fields,omitempty"`
+	// Percent is the progress of the whole work that was told last.
+	Percent float64 `json:"percent,omitempty"`
+	// Said is how far the agent's text of the step that is planned has been told.
+	Said utp.Said `json:"said,omitzero"`
 }
 
 // End is the one end of a turn.
@@ -61,6 +64,8 @@ type End struct {
 	Status  utp.Status `json:"status"`
 	Code    utp.Code   `json:"code,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// Deliverable is the card that holds the result's fields, where there are any.
+	Deliverable string `json:"deliverable,omitempty"`
 }
 
 // CallState is where a call stands.
@@ -107,7 +112,14 @@ type Call struct {
 	ID   string `json:"id"`
 	Key  string `json:"key"`  // the worker's own name for it within the step
 	Step string `json:"step"` // the id of the step that asked for it
-	Tool string `json:"tool"`
+	// Number is the number of that step: a call of another one than the turn's present
+	// step does not leave.
+	Number int    `json:"number"`
+	Tool   string `json:"tool"`
+	// Kind is what it is, where it is not a tool's call.
+	Kind CallKind `json:"kind,omitempty"`
+	// Says are the agent's own words about it.
+	Says string `json:"says,omitempty"`
 	// Target is the one service that may start it.
 	Target     string    `json:"target"`
 	Definition string    `json:"definition"`
@@ -116,6 +128,8 @@ type Call struct {
 	Decision   Decision  `json:"decision"`
 	State      CallState `json:"state"`
 	Card       string    `json:"card"` // the tool.call card
+	// After is what the definition says follows the result; empty is suspend.
+	After utp.AfterExecution `json:"after,omitempty"`
 	// Arguments is the SHA-256 of the canonical arguments and Policy the version of the
 	// rules that judged them, both kept to name what has changed when a digest differs.
 	Arguments string     `json:"arguments,omitempty"`
@@ -126,12 +140,19 @@ type Call struct {
 	Question int      `json:"question,omitempty"`
 	Digest   string   `json:"digest,omitempty"`
 	Consent  *Consent `json:"consent,omitempty"`
-	// DispatchAt ends the undo time.
-	DispatchAt time.Time `json:"dispatch_at,omitzero"`
+	// DispatchAt ends the undo time: on both clocks it must be over.
+	DispatchAt Moment `json:"dispatch_at,omitzero"`
 
-	StartBy Moment    `json:"start_by,omitzero"`
+	StartBy Moment `json:"start_by,omitzero"`
+	// EndBy is by when it is to have a result: set when it is dispatched, and never shortened.
+	EndBy Moment `json:"end_by,omitzero"`
+	// Overdue: that has passed while it ran, and its owner was told to stop.
+	Overdue bool      `json:"overdue,omitempty"`
 	RingAt  time.Time `json:"ring_at,omitzero"`
 	Rung    int       `json:"rung,omitempty"`
+
+	// Undelivered: it has been told that a message about it cannot be sent.
+	Undelivered bool `json:"undelivered,omitempty"`
 
 	Fence int    `json:"fence,omitempty"`
 	Owner string `json:"owner,omitempty"`
@@ -139,23 +160,41 @@ type Call struct {
 	// still tell what happened.
 	Lease Moment `json:"lease,omitzero"`
 	// OwnerGone: the owner is known to be dead, not only silent.
-	OwnerGone bool      `json:"owner_gone,omitempty"`
+	OwnerGone bool `json:"owner_gone,omitempty"`
+	// Lapse counts the owners that fell silent. A service's word on the call names the
+	// one that it is about.
+	Lapse int `json:"lapse,omitempty"`
+	// Unsure: an earlier owner of a repeatable call may have had its effect.
+	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	// SettleBy is the end of a lapsed call's lease on the wall clock.
 	SettleBy time.Time `json:"settle_by,omitzero"`
-	Percent  float64   `json:"percent,omitempty"`
 	// Insisted: the person has asked again although the old owner may be alive.
 	Insisted bool `json:"insisted,omitempty"`
 
-	Replaces   string   `json:"replaces,omitempty"`
-	ReplacedBy string   `json:"replaced_by,omitempty"`
-	Adopted    bool     `json:"adopted,omitempty"`
-	Outcome    *Outcome `json:"outcome,omitempty"`
+	Replaces   string `json:"replaces,omitempty"`
+	ReplacedBy string `json:"replaced_by,omitempty"`
+	Adopted    bool   `json:"adopted,omitempty"`
+	// Origin is the foreign command that an adopted call was made of.
+	Origin *Origin `json:"origin,omitempty"`
+	// Elsewhere: its owner is of another make and in no process of ours, so that a restart
+	// says nothing of it. Offered is the card that this owner has kept here for its report.
+	Elsewhere bool     `json:"elsewhere,omitempty"`
+	Offered   string   `json:"offered,omitempty"`
+	Outcome   *Outcome `json:"outcome,omitempty"`
 	// Applied: its outcome stands in the transcript.
 	Applied bool `json:"applied,omitempty"`
 	// Late is the digest of the result that came after the call was resolved, or after
 	// the turn's end: it is kept and told once.
 	Late string `json:"late,omitempty"`
+}
+
+// Origin is where an adopted call comes from: the id and the tool.call card under which a
+// foreign worker asked for it, and what it said is to follow the result.
+type Origin struct {
+	Call  string             `json:"call"`
+	Card  string             `json:"card"`
+	After utp.AfterExecution `json:"after,omitempty"`
 }
 
 // Limits are the times a call is given. Zero fields take the defaults.
@@ -168,16 +207,20 @@ type Limits struct {
 	Undo time.Duration `json:"undo"`
 	// Settle is how long a service may take to tell what became of a lapsed call (default 10 s).
 	Settle time.Duration `json:"settle"`
+	// Result is how long after its dispatch it is to have a result (default 24 h).
+	Result time.Duration `json:"result,omitempty"`
 	// Reconciles: the tool can tell afterwards what happened.
 	Reconciles bool `json:"reconciles,omitempty"`
 }
 
 // Consent is a recorded yes, given to one call, used once.
 type Consent struct {
-	By       string `json:"by"`
-	Surface  string `json:"surface"`
-	At       Moment `json:"at"`
-	Consumed bool   `json:"consumed,omitempty"`
+	By string `json:"by"`
+	// Credential is what the person had shown, where that was something that can be revoked.
+	Credential string `json:"credential,omitempty"`
+	Surface    string `json:"surface"`
+	At         Moment `json:"at"`
+	Consumed   bool   `json:"consumed,omitempty"`
 }
 
 // Outcome is how a call ended.
@@ -185,6 +228,10 @@ type Outcome struct {
 	Status  utp.Status `json:"status"`
 	Code    utp.Code   `json:"code,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// Untouched: its service says that nothing was changed before it failed.
+	Untouched bool `json:"untouched,omitempty"`
+	// After is what its result says follows, where that is not what the definition says.
+	After utp.AfterExecution `json:"after,omitempty"`
 	// Card is the tool.result card, set by the caller when it records the outcome.
 	Card string `json:"card,omitempty"`
 	// Digest of the result bytes: a repeated finish with the same digest is a repeat,
@@ -252,4 +299,39 @@ func (s State) Waiting() int {
 		}
 	}
 	return n
+}
+
+// Settled reports whether all calls of the present step have ended and their results are
+// still to be applied.
+func (s State) Settled() bool { return s.Status == Suspended && s.Waiting() == 0 }
+
+// ClaimAt is from when on a worker may claim the turn, on the wall clock as it stands now:
+// [Epoch] where it is free, the end of its worker's lease where it is held. A turn that has
+// ended cannot be claimed; one that waits for its calls needs no worker, and neither does one
+// that has been stopped: it ends with the last of its calls.
+func (s State) ClaimAt(now Moment) (at time.Time, claimable bool) {
+	switch {
+	case s.Status == Ended, s.Stop != nil, s.Status == Suspended && s.Waiting() > 0:
+		return time.Time{}, false
+	case s.Worker == "":
+		return Epoch, true
+	default:
+		return s.Lease.due(now), true
+	}
+}
+
+// Free reports whether the worker may claim the turn now: it holds it already, or nobody
+// does and the turn needs somebody.
+func (s State) Free(worker string, now Moment) bool {
+	if s.Status != Ended && s.Stop == nil && s.Worker == worker && worker != "" {
+		return true
+	}
+	_, claimable := s.ClaimAt(now)
+	return claimable && (s.Worker == "" || s.Lease.Passed(now))
+}
+
+// Knows reports whether a worker that last knew this epoch holds the turn still: the epoch
+// is the present one, or only the results of its own step have been applied since.
+func (s State) Knows(worker string, epoch int) bool {
+	return s.Worker == worker && worker != "" && (epoch == s.Epoch || epoch == s.Epoch-1)
 }

@@ -1,7 +1,9 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -15,9 +17,6 @@ func Step(s State, now Moment, in Input) (State, []Effect, error) {
 		return s, nil, err
 	}
 	m.finishStop()
-	if m.Status == Suspended && s.Waiting() > 0 && m.Waiting() == 0 {
-		m.emit(Ring{})
-	}
 	return m.State, m.effects, nil
 }
 
@@ -26,6 +25,7 @@ type machine struct {
 
 	now     Moment
 	effects []Effect
+	ending  bool // the turn's end is being made
 }
 
 func (m *machine) emit(effects ...Effect) { m.effects = append(m.effects, effects...) }
@@ -45,6 +45,10 @@ func (m *machine) take(in Input) error {
 		return m.adopt(in.Call)
 	case QuestionAsked:
 		return m.questionAsked(in)
+	case Shown:
+		return m.askedAgain(in.Question, NoteShown)
+	case Unshown:
+		return m.askedAgain(in.Question, NoteUnshown)
 	case Answered:
 		return m.answered(in)
 	case Unanswered:
@@ -52,14 +56,6 @@ func (m *machine) take(in Input) error {
 	case Tick:
 		m.tick(in)
 		return nil
-	case Start:
-		return m.start(in)
-	case Beat:
-		return m.beat(in)
-	case Finish:
-		return m.finish(in)
-	case Settle:
-		return m.settle(in)
 	case Resume:
 		return m.resume(in)
 	case Deliver:
@@ -76,31 +72,77 @@ func (m *machine) take(in Input) error {
 		m.restored()
 		return nil
 	}
+	return m.ofService(in)
+}
+
+// ofService takes what a call's service has to say.
+func (m *machine) ofService(in Input) error {
+	switch in := in.(type) {
+	case Start:
+		return m.start(in)
+	case Undelivered:
+		return m.undelivered(in)
+	case Beat:
+		return m.beat(in)
+	case Finish:
+		return m.finish(in)
+	case Settle:
+		return m.settle(in)
+	}
+	return m.ofAgent(in)
+}
+
+// ofAgent takes what the agent says beside its calls, and what is said to it.
+func (m *machine) ofAgent(in Input) error {
+	switch in := in.(type) {
+	case Responded:
+		return m.responded(in)
+	case Say:
+		return m.say(in)
+	case Release:
+		return m.release(in)
+	}
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))
 }
+
+// maxClaims is how often a turn is claimed without going on before it is given up.
+const maxClaims = 10
 
 // afterEnd lets a result that comes too late be kept, and refuses the rest.
 func (m *machine) afterEnd(in Input) error {
 	switch in := in.(type) {
 	case Finish:
 		return m.finishLate(in)
-	case Tick, Orphan, Restored:
+	case Tick, Orphan, Restored, Undelivered:
 		return nil
+	case Start:
+		if c := m.call(in.Call); c != nil && c.State == Over {
+			return refuse(overCode(c), "the call ended before it was started")
+		}
+		return refuse(utp.CodeTurnEnded, "the turn has ended; nothing of it is started")
 	default:
 		return refuse(utp.CodeTurnEnded, "the turn has ended; nothing can be added to it")
 	}
 }
 
 func (m *machine) claim(in Claim) error {
-	free := m.Worker == "" || m.Worker == in.Worker || m.Lease.Passed(m.now)
-	if !free {
-		return refuse(utp.CodeBusy, "another worker holds the turn until its lease ends")
+	if !m.Free(in.Worker, m.now) {
+		return refuse(utp.CodeBusy, "another worker holds the turn until its lease ends, or it waits and needs none")
 	}
 	m.Epoch++
 	m.Worker, m.Lease = in.Worker, m.now.Add(in.Lease)
 	if m.Status == Queued {
 		m.Status = Running
 		m.emit(Note{Kind: NoteBegan}, Note{Kind: NoteThinking})
+	}
+	if m.Status == Suspended && m.Waiting() > 0 {
+		return nil // it waits for a person or a service, not for its worker
+	}
+	if m.Claims++; m.Claims > maxClaims {
+		m.end(End{
+			Status: utp.StatusFailed, Code: utp.CodeResumeRetryExhausted,
+			Message: "the agent took the turn up again and again and got no further",
+		})
 	}
 	return nil
 }
@@ -122,22 +164,24 @@ func (m *machine) renew(in Renew) error {
 }
 
 func (m *machine) request(in Request) error {
+	if in.Step == m.Step && m.Step > 0 && m.Knows(in.Worker, in.Epoch) {
+		return nil // the answer to the first request was lost
+	}
 	if err := m.held(in.Worker, in.Epoch); err != nil {
 		return err
-	}
-	if in.Step == m.Step && m.Status == Suspended {
-		return nil // the answer to the first request was lost
 	}
 	switch {
 	case m.Stop != nil:
 		return refuse(utp.CodeStopped, "the turn has been stopped; no further step is taken")
 	case m.Status != Running || in.Step != m.Step+1:
 		return refuse(utp.CodeConflict, fmt.Sprintf("step %d was asked for; the turn is %s after step %d", in.Step, m.Status, m.Step))
+	case m.Depth >= MaxDepth:
+		return refuse(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn is %d agents deep; fewer than %d may take steps", m.Depth, MaxDepth))
 	case len(in.Calls) == 0:
 		return refuse(utp.CodeBadRequest, "a step needs at least one call")
 	}
 	m.dropApplied()
-	m.Step, m.Status = in.Step, Suspended
+	m.Step, m.Status, m.Claims = in.Step, Suspended, 0
 	for _, c := range in.Calls {
 		m.admit(c)
 	}
@@ -162,19 +206,33 @@ func (m *machine) adopt(c Call) error {
 	}
 	if old := m.call(c.Replaces); old != nil {
 		old.ReplacedBy = c.ID
-		c.Adopted, c.Key, c.Range = old.Adopted, old.Key, old.Range
+		c.Adopted, c.Key, c.Range, c.Origin = old.Adopted, old.Key, old.Range, old.Origin
 	} else {
 		c.Adopted = true
+		m.dropAnswered()
 	}
 	m.admit(c)
 	return nil
+}
+
+// dropAnswered forgets foreign calls whose result has been recorded: there is no end to how
+// many a turn may take over.
+func (m *machine) dropAnswered() {
+	kept := m.Calls[:0]
+	for _, c := range m.Calls {
+		over := c.State == Finished || c.State == Over
+		if c.Origin == nil || !over || c.ReplacedBy != "" && m.call(c.ReplacedBy) != nil {
+			kept = append(kept, c)
+		}
+	}
+	m.Calls = kept
 }
 
 // admit takes a requested call in and does what policy said. An irreversible call is
 // asked for whatever policy says; a class that is none of the four counts as
 // irreversible, and a word of policy that is none of the three as ask.
 func (m *machine) admit(c Call) {
-	c.State = Requested
+	c.State, c.Number = Requested, m.Step
 	if !c.Class.Valid() {
 		c.Class = utp.Irreversible
 	}
@@ -185,6 +243,10 @@ func (m *machine) admit(c Call) {
 	call := &m.Calls[len(m.Calls)-1]
 	if call.Outcome != nil { // the kernel could not make a call of it
 		m.invalid(call)
+		return
+	}
+	if call.Kind == QuestionCall {
+		m.emit(AskPerson{Call: call.ID})
 		return
 	}
 	switch call.Decision {
@@ -203,31 +265,53 @@ func (m *machine) admit(c Call) {
 // invalid ends a call that was refused before anyone could be asked about it.
 func (m *machine) invalid(c *Call) {
 	c.State = Over
-	m.Tally.Failed++
-	m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(c.Outcome.Code)}, RecordOutcome{Call: c.ID})
+	if c.Kind == ToolCall { // anything else is between the agent and us
+		m.Tally.Failed++
+		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(c.Outcome.Code)})
+	}
+	m.emit(RecordOutcome{Call: c.ID})
 }
 
 func (m *machine) resume(in Resume) error {
-	if err := m.held(in.Worker, in.Epoch); err != nil {
-		return err
+	if !m.Settled() {
+		return refuse(utp.CodeConflict, "the turn is not waiting for calls, or not all of them have ended")
 	}
-	if m.Status != Suspended {
-		return refuse(utp.CodeConflict, "the turn is not waiting for calls")
+	last, terminal := m.Terminal()
+	m.Status, m.Claims = Running, 0
+	m.Epoch++
+	m.IdleFrom = m.now
+	for _, i := range m.inOrder() {
+		c := &m.Calls[i]
+		if c.Adopted || c.Applied || c.ReplacedBy != "" {
+			continue
+		}
+		c.Applied = true
+		m.Applied++
+		m.emit(Apply{Call: c.ID})
 	}
-	m.Lease = m.now.Add(in.Lease)
-	if m.Waiting() > 0 {
+	if terminal {
+		o := last.Outcome
+		m.end(End{Status: o.Status, Code: o.Code, Message: cmp.Or(o.Message, in.Summary)})
 		return nil
 	}
-	m.Status = Running
-	m.Epoch++
-	for i := range m.Calls {
-		if c := &m.Calls[i]; !c.Adopted && !c.Applied && c.ReplacedBy == "" {
-			c.Applied = true
-			m.Applied++
-		}
-	}
-	m.emit(Note{Kind: NoteThinking})
+	m.emit(Note{Kind: NoteThinking}, Ring{})
 	return nil
+}
+
+// inOrder lists the calls in the order of the step: one that stands for another has that
+// one's place.
+func (m *machine) inOrder() []int {
+	places := make(map[string]int, len(m.Calls))
+	all := make([]int, len(m.Calls))
+	for i, c := range m.Calls {
+		place, replaces := places[c.Replaces]
+		if !replaces {
+			place = i
+		}
+		places[c.ID], all[i] = place, i
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(places[m.Calls[a].ID], places[m.Calls[b].ID]) })
+	return all
 }
 
 func (m *machine) deliver(in Deliver) error {
@@ -246,8 +330,9 @@ func (m *machine) end(e End) {
 	if m.Status == Ended {
 		return
 	}
+	m.ending = true
 	for i := range m.Calls {
-		m.halt(&m.Calls[i])
+		m.abandon(&m.Calls[i])
 	}
 	m.Status, m.End = Ended, &e
 	m.Worker, m.Lease = "", Moment{}

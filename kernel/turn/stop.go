@@ -40,6 +40,26 @@ func (m *machine) halt(c *Call) bool {
 	return false
 }
 
+// abandon ends a call that is still open when its turn ends: one that was taken over
+// from outside. What may have begun is of unknown fate, and its owner is told to stop.
+func (m *machine) abandon(c *Call) {
+	switch c.State {
+	case Asked:
+		m.emit(Withdraw{Question: c.Question, Reason: "ended"})
+		m.over(c, utp.CodeConsentWithdrawn, m.stopper())
+	case Requested, Accepted, Dispatched:
+		m.over(c, utp.CodeConsentWithdrawn, m.stopper())
+	case Started, Lapsed:
+		m.emit(TellService{Call: c.ID})
+		m.unknown(c)
+	case Unknown:
+		m.emit(Withdraw{Question: c.Question, Reason: "ended"})
+		c.State = Resolved
+		m.emit(RecordOutcome{Call: c.ID})
+	case Finished, Resolved, Over:
+	}
+}
+
 // finishStop ends a stopped turn once nothing of it runs.
 func (m *machine) finishStop() {
 	if m.Stop == nil || m.Status == Ended {

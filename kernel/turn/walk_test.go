@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -33,17 +34,22 @@ type watched struct {
 	consumed, invoked  int
 	completed, grants  int
 	notBegun, recorded int
+	applied            int
 	startBy            turn.Moment
 }
 
-func newWorld(class utp.Class, decision turn.Decision, reconciles bool) *world {
+func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool) *world {
 	w := &world{
 		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
 		calls: map[string]*watched{},
 		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued},
 	}
 	w.must(turn.Claim{Worker: "w", Lease: time.Minute})
-	w.must(turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{w.call(class, decision, reconciles)}})
+	c := w.call(class, decision, reconciles)
+	if hurried {
+		c.Limits.Result, c.After = 15*time.Second, utp.Terminate
+	}
+	w.must(turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{c}})
 	return w
 }
 
@@ -72,9 +78,23 @@ func (w *world) clone() *world {
 	return &c
 }
 
-// feed steps the machine and makes its effects true; the error is the machine's own
-// refusal, a broken rule panics.
+// feed steps the machine, as the kernel does: when that was the end of the last call, the
+// results are applied with it. The error is the machine's own refusal, a broken rule panics.
 func (w *world) feed(in turn.Input) error {
+	if err := w.one(in); err != nil || !w.state.Settled() {
+		return err
+	}
+	if err := w.one(turn.Resume{}); err != nil {
+		w.brokenf("the results of a settled step were not applied: %v", err)
+	}
+	if w.state.Settled() || w.state.Status != turn.Running && w.state.Status != turn.Ended {
+		w.brokenf("the turn is %s after its results were applied", w.state.Status)
+	}
+	return nil
+}
+
+// one feeds an input and makes its effects true, those of what they lead to included.
+func (w *world) one(in turn.Input) error {
 	w.differs(in)
 	next, effects, err := turn.Step(w.state, w.now, in)
 	if err != nil {
@@ -83,14 +103,49 @@ func (w *world) feed(in turn.Input) error {
 		}
 		return err
 	}
-	if settle, ok := in.(turn.Settle); ok && settle.Fate == turn.NotBegun {
-		w.of(settle.Call).notBegun++
+	switch in := in.(type) {
+	case turn.Shown, turn.Unshown:
+		w.onlyTold(in, next, effects)
+	case turn.Settle:
+		w.saidNotBegun(in)
+	case turn.Finish:
+		if in.Outcome.Code == utp.CodeConsentStale { // its owner found it too old to begin
+			w.of(in.Call).notBegun++
+		}
 	}
 	w.state = next
 	for _, e := range effects {
 		w.realise(e)
 	}
 	return nil
+}
+
+// onlyTold: that a question was shown, or not, changes nothing. It is no consent, makes
+// none older or younger, and lets nothing leave.
+func (w *world) onlyTold(in turn.Input, next turn.State, effects []turn.Effect) {
+	if !reflect.DeepEqual(next, w.state) {
+		w.brokenf("%T has changed the turn", in)
+	}
+	for _, e := range effects {
+		if n, is := e.(turn.Note); !is || n.Kind != turn.NoteShown && n.Kind != turn.NoteUnshown {
+			w.brokenf("%T has the effect %s", in, shown(e))
+		}
+	}
+	for _, c := range next.Calls {
+		if c.State == turn.Asked || c.State == turn.Unknown {
+			return
+		}
+	}
+	w.brokenf("%T was taken although no question is open", in)
+}
+
+// saidNotBegun allows another start, if the word is that of the owner, or the owner is
+// gone, and it is about the latest start.
+func (w *world) saidNotBegun(in turn.Settle) {
+	before, _ := w.state.Find(in.Call)
+	if in.Fate == turn.NotBegun && in.Lapse == before.Lapse && (in.Owner == before.Owner || before.OwnerGone) {
+		w.of(in.Call).notBegun++
+	}
 }
 
 // differs notes which checks of an input do not fit their calls.
@@ -136,7 +191,7 @@ func (w *world) realise(e turn.Effect) {
 		case turn.AskFate:
 			id = e.Call
 		}
-		if err := w.feed(turn.QuestionAsked{Call: id, Number: w.next, Digest: fmt.Sprintf("d%d", w.next)}); err != nil {
+		if err := w.one(turn.QuestionAsked{Call: id, Number: w.next, Digest: fmt.Sprintf("d%d", w.next)}); err != nil {
 			w.brokenf("the machine refused its own question: %v", err)
 		}
 	case turn.Receipt:
@@ -160,8 +215,8 @@ func (w *world) realise(e turn.Effect) {
 	case turn.Replace:
 		old, _ := w.state.Find(e.Call)
 		c := w.call(old.Class, old.Decision, old.Limits.Reconciles)
-		c.Replaces = e.Call
-		if err := w.feed(turn.Adopt{Call: c}); err != nil {
+		c.Replaces, c.Limits, c.After = e.Call, old.Limits, old.After
+		if err := w.one(turn.Adopt{Call: c}); err != nil {
 			w.brokenf("the machine refused a replacement: %v", err)
 		}
 	case turn.Note:
@@ -171,6 +226,11 @@ func (w *world) realise(e turn.Effect) {
 			w.brokenf("two outcomes of %s were recorded", e.Call)
 		}
 		w.of(e.Call).recorded++
+	case turn.Apply:
+		x := w.of(e.Call)
+		if x.applied++; x.applied > 1 || x.recorded != 1 {
+			w.brokenf("the outcome of %s was applied %d times, recorded %d times", e.Call, x.applied, x.recorded)
+		}
 	case turn.Withdraw, turn.AskService, turn.TellService, turn.KeepLate, turn.Ring:
 	default:
 		w.brokenf("an unknown effect %T", e)
@@ -213,17 +273,31 @@ func (w *world) noted(n turn.Note) {
 		w.of(n.Call).invoked++
 	case turn.NoteCompleted:
 		x := w.of(n.Call)
+		w.neverQuiet(n, x)
 		if x.completed++; x.completed > 1 || x.invoked != 1 {
 			w.brokenf("%s was completed %d times, invoked %d times", n.Call, x.completed, x.invoked)
 		}
 	case turn.NoteEnded:
 		w.ended++
 		for _, c := range w.state.Calls {
-			if x := w.of(c.ID); x.invoked != x.completed && c.State != turn.Started && c.State != turn.Lapsed {
+			if x := w.of(c.ID); x.invoked != x.completed {
 				w.brokenf("the turn ended with %s (%s) invoked %d and completed %d times", c.ID, c.State, x.invoked, x.completed)
 			}
 		}
 	default:
+	}
+}
+
+// neverQuiet: a call that was started and has not told what it did never ends as one of
+// which nothing was done.
+func (w *world) neverQuiet(n turn.Note, x *watched) {
+	c, _ := w.state.Find(n.Call)
+	if c.Class.Repeatable() && n.Detail == string(utp.CodeToolTimeout) {
+		return // that says nothing of what was done, and doing it again does no harm
+	}
+	said := c.Outcome != nil && c.Outcome.Digest != "" && (!c.Unsure || c.Outcome.Status != utp.StatusCanceled)
+	if x.class.Effectful() && x.grants > x.notBegun && n.Detail != string(utp.CodeOutcomeUnknown) && !said {
+		w.brokenf("%s was started and ended as %s, as if nothing had been done", n.Call, n.Detail)
 	}
 }
 
@@ -246,26 +320,34 @@ func (w *world) moves() map[string]func(*world) error {
 	}
 	done := turn.Outcome{Status: utp.StatusSuccess, Digest: "r1"}
 	return map[string]func(*world) error{
-		"accept":       in(turn.Answered{Question: c.Question, Accept: true, Insist: true, By: "me"}),
-		"reject":       in(turn.Answered{Question: c.Question, By: "me"}),
-		"expire":       in(turn.Unanswered{Question: c.Question, Code: utp.CodeConsentExpired}),
-		"undo":         in(turn.Undo{Question: c.Question, By: "me"}),
-		"tick unknown": in(turn.Tick{}),
-		"tick changed": in(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}}),
-		"3 s":          pass(3 * time.Second),
-		"70 s":         pass(70 * time.Second),
-		"start":        start("o1", good),
-		"start other":  start("o2", good),
-		"start bad":    start("o1", turn.Check{Call: id, Digest: "other"}),
-		"beat":         in(turn.Beat{Call: id, Owner: c.Owner, Fence: c.Fence, Lease: 30 * time.Second, Fraction: -1}),
-		"finish":       in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: done}),
-		"finish other": in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Digest: "r2"}}),
-		"not begun":    in(turn.Settle{Call: id, Fate: turn.NotBegun}),
-		"done":         in(turn.Settle{Call: id, Fate: turn.Done, Outcome: done}),
-		"no idea":      in(turn.Settle{Call: id, Fate: turn.FateUnknown}),
-		"resume":       in(turn.Resume{Worker: "w", Epoch: w.state.Epoch, Lease: time.Minute}),
-		"deliver":      in(turn.Deliver{Worker: "w", Epoch: w.state.Epoch, End: turn.End{Status: utp.StatusSuccess}}),
-		"stop":         in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
+		"accept":                  in(turn.Answered{Question: c.Question, Accept: true, Insist: true, By: "me"}),
+		"reject":                  in(turn.Answered{Question: c.Question, By: "me"}),
+		"expire":                  in(turn.Unanswered{Question: c.Question, Code: utp.CodeConsentExpired}),
+		"shown":                   in(turn.Shown{Question: c.Question}),
+		"unshown":                 in(turn.Unshown{Question: c.Question}),
+		"undo":                    in(turn.Undo{Question: c.Question, By: "me"}),
+		"tick unknown":            in(turn.Tick{}),
+		"tick changed":            in(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}}),
+		"3 s":                     pass(3 * time.Second),
+		"15 s":                    pass(15 * time.Second),
+		"70 s":                    pass(70 * time.Second),
+		"start":                   start("o1", good),
+		"start other":             start("o2", good),
+		"start bad":               start("o1", turn.Check{Call: id, Digest: "other"}),
+		"beat":                    in(turn.Beat{Call: id, Owner: c.Owner, Fence: c.Fence, Lease: 30 * time.Second, Fraction: -1}),
+		"finish":                  in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: done}),
+		"finish other":            in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Digest: "r2"}}),
+		"not begun":               in(turn.Settle{Call: id, Owner: c.Owner, Lapse: c.Lapse, Fate: turn.NotBegun}),
+		"not begun, says another": in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.NotBegun}),
+		"not begun, said late":    in(turn.Settle{Call: id, Owner: c.Owner, Lapse: max(1, c.Lapse-1), Fate: turn.NotBegun}),
+		"done":                    in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.Done, Outcome: done}),
+		"no idea":                 in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.FateUnknown}),
+		"finish stopped":          in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeStopped, Digest: "r5"}}),
+		"finish unsure":           in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Digest: "r3"}}),
+		"finish stale":            in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Digest: "r4"}}),
+		"resume":                  in(turn.Resume{}),
+		"deliver":                 in(turn.Deliver{Worker: "w", Epoch: w.state.Epoch, End: turn.End{Status: utp.StatusSuccess}}),
+		"stop":                    in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
 		"orphan": func(w *world) error {
 			if err := w.feed(turn.Orphan{}); err != nil {
 				return err
@@ -284,13 +366,15 @@ func TestEveryShortSequence(t *testing.T) {
 	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
 		for _, decision := range []turn.Decision{turn.Allow, turn.Ask, turn.Deny} {
 			for _, reconciles := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/%v", class, decision, reconciles), func(t *testing.T) {
-					t.Parallel()
-					steps := walk(newWorld(class, decision, reconciles), depth)
-					if decision != turn.Deny && steps < 1000 {
-						t.Errorf("only %d steps were walked; the walk is not what it says", steps)
-					}
-				})
+				for _, hurried := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s/%s/%v/%v", class, decision, reconciles, hurried), func(t *testing.T) {
+						t.Parallel()
+						steps := walk(newWorld(class, decision, reconciles, hurried), depth)
+						if decision != turn.Deny && steps < 1000 {
+							t.Errorf("only %d steps were walked; the walk is not what it says", steps)
+						}
+					})
+				}
 			}
 		}
 	}

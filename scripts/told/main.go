@@ -3,11 +3,16 @@
 // CI=true in the environment it is a failure.
 //
 //	go test -json ./... | go run ./scripts/told
+//
+// With -undecided FILE it writes there, one on a line, the packages in which only the race detector itself gave
+// up, if nothing else failed; scripts/race tries those again.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -15,7 +20,12 @@ func main() {
 }
 
 func run() int {
+	undecided := flag.String("undecided", "", "`file` for the packages in which only the race detector gave up")
+	flag.Parse()
 	verdict, err := Tell(os.Stdin, os.Stdout)
+	if err == nil && *undecided != "" && len(verdict.Undecided) == verdict.Failed {
+		err = os.WriteFile(*undecided, []byte(strings.Join(append(verdict.Undecided, ""), "\n")), 0o600)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return 2

@@ -13,6 +13,9 @@ import (
 type Verdict struct {
 	Packages, Failed int
 	Passed, Skipped  int // tests
+	// Undecided are the failed packages in which nothing of ours failed: the race detector
+	// itself gave up (https://go.dev/issue/78156, bubbles of virtual time).
+	Undecided []string
 }
 
 // OK reports whether the run proves something: packages were tried and none failed. Strictly, a skipped test is
@@ -32,7 +35,7 @@ type event struct {
 
 // Tell copies the essence of a test run from r to w. The error says that r or w failed, not that a test did.
 func Tell(r io.Reader, w io.Writer) (Verdict, error) {
-	t := teller{w: w, output: map[string][]string{}}
+	t := teller{w: w, output: map[string][]string{}, failed: map[string]bool{}}
 	lines := json.NewDecoder(r)
 	for {
 		var e event
@@ -55,6 +58,7 @@ type teller struct {
 	err     error // the first of writing
 	verdict Verdict
 	output  map[string][]string // of tests that still run, by package and test
+	failed  map[string]bool     // packages in which a test has failed
 }
 
 func (t *teller) sayf(format string, args ...any) {
@@ -92,6 +96,7 @@ func (t *teller) endTest(e event) {
 	case "pass":
 		t.verdict.Passed++
 	case "fail":
+		t.failed[e.Package] = true
 		t.sayf("%s", strings.Join(output, ""))
 	case "skip":
 		t.verdict.Skipped++
@@ -107,9 +112,29 @@ func (t *teller) endPackage(e event) {
 	case "skip": // nothing to test
 	case "fail":
 		t.verdict.Failed++
+		if t.gaveUp(e.Package) {
+			t.verdict.Undecided = append(t.verdict.Undecided, e.Package)
+		}
 		t.tellUnfinished(e.Package)
 		t.sayf("FAIL    %s %.1fs\n", e.Package, e.Elapsed)
 	}
+}
+
+// gaveUp reports whether the race detector broke off a package, and no test had failed, panicked or raced in it.
+func (t *teller) gaveUp(pkg string) bool {
+	broke := false
+	for key, output := range t.output {
+		if !strings.HasPrefix(key, pkg+" ") {
+			continue
+		}
+		for _, line := range output {
+			broke = broke || strings.Contains(line, "ThreadSanitizer: CHECK failed")
+			if strings.HasPrefix(line, "WARNING: DATA RACE") || strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+				return false
+			}
+		}
+	}
+	return broke && !t.failed[pkg]
 }
 
 // tellUnfinished tells what a package and its tests that never ended have said: a panic, a time limit.

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -53,6 +54,21 @@ func TestTell(t *testing.T) {
 			says: []string{"skipped: a TestX: x_test.go:3: no speech here"},
 		},
 		{
+			name: "the race detector gave up",
+			in: []string{
+				`{"Action":"output","Package":"a","Test":"TestX","Output":"ThreadSanitizer: CHECK failed: tsan_rtl.cpp:282\n"}`,
+				`{"Action":"fail","Package":"a"}`,
+				`{"Action":"output","Package":"b","Test":"TestX","Output":"WARNING: DATA RACE\n"}`,
+				`{"Action":"output","Package":"b","Output":"ThreadSanitizer: CHECK failed: tsan_rtl.cpp:282\n"}`,
+				`{"Action":"fail","Package":"b"}`,
+				`{"Action":"fail","Package":"c","Test":"TestX"}`,
+				`{"Action":"output","Package":"c","Output":"ThreadSanitizer: CHECK failed: tsan_rtl.cpp:282\n"}`,
+				`{"Action":"fail","Package":"c"}`,
+			},
+			want: main.Verdict{Packages: 3, Failed: 3, Undecided: []string{"a"}},
+			says: []string{"ThreadSanitizer: CHECK failed", "FAIL    a"},
+		},
+		{
 			name: "died before the end",
 			in: []string{
 				`{"Action":"output","Package":"a","Test":"TestX","Output":"panic: out of range\n"}`,
@@ -85,7 +101,7 @@ func TestTell(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			got, err := main.Tell(strings.NewReader(strings.Join(tt.in, "\n")), &out)
-			if err != nil || got != tt.want {
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("Tell: %+v, %v, want %+v", got, err, tt.want)
 			}
 			for _, want := range tt.says {

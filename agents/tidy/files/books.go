@@ -10,7 +10,10 @@ type books struct {
 	op     string
 	items  []item
 	states []state
-	ended  bool
+	begun  bool     // the first line is there
+	ended  bool     // settled; what is found in the private folder later may still correct it
+	lost   bool     // an earlier reconciliation missed the journal
+	strays []string // paths in the private folder that belong to no item
 }
 
 // state is how far one item came. A nil line was not written, or was lost.
@@ -35,7 +38,7 @@ func readBooks(call string, args DeleteArgs, lines []entry) (*books, error) {
 	if head.Call != call || head.Args != digest(args) || head.Items != len(b.items) {
 		return nil, errOtherCall
 	}
-	b.op = head.Op
+	b.op, b.begun = head.Op, true
 	for i := range lines[1:] {
 		if err := b.fold(&lines[1+i]); err != nil {
 			return nil, err
@@ -45,11 +48,12 @@ func readBooks(call string, args DeleteArgs, lines []entry) (*books, error) {
 }
 
 func (b *books) fold(e *entry) error {
-	if b.ended || e.Item < 0 || e.Item >= len(b.items) && e.Kind != kindEnd {
+	whole := e.Kind == kindEnd || e.Kind == kindLost
+	if e.Item < 0 || e.Item >= len(b.items) && !whole || b.ended && e.Kind != kindAfter && e.Kind != kindEnd {
 		return fmt.Errorf("line %q of item %d of %d: %w", e.Kind, e.Item, len(b.items), errTorn)
 	}
-	if e.Kind == kindEnd {
-		b.ended = true
+	if whole {
+		b.ended, b.lost = e.Kind == kindEnd, e.Kind == kindLost
 		return nil
 	}
 	at := &b.states[e.Item]
@@ -80,7 +84,7 @@ func (b *books) empty() bool {
 
 // result counts what is settled; the rest was not reached.
 func (b *books) result() DeleteResult {
-	r := DeleteResult{Refused: []Refusal{}, Unclear: []string{}}
+	r := DeleteResult{Refused: []Refusal{}, Unclear: append([]string{}, b.strays...)}
 	for i := range b.states {
 		if b.states[i].after == nil {
 			r.NotReached++

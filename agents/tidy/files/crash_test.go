@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 )
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashFolder); dir != "" {
 		crash(dir)
 		os.Exit(3) // the point was never reached
+	}
+	if dir := os.Getenv(limitFolder); dir != "" {
+		limited(dir)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -179,28 +184,34 @@ func TestReconcileNotBegun(t *testing.T) {
 	f := newFixture(t)
 	f.write("a", "same")
 	f.write("b", "same")
+	call := callMade(time.Now())
 	args := f.args(set("same", "a", "b"))
-	outcome, got, err := f.Reconcile(context.Background(), "tc_1", args)
+	outcome, got, err := f.Reconcile(context.Background(), call, args)
 	must(t, err)
 	if outcome != files.NotBegun || got.NotReached != 1 {
 		t.Errorf("without a journal: %v %+v", outcome, got)
 	}
 	f.at("checked", "b", func() { panic("crash") })
-	f.dies(args)
+	f.diesAs(call, args)
 	for range 2 {
-		outcome, got, err = f.Reconcile(context.Background(), "tc_1", args)
+		outcome, got, err = f.Reconcile(context.Background(), call, args)
 		must(t, err)
 		if outcome != files.NotBegun || got.NotReached != 1 {
 			t.Errorf("after the first line: %v %+v", outcome, got)
 		}
 	}
-	if result := f.remove(args.Sets...); result.Deleted != 1 {
-		t.Errorf("started again: %+v", result)
+	if result, err := f.Delete(context.Background(), args, files.CallOptions{Call: call}); result.Deleted != 1 || err != nil {
+		t.Errorf("started again: %+v, %v", result, err)
 	}
 }
 
 // dies runs a removal that a hook ends by a panic. The lock goes with it, as with a process.
 func (f *fixture) dies(args files.DeleteArgs) {
+	f.t.Helper()
+	f.diesAs("tc_1", args)
+}
+
+func (f *fixture) diesAs(call string, args files.DeleteArgs) {
 	f.t.Helper()
 	defer func() {
 		if recover() == nil {
@@ -208,5 +219,5 @@ func (f *fixture) dies(args files.DeleteArgs) {
 		}
 		f.OnStep(func(string, string) {})
 	}()
-	_, _ = f.Delete(context.Background(), args, files.CallOptions{Call: "tc_1"})
+	_, _ = f.Delete(context.Background(), args, files.CallOptions{Call: call})
 }

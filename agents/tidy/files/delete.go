@@ -26,7 +26,8 @@ type DeleteResult struct {
 	// Bytes that this set free: a file that still has another name frees none. For a trash, the bytes that were moved.
 	Bytes   int64     `json:"bytes"`
 	Refused []Refusal `json:"refused"`
-	// Unclear are files of which it cannot be shown whether this call removed them.
+	// Unclear are files of which it cannot be shown whether this call removed them. After a crash, files that are left in
+	// the private folder and belong to no path of the list are named here too, by where they lie.
 	Unclear []string `json:"unclear"`
 	// NotReached counts the files that the call was not to touch any more when it ended early.
 	NotReached int `json:"not_reached,omitempty"`

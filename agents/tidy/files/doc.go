@@ -19,6 +19,14 @@
 // touched, together with the "after" of the one before it; "leave" is written when nothing but the removal itself is left.
 // After a crash at most the item in flight has to be looked for, and it is nearly always found.
 //
+// That a journal is missing proves little: somebody may have removed it. So the folder of the journals holds a mark, made
+// with it, that says since when it is complete, and [Service.Reconcile] says of a call without a journal that it did not begin only if the
+// call is younger than the mark, and has no private folder. Everything else is unknown, and stays so. What cannot be told this way is
+// that single journals were removed while the mark was left.
+//
+// A file that a dead process left in its private folder goes back to its place, or is named if that is taken or gone; a scan
+// counts such folders as unfinished.
+//
 // Every access goes through [os.Root], parents are opened one by one without following links, and whatever is opened is
 // compared with what was looked at. Link counts, inode numbers and locks are needed, so [New] refuses on systems without them.
 package files

@@ -1,6 +1,10 @@
 package files
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
 
 // ErrorCode says why a whole call was refused or stopped. The codes of single files are [Code].
 type ErrorCode string
@@ -61,6 +65,28 @@ func (e *Error) Error() string {
 		text += " (" + e.Hint + ")"
 	}
 	return text
+}
+
+// failure makes an *Error that tells a lack of room, whatever sets its limit, apart from a broken disk.
+func failure(code ErrorCode, path, found, hint string, err error) *Error {
+	if more := moreRoom(err); more != "" {
+		found, hint = "no room is left: "+found, more
+	}
+	return &Error{Code: code, Path: path, Found: found, Hint: hint, Err: err}
+}
+
+// moreRoom says how to get room; empty for any other failure.
+func moreRoom(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room on the disk"
+	case errors.Is(err, syscall.EDQUOT):
+		return "make room, or have the quota of this user raised"
+	case errors.Is(err, syscall.EFBIG):
+		return "raise the limit on the size of a file (ulimit -f)"
+	default:
+		return ""
+	}
 }
 
 // Unwrap returns the cause.

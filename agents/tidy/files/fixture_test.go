@@ -7,12 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 )
@@ -46,10 +48,22 @@ func openFixture(t testing.TB, dir string) *fixture {
 	must(t, os.MkdirAll(f.root, 0o755))
 	allowed, err := files.Allow(f.root)
 	must(t, err)
-	f.Service, err = files.New(files.Options{Allowed: allowed, Journal: f.journal, HomeTrash: f.trash})
+	options := files.Options{Allowed: allowed, Journal: f.journal, HomeTrash: f.trash}
+	if _, err := os.Stat(f.journal); err != nil { // installed an hour ago
+		options.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+		_, err = files.New(options)
+		must(t, err)
+		options.Now = nil
+	}
+	f.Service, err = files.New(options)
 	must(t, err)
 	f.OnSync(func(*os.File) error { return nil }) // only a power cut would tell; TestJournalReachesTheDisk looks
 	return f
+}
+
+// callMade is the id of a call that was made at a time. One is made whenever a test may hear that it never began.
+func callMade(at time.Time) string {
+	return fmt.Sprintf("tc_%012x70008000000000000000", at.UnixMilli())
 }
 
 func must(t testing.TB, err error) {

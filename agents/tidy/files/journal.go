@@ -27,6 +27,7 @@ const (
 	kindRestore = "restore" // about to be put back
 	kindAfter   = "after"   // settled
 	kindEnd     = "end"     // the whole call is settled
+	kindLost    = "lost"    // a journal is missing that may have been there: nobody can tell any more
 )
 
 // entry is one line. Which fields are set depends on the kind.
@@ -69,8 +70,8 @@ func (s *Service) journalPath(call string) string {
 	return filepath.Join(s.journals, call+journalSuffix)
 }
 
-// createJournal makes the file, which fails when the call was started before, and writes its first line.
-func (s *Service) createJournal(call, op string, args DeleteArgs, items int) (*journal, error) {
+// createJournal makes the file, which fails when the call was started before, and writes its first line, and more lines at once.
+func (s *Service) createJournal(call, op string, args DeleteArgs, more ...entry) (*journal, error) {
 	path := s.journalPath(call)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -88,7 +89,10 @@ func (s *Service) createJournal(call, op string, args DeleteArgs, items int) (*j
 		return nil, secondStart(path)
 	}
 	if err == nil {
-		j.add(entry{Kind: kindBegin, Version: journalVersion, Op: op, Call: call, Root: args.Root, Args: digest(args), Items: items})
+		j.add(entry{Kind: kindBegin, Version: journalVersion, Op: op, Call: call, Root: args.Root, Args: digest(args), Items: len(itemsOf(args))})
+		for _, e := range more {
+			j.add(e)
+		}
 		err = j.sync()
 	}
 	if err == nil {
@@ -113,7 +117,7 @@ func journalError(path, found string, err error) error {
 	if already := (*Error)(nil); errors.As(err, &already) {
 		return err
 	}
-	return &Error{Code: ErrJournal, Path: path, Found: found, Hint: "make room or make the folder writable", Err: err}
+	return failure(ErrJournal, path, found, "make the folder writable", err)
 }
 
 // inPlace reports whether the locked file is still the one that the path names.
@@ -191,8 +195,8 @@ func (j *journal) before(i int, path string, st stamp) error {
 	return j.sync()
 }
 
-func (j *journal) leave(i int, name, trash string) error {
-	j.add(entry{Kind: kindLeave, Item: i, Name: name, Trash: trash})
+func (j *journal) leave(i int, links uint64, name, trash string) error {
+	j.add(entry{Kind: kindLeave, Item: i, Links: links, Name: name, Trash: trash})
 	return j.flush()
 }
 

@@ -20,16 +20,15 @@ type private struct {
 	tree *tree
 	name string
 	dir  *os.Root
+	lock *os.File // nil where folders cannot be locked
 }
 
 // makePrivate makes the call's own folder; one that exists already belongs to somebody else.
 func (s *Service) makePrivate(t *tree, call string) (*private, error) {
 	name := privatePrefix + call
 	if err := t.root.Mkdir(name, 0o700); err != nil {
-		return nil, &Error{
-			Code: ErrPrivateFolder, Path: path.Join(t.path, name), Found: "the private folder cannot be made",
-			Hint: "the folder must be writable, and nothing may have this name", Err: err,
-		}
+		return nil, failure(ErrPrivateFolder, path.Join(t.path, name), "the private folder cannot be made",
+			"the folder must be writable, and nothing may have this name", err)
 	}
 	p, err := s.openPrivate(t, call)
 	if err != nil {
@@ -39,7 +38,8 @@ func (s *Service) makePrivate(t *tree, call string) (*private, error) {
 	return p, nil
 }
 
-// openPrivate opens the folder that the call made. It must be on the root's file system and closed to others.
+// openPrivate opens the folder that the call made, and locks it: whoever works in it is alive, whether or not its journal
+// can still be found. It must be on the root's file system and closed to others.
 func (s *Service) openPrivate(t *tree, call string) (*private, error) {
 	name := privatePrefix + call
 	dir, err := openNext(t.root, name, nil)
@@ -57,15 +57,43 @@ func (s *Service) openPrivate(t *tree, call string) (*private, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	return &private{s: s, tree: t, name: name, dir: dir}, nil
+	p := &private{s: s, tree: t, name: name, dir: dir}
+	if err := p.take(); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
 }
 
-func (p *private) close() { _ = p.dir.Close() }
+// take locks the folder. A file system that locks no folders is no obstacle: the journal's lock says the same.
+func (p *private) take() error {
+	f, err := p.dir.Open(".")
+	if err != nil {
+		return err //nolint:wrapcheck // the callers say which folder.
+	}
+	taken, err := lock(f)
+	if err == nil && !taken {
+		_ = f.Close()
+		return &Error{
+			Code: ErrBusy, Path: path.Join(p.tree.path, p.name), Found: "the process that runs this call is still alive", Hint: "wait for its result",
+		}
+	}
+	p.lock = f
+	return nil
+}
+
+func (p *private) close() {
+	if p.lock != nil {
+		unlock(p.lock)
+		_ = p.lock.Close()
+	}
+	_ = p.dir.Close()
+}
 
 func (p *private) nameOf(i int) string { return p.name + "/" + strconv.Itoa(i) }
 
-// take moves a file in. The number must be free; only this process writes here.
-func (p *private) take(i int, file string) error {
+// bring moves a file in. The number must be free; only this process writes here.
+func (p *private) bring(i int, file string) error {
 	return p.tree.root.Rename(file, p.nameOf(i)) //nolint:wrapcheck // codeOfMove reads it.
 }
 
@@ -195,17 +223,29 @@ func (p *private) moveBack(t *tree, i int, file string) error {
 // removeIfEmpty takes the folder away unless a file had to stay in it.
 func (p *private) removeIfEmpty() { _ = p.tree.root.Remove(p.name) }
 
-// held lists the numbers of the files that lie in the folder.
-func (p *private) held() (map[int]bool, error) {
+// notReadable says which private folder cannot be looked into, unless the failure says more already.
+func notReadable(folder string, err error) error {
+	if already := (*Error)(nil); errors.As(err, &already) {
+		return err
+	}
+	return &Error{Code: ErrPrivateFolder, Path: folder, Found: "the private folder cannot be read", Err: err}
+}
+
+// held lists what lies in the folder: the numbers of items of the list, and the paths of everything else.
+func (p *private) held(items int) (numbers map[int]bool, strays []string, err error) {
 	names, err := readNames(p.dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, &Error{Code: ErrPrivateFolder, Path: path.Join(p.tree.path, p.name), Found: "cannot be listed", Err: err}
 	}
-	held := map[int]bool{}
+	numbers = map[int]bool{}
 	for _, name := range names {
-		if i, err := strconv.Atoi(strings.TrimSuffix(name, "/")); err == nil {
-			held[i] = true
+		name = strings.TrimSuffix(name, "/")
+		i, err := strconv.Atoi(name)
+		if err != nil || i < 0 || i >= items || strconv.Itoa(i) != name {
+			strays = append(strays, p.name+"/"+strings.ToValidUTF8(name, "\uFFFD"))
+			continue
 		}
+		numbers[i] = true
 	}
-	return held, nil
+	return numbers, strays, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -39,7 +40,7 @@ func TestNoSetLosesItsLastCopy(t *testing.T) {
 		for _, name := range names {
 			began[f.content(name)] = true
 		}
-		args := f.drawArgs(r, names, contents)
+		args, call := f.drawArgs(r, names, contents), callMade(time.Now())
 		removed := map[string]bool{} // contents of which somebody else removed a copy
 		points := []string{"journal", "checked", "before", "moved", "read", "leaving", "gone", "restoring"}
 		op := rapid.SampledFrom([]string{"delete", "trash"}).Draw(r, "op")
@@ -55,15 +56,15 @@ func TestNoSetLosesItsLastCopy(t *testing.T) {
 				panic("crash")
 			}
 		})
-		result, died := f.try(op, args)
+		result, died := f.try(op, call, args)
 		f.OnStep(func(string, string) {})
 		if died {
-			outcome, got, err := f.Reconcile(context.Background(), "tc_1", args)
+			outcome, got, err := f.Reconcile(context.Background(), call, args)
 			must(t, err)
 			if outcome == files.Unknown {
 				r.Fatalf("nobody knows: %+v", got)
 			}
-			_, again, err := f.Reconcile(context.Background(), "tc_1", args)
+			_, again, err := f.Reconcile(context.Background(), call, args)
 			must(t, err)
 			if fmt.Sprint(got) != fmt.Sprint(again) {
 				r.Fatalf("first %+v, then %+v", got, again)
@@ -128,13 +129,13 @@ func (f *fixture) meddle(r *rapid.T, names, contents []string, outside string, r
 }
 
 // try runs the removal and reports whether it died.
-func (f *fixture) try(op string, args files.DeleteArgs) (result files.DeleteResult, died bool) {
+func (f *fixture) try(op, call string, args files.DeleteArgs) (result files.DeleteResult, died bool) {
 	defer func() { died = recover() == "crash" }()
 	run := f.Delete
 	if op == "trash" {
 		run = f.Trash
 	}
-	result, _ = run(context.Background(), args, files.CallOptions{Call: "tc_1"})
+	result, _ = run(context.Background(), args, files.CallOptions{Call: call})
 	return result, false
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"strconv"
 )
 
@@ -36,9 +37,12 @@ func (o Outcome) String() string {
 }
 
 // Reconcile finds out, after a crash, what became of a call to [Service.Delete] or [Service.Trash] with these arguments, and puts back
-// the file that was in hand. It never removes a listed file. Asked again, it gives the same answer.
+// the file that was in hand. It never removes a listed file. Asked again, it gives the same outcome.
+// NotBegun is said only if the journal shows it, or if there is no journal, no private folder of the call, and the folder of the journals
+// is older than the call by its id, which must end in a UUIDv7.
 // With Unknown comes an *[Error] that says why: busy while the call's process still lives, journal_failed for a journal
-// that is damaged, lost with its folder, or belongs to other arguments, or the root's codes.
+// that is damaged, may be lost, or belongs to other arguments, or the root's codes. Even then a file in the private folder
+// goes back to its free place, or else is named in Unclear; the other fields of the result mean nothing then.
 func (s *Service) Reconcile(ctx context.Context, call string, args DeleteArgs) (Outcome, DeleteResult, error) {
 	none := emptyResult(args)
 	if err := checkCall(call); err != nil {
@@ -46,40 +50,50 @@ func (s *Service) Reconcile(ctx context.Context, call string, args DeleteArgs) (
 	}
 	j, lines, err := s.openJournal(call)
 	if errors.Is(err, fs.ErrNotExist) {
-		if s.lost(call) {
-			return Unknown, none, &Error{Code: ErrJournal, Path: s.journals, Found: "was made after this call: its journal is gone"}
-		}
-		return NotBegun, none, nil
+		return s.withoutJournal(ctx, call, args)
+	}
+	if errors.Is(err, &Error{Code: ErrBusy}) {
+		return Unknown, emptyResult(args), err
 	}
 	if err != nil {
-		return Unknown, none, err
+		return s.withoutBooks(ctx, call, args, err)
 	}
 	defer j.close()
 	b, err := readBooks(call, args, lines)
 	if err != nil {
-		return Unknown, none, journalError(j.path, "does not tell what was done", err)
+		return s.withoutBooks(ctx, call, args, journalError(j.path, "does not tell what was done", err))
 	}
-	if b.ended {
-		return Done, b.result(), nil
+	if b.lost {
+		return s.withoutBooks(ctx, call, args, s.lost("had no journal of this call when it was asked for", nil))
+	}
+	if !b.begun {
+		return s.unwritten(ctx, call, args, j)
 	}
 	t, err := s.openTree(args.Root)
+	if err != nil && b.ended {
+		return Done, b.result(), nil
+	}
 	if err != nil {
-		return Unknown, none, err
+		return Unknown, b.result(), err
 	}
 	defer t.close()
 	return s.settleOpen(ctx, call, t, j, b)
 }
 
-// settleOpen looks for the items in hand and closes the journal.
+// settleOpen looks for the items in hand and closes the journal. A closed one is looked at again only for what a power cut
+// brought back into the private folder.
 func (s *Service) settleOpen(ctx context.Context, call string, t *tree, j *journal, b *books) (Outcome, DeleteResult, error) {
 	p, err := s.openPrivate(t, call)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Unknown, b.result(), wrapped(ErrPrivateFolder, "the private folder cannot be read", err)
+		return unreadable(t.path, call, b, err)
 	}
 	if p != nil {
 		defer p.close()
 	}
-	if b.empty() && (p == nil || p.isEmpty()) {
+	if b.ended && p == nil {
+		return Done, b.result(), nil
+	}
+	if b.empty() && !b.ended && (p == nil || p.isEmpty()) {
 		// Nothing was ever about to be touched: a new start finds the place clean.
 		if p != nil {
 			p.removeIfEmpty()
@@ -94,10 +108,22 @@ func (s *Service) settleOpen(ctx context.Context, call string, t *tree, j *journ
 	if p != nil {
 		p.removeIfEmpty()
 	}
+	if b.ended && len(j.waiting) == 0 {
+		return Done, b.result(), nil
+	}
 	if err := j.end(); err != nil {
 		return Unknown, b.result(), err
 	}
 	return Done, b.result(), nil
+}
+
+// unreadable names a private folder that cannot be looked into. What a closed journal says stays true.
+func unreadable(root, call string, b *books, err error) (Outcome, DeleteResult, error) {
+	b.strays = []string{privatePrefix + call}
+	if b.ended {
+		return Done, b.result(), nil
+	}
+	return Unknown, b.result(), notReadable(path.Join(root, privatePrefix+call), err)
 }
 
 // looker finds out where the items in hand are.
@@ -114,15 +140,17 @@ func (l *looker) all(j *journal) error {
 	held := map[int]bool{}
 	if l.private != nil {
 		var err error
-		if held, err = l.private.held(); err != nil {
-			return &Error{Code: ErrPrivateFolder, Path: l.private.name, Found: "cannot be listed", Err: err}
+		if held, l.books.strays, err = l.private.held(len(l.books.items)); err != nil {
+			l.books.strays = []string{l.private.name}
+			return err
 		}
 	}
 	for i := range l.books.items {
 		state := &l.books.states[i]
 		// An item that counts as gone but lies in the private folder came back with a power cut.
 		returned := held[i] && state.after != nil && state.after.Kept == ""
-		if state.before == nil || (state.after != nil && !returned) {
+		// One that was never about to be touched cannot lie there, unless a line was lost with the power.
+		if state.before == nil && !held[i] || state.after != nil && !returned {
 			continue
 		}
 		e, err := l.look(i, state, held[i])
@@ -140,9 +168,8 @@ func (l *looker) all(j *journal) error {
 // this call only if nothing but the removal was left to do.
 func (l *looker) look(i int, state *state, held bool) (entry, error) {
 	path := l.books.items[i].path
-	id := identity{state.before.Dev, state.before.Ino}
 	if held {
-		if err := l.clearTrash(state, id); err != nil {
+		if err := l.clearTrash(state); err != nil {
 			return entry{}, err
 		}
 		if l.private.putBack(l.tree, i, path) == nil {
@@ -150,6 +177,7 @@ func (l *looker) look(i int, state *state, held bool) (entry, error) {
 		}
 		return entry{Code: CodeChanged, Kept: l.private.nameOf(i)}, nil
 	}
+	id := identity{state.before.Dev, state.before.Ino}
 	l.tree.forget()
 	now, err := l.tree.look(path)
 	here := err == nil && now.identity == id
@@ -184,16 +212,17 @@ func (l *looker) whole(i int) (entry, error) {
 	}
 }
 
+// freed counts no bytes for a file that had a further name at the last look before its removal.
 func (l *looker) freed(state *state) int64 {
-	if l.books.op == "delete" && state.before.Links > 1 {
+	if l.books.op == "delete" && state.leave.Links > 1 {
 		return 0
 	}
 	return state.before.Size
 }
 
 // clearTrash removes the file's entry in the trash before it goes back to its place.
-func (l *looker) clearTrash(state *state, id identity) error {
-	if state.leave == nil || state.leave.Trash == "" {
+func (l *looker) clearTrash(state *state) error {
+	if state.before == nil || state.leave == nil || state.leave.Trash == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(state.leave.Trash)
@@ -205,12 +234,12 @@ func (l *looker) clearTrash(state *state, id identity) error {
 	}
 	b := &trash{s: l.s, top: root, dir: ".", abs: state.leave.Trash}
 	defer b.close()
-	b.takeBack(state.leave.Name, id)
+	b.takeBack(state.leave.Name, identity{state.before.Dev, state.before.Ino})
 	return nil
 }
 
 // isEmpty reports whether no file lies in the folder.
 func (p *private) isEmpty() bool {
-	held, err := p.held()
-	return err == nil && len(held) == 0
+	held, strays, err := p.held(0)
+	return err == nil && len(held)+len(strays) == 0
 }

@@ -45,7 +45,7 @@ func (s *Service) newRun(op string, args DeleteArgs, options CallOptions) (*run,
 		return nil, err
 	}
 	items := itemsOf(args)
-	j, err := s.createJournal(options.Call, op, args, len(items))
+	j, err := s.createJournal(options.Call, op, args)
 	if err != nil {
 		end.close()
 		t.close()
@@ -134,7 +134,7 @@ func (r *run) one(ctx context.Context, i int) error {
 	}
 	r.touched = true
 	r.s.step("before", it.path)
-	if err := r.private.take(i, it.path); err != nil {
+	if err := r.private.bring(i, it.path); err != nil {
 		return r.notTaken(i, err)
 	}
 	r.s.step("moved", it.path)
@@ -154,7 +154,7 @@ func (r *run) finish(ctx context.Context, i int, it item, moved stamp) error {
 	if err != nil {
 		return r.giveUp(i, it, err)
 	}
-	if err := r.journal.leave(i, name, r.ending.place()); err != nil {
+	if err := r.journal.leave(i, moved.links, name, r.ending.place()); err != nil {
 		r.ending.cancel(name)
 		return r.giveUp(i, it, err)
 	}
@@ -247,7 +247,7 @@ func (r *run) notTaken(i int, err error) error {
 	code, known := codeOfMove(err)
 	if !known {
 		r.settle(i, entry{Code: codeNotReached})
-		return &Error{Code: ErrBroken, Path: r.items[i].path, Found: "cannot be moved", Err: err}
+		return failure(ErrBroken, r.items[i].path, "cannot be moved", "", err)
 	}
 	r.settle(i, entry{Code: code})
 	return nil

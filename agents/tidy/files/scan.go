@@ -21,9 +21,10 @@ const (
 	SkipSpecial         = "special"   // devices, pipes, sockets
 	SkipOtherFilesystem = "other_filesystem"
 	SkipNotUTF8         = "not_utf8"
-	SkipPrivate         = "private"  // folders of this product
-	SkipTrash           = "trash"    // what the user has thrown away is neither duplicate nor survivor
-	SkipVanished        = "vanished" // was there when its folder was read
+	SkipPrivate         = "private"    // folders of this product
+	SkipUnfinished      = "unfinished" // the private folder of a removal that is under way or did not end; a file may lie in it
+	SkipTrash           = "trash"      // what the user has thrown away is neither duplicate nor survivor
+	SkipVanished        = "vanished"   // was there when its folder was read
 )
 
 // ScanArgs asks for one page.

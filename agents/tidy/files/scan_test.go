@@ -65,6 +65,7 @@ func TestScanSkips(t *testing.T) {
 	f.write("bad\xfe/inside", "1")
 	f.write(".earshot-tc_0/1", "1")
 	f.write("sub/.earshot-tc_0/1", "1")
+	f.write(".earshot-list", "not the user's either")
 	f.write(".Trash-1000/files/x", "1")
 	f.write(".Trash/1000/files/x", "1")
 	f.write(".Trash-list", "a file of this name is a file")
@@ -75,7 +76,7 @@ func TestScanSkips(t *testing.T) {
 	}
 	wantSkipped := map[string]int{
 		files.SkipGit: 2, files.SkipEmpty: 1, files.SkipSymlink: 3, files.SkipHardLink: 2, files.SkipSpecial: 2,
-		files.SkipNotUTF8: 2, files.SkipPrivate: 2, files.SkipTrash: 2,
+		files.SkipNotUTF8: 2, files.SkipPrivate: 1, files.SkipUnfinished: 2, files.SkipTrash: 2,
 	}
 	if !maps.Equal(skipped, wantSkipped) {
 		t.Errorf("skipped %v, want %v", skipped, wantSkipped)

@@ -11,8 +11,9 @@ import (
 type Options struct {
 	// Allowed are the folders that may be worked in. Required.
 	Allowed *Allowed
-	// Journal is the folder for the journals of removals, absolute; it is made (0700) when missing. It had better lie
-	// outside every root; where it cannot, it is never listed and nothing in it is ever touched. Required.
+	// Journal is the folder for the journals of removals, absolute; it is made (0700) when missing, and marked with the time
+	// from which on it is complete. Of calls before that time, [Service.Reconcile] never says that they did not begin. It had better
+	// lie outside every root; where it cannot, it is never listed and nothing in it is ever touched. Required.
 	Journal string
 	// Private are more folders of the product, absolute (its data folder, say), with the same protection.
 	Private []string
@@ -28,7 +29,6 @@ type Options struct {
 type Service struct {
 	allowed   *Allowed
 	journals  string
-	since     time.Time // when journals was made, if this service had to
 	private   []string
 	homeTrash string
 	now       func() time.Time
@@ -55,18 +55,14 @@ func New(options Options) (*Service, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	fresh, err := makeJournals(options.Journal)
-	if err != nil {
-		return nil, &Error{Code: ErrJournal, Path: options.Journal, Found: "the journal folder cannot be made", Err: err}
+	if err := makeJournals(options.Journal, options.Now()); err != nil {
+		return nil, failure(ErrJournal, options.Journal, "the journal folder cannot be made", "", err)
 	}
 	s := &Service{
 		allowed: options.Allowed, journals: options.Journal,
 		private:   append([]string{options.Journal}, options.Private...),
 		homeTrash: options.HomeTrash, now: options.Now, scans: newScans(options.Scans), uid: os.Getuid(),
 		opened: func(*tree) {}, step: func(string, string) {}, link: (*os.Root).Link, append: appendLine, sync: (*os.File).Sync, topOf: topOf,
-	}
-	if fresh {
-		s.since = s.now().Truncate(time.Millisecond)
 	}
 	if s.homeTrash == "" {
 		s.homeTrash = defaultHomeTrash()

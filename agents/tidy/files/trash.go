@@ -64,10 +64,8 @@ func (s *Service) openTrash(t *tree) (*trash, error) {
 }
 
 func noTrash(root string, err error) error {
-	return &Error{
-		Code: ErrTrash, Path: root, Found: "there is no usable trash on the same disk; nothing was done",
-		Hint: "choose deletion, or a folder on the disk of your home", Err: err,
-	}
+	return failure(ErrTrash, root, "there is no usable trash on the same disk; nothing was done",
+		"choose deletion, or a folder on the disk of your home", err)
 }
 
 // topOf walks up to the highest folder of the same device.
@@ -195,7 +193,7 @@ func (b *trash) reserve(file string) (string, error) {
 		}
 		taken, err := b.take(name, file)
 		if err != nil {
-			return "", &Error{Code: ErrBroken, Path: b.abs, Found: "the trash cannot be written", Hint: "make room in the trash", Err: err}
+			return "", failure(ErrBroken, b.abs, "the trash cannot be written", "make the trash writable", err)
 		}
 		if taken {
 			return name, nil
@@ -246,7 +244,7 @@ func (b *trash) finish(p *private, i int, name string, st stamp) (int64, error) 
 		err = b.top.Rename(source, b.fileOf(name))
 	}
 	if err != nil {
-		return 0, &Error{Code: ErrBroken, Path: b.abs, Found: "the file cannot be moved to the trash", Err: err}
+		return 0, failure(ErrBroken, b.abs, "the file cannot be moved to the trash", "", err)
 	}
 	if !b.holds(name, st.identity) {
 		return 0, &Error{Code: ErrBroken, Path: b.abs, Found: "another file arrived in the trash than was sent"}

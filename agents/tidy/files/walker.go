@@ -158,7 +158,7 @@ func skippedName(name string) string {
 	switch {
 	case plain == ".git":
 		return SkipGit
-	case strings.HasPrefix(plain, privatePrefix):
+	case strings.HasPrefix(plain, privatePrefix) && plain == name:
 		return SkipPrivate
 	case plain == name:
 		return ""
@@ -186,6 +186,8 @@ func (w *walker) reasonAgainst(folder *os.Root, name string, st stamp) string {
 		return SkipOtherFilesystem
 	case w.barred[st.identity]:
 		return SkipPrivate
+	case strings.HasPrefix(name, privatePrefix):
+		return SkipUnfinished
 	case st.mode.IsDir() && st.identity == w.trash:
 		return SkipTrash
 	case st.mode.IsDir():

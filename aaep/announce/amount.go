@@ -1,0 +1,39 @@
+package announce
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// timeText writes a time to come, rounded up: 3 seconds, 5 minutes.
+func timeText(d time.Duration) string {
+	seconds := int64((d + time.Second - 1) / time.Second)
+	if seconds < 120 {
+		return legible.Counted(max(seconds, 0), "second")
+	}
+	if minutes := (seconds + 59) / 60; minutes < 120 {
+		return legible.Counted(minutes, "minute")
+	}
+	return legible.Counted((seconds+3599)/3600, "hour")
+}
+
+// clockText writes a moment as the clock on the wall shows it, never later than it is,
+// with the day when that is another one than of the moment now. Seconds are said where
+// they matter.
+func clockText(at, now time.Time, zone *time.Location) string {
+	suffix := ""
+	if zone == nil {
+		zone, suffix = time.UTC, " UTC"
+	}
+	layout := "15:04"
+	if at.Sub(now) < 2*time.Minute {
+		layout = time.TimeOnly
+	}
+	at, now = at.In(zone), now.In(zone)
+	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+		return fmt.Sprintf("%s on %s", at.Format(layout)+suffix, at.Format("2 January"))
+	}
+	return at.Format(layout) + suffix
+}

@@ -1,0 +1,65 @@
+package announce
+
+import "time"
+
+// Priority says how an announcement meets what is being said.
+type Priority string
+
+// The priorities.
+const (
+	Assertive Priority = "assertive" // interrupts
+	Polite    Priority = "polite"    // waits until nothing else is being said
+	Silent    Priority = "none"      // to be shown, not to be said
+)
+
+// Kind says what an announcement is about.
+type Kind string
+
+// The kinds.
+const (
+	KindStarted    Kind = "started"
+	KindState      Kind = "state"
+	KindProgress   Kind = "progress"
+	KindTool       Kind = "tool"
+	KindQuestion   Kind = "question"   // a question is put, or has got more time
+	KindWarning    Kind = "warning"    // the time of a question is running out
+	KindResolution Kind = "resolution" // a question has ended
+	KindOutput     Kind = "output"     // an answer has arrived; its text is elsewhere
+	KindHandoff    Kind = "handoff"
+	KindEnd        Kind = "end" // the session has ended
+	KindOther      Kind = "other"
+	KindRecap      Kind = "recap" // what had happened before
+)
+
+// Announcement is one text to be said.
+type Announcement struct {
+	// ID is unique and the same whenever the same events come in: it is made of the
+	// session, the event and a running number within it.
+	ID       string
+	Session  string // session_id
+	Event    string // event_id of what led to it
+	Seq      int64  // as given to [Announcer.Event]
+	Text     string // finished sentences on one line, at most about [MaxText] characters
+	Language string // BCP 47; "" where the event did not say
+	Priority Priority
+	Kind     Kind
+	Question int       // number of the question it is about; 0 for none, or for one without a number
+	At       time.Time // of the event, or of the tick
+}
+
+// saying is an announcement before it gets its place.
+type saying struct {
+	text, language string
+	priority       Priority
+	kind           Kind
+	question       int
+	unnamed        bool // says itself which session it is about
+}
+
+// one is a list of one saying, or of none without a text.
+func one(w saying) []saying {
+	if w.text == "" {
+		return nil
+	}
+	return []saying{w}
+}

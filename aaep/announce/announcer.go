@@ -1,0 +1,197 @@
+package announce
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Announcer says what one listener hears. Make it with [New].
+type Announcer struct {
+	wish     Preferences
+	since    time.Time
+	replay   bool        // what is being taken is a replay
+	sessions []*session  // in the order of their first event
+	open     []*question // in the order they were put
+	seen     ring
+	recent   []recent
+	history  []Announcement
+	last     Announcement
+	repeats  int // makes the ids of repetitions and recaps
+	nameless int // makes the ids of events that have none
+}
+
+// recent is one sentence that was said a moment ago.
+type recent struct {
+	session, text string
+	priority      Priority
+	at            time.Time
+}
+
+// New makes an announcer that has heard nothing.
+func New(p Preferences) *Announcer {
+	if p.Verbosity == "" {
+		p.Verbosity = aaep.VerbosityNormal
+	}
+	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen)}
+}
+
+// Event takes one event and its number within its session (0 where it has none), in
+// the order of the session, and returns what is to be said now, in order. An event that
+// was taken before says nothing.
+func (a *Announcer) Event(e aaep.Event, seq int64) []Announcement {
+	if e.ID != "" && !a.seen.add(e.SessionID+"\x00"+e.ID) {
+		return nil
+	}
+	a.replay = !e.Time.IsZero() && e.Time.Before(a.since)
+	var out []Announcement
+	if !a.replay {
+		out = a.CatchUp()
+	}
+	s := a.session(e)
+	s.heardReplay = s.heardReplay || a.replay && s.events == 0
+	s.events++
+	said := a.said(s, e, seq, a.urgently(e, a.say(s, e)))
+	if e.IsTerminal() {
+		s.ended = true
+		a.closeSession(s.id)
+	}
+	if a.replay {
+		a.miss(s, said)
+		return nil
+	}
+	return append(out, said...)
+}
+
+// say finds the words for an event.
+func (a *Announcer) say(s *session, e aaep.Event) []saying {
+	switch p := e.Payload.(type) {
+	case aaep.SessionStarted:
+		return a.started(s, e, p)
+	case aaep.StateChanged:
+		return a.state(e, p)
+	case aaep.ProgressUpdated:
+		return a.progress(s, e, p)
+	case aaep.ToolInvoked:
+		return a.invoked(s, e, p)
+	case aaep.ToolCompleted:
+		return a.completed(s, e, p)
+	case aaep.OutputStreaming:
+		return a.output(s, p)
+	case aaep.AwaitingConfirmation:
+		return a.confirmation(s, e, p)
+	case aaep.AwaitingClarification:
+		return a.clarification(s, e, p)
+	case aaep.HandoffRequested:
+		return a.handoff(e, p)
+	case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
+		return a.end(s, e)
+	case aaep.Other:
+		return a.other(e, p)
+	default:
+		return nil
+	}
+}
+
+// urgently makes what a critical event says interrupt, and gives words to one that has
+// none: nothing critical goes by unheard.
+func (a *Announcer) urgently(e aaep.Event, said []saying) []saying {
+	if urgency(e) != aaep.UrgencyCritical {
+		return said
+	}
+	if len(said) == 0 {
+		said = []saying{{text: "Something needs your attention, and says nothing of itself.", language: english, kind: KindOther}}
+	}
+	for i := range said {
+		said[i].priority = Assertive
+	}
+	return said
+}
+
+func urgency(e aaep.Event) aaep.Urgency {
+	if e.Urgency == "" {
+		return aaep.DefaultUrgency(e.Type())
+	}
+	return e.Urgency
+}
+
+// said gives sayings their place and remembers them. What the session said a moment ago
+// is left out, unless it has become urgent since.
+func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []Announcement {
+	var out []Announcement
+	base := a.base(e)
+	for _, w := range list {
+		w.text = a.named(s, w)
+		n := Announcement{
+			ID: base + strconv.Itoa(len(out)+1), Session: e.SessionID, Event: e.ID, Seq: seq, Text: w.text, Language: w.language,
+			Priority: w.priority, Kind: w.kind, Question: w.question, At: e.Time,
+		}
+		if w.kind == KindQuestion {
+			a.cue(n)
+		}
+		if a.justSaid(s.id, w, e.Time) {
+			continue
+		}
+		out = append(out, n)
+		a.keep(n)
+	}
+	return out
+}
+
+// base begins the ids of what an event says.
+func (a *Announcer) base(e aaep.Event) string {
+	if e.ID == "" {
+		a.nameless++
+		return e.SessionID + "._" + strconv.Itoa(a.nameless) + "."
+	}
+	return e.SessionID + "." + e.ID + "."
+}
+
+func (a *Announcer) keep(n Announcement) {
+	a.history = append(a.history, n)
+	if len(a.history) > MaxHistory {
+		a.history = append(a.history[:0], a.history[len(a.history)-MaxHistory:]...)
+	}
+	if n.Priority != Silent {
+		a.last = n
+	}
+}
+
+func (a *Announcer) justSaid(session string, w saying, at time.Time) bool {
+	for _, r := range a.recent {
+		if r.session == session && r.text == w.text && at.Sub(r.at).Abs() < recentTime && (r.priority == Assertive || w.priority != Assertive) {
+			return true
+		}
+	}
+	a.recent = append(a.recent, recent{session, w.text, w.priority, at})
+	if len(a.recent) > recentMost {
+		a.recent = append(a.recent[:0], a.recent[1:]...)
+	}
+	return false
+}
+
+// ring remembers the last keys that were added.
+type ring struct {
+	keys []string
+	next int
+	has  map[string]struct{}
+}
+
+func newRing(most int) ring { return ring{keys: make([]string, 0, most), has: map[string]struct{}{}} }
+
+// add reports whether the key is new.
+func (r *ring) add(key string) bool {
+	if _, old := r.has[key]; old {
+		return false
+	}
+	r.has[key] = struct{}{}
+	if len(r.keys) < cap(r.keys) {
+		r.keys = append(r.keys, key)
+		return true
+	}
+	delete(r.has, r.keys[r.next])
+	r.keys[r.next] = key
+	r.next = (r.next + 1) % len(r.keys)
+	return true
+}

@@ -1,0 +1,36 @@
+// Package announce turns the events of an agent into announcements: finished sentences
+// for a screen reader, each with a priority and a language. It decides what is said,
+// when it interrupts, and what is left out; a surface only places the texts.
+//
+// An [Announcer] belongs to one listener and may hear many sessions:
+//
+//	a := announce.New(announce.Preferences{Person: "ada", Zone: zone})
+//	for each event:       a.Event(event, seq)
+//	at the time a.Wake(): a.Tick(now)
+//
+// What interrupts ([Assertive]): questions, the end of their time, how others ended
+// them, errors, unknown fates, late results, a stop, and whatever the protocol calls
+// critical. All else waits its turn ([Polite]). Progress is told every ten percent at
+// most, and not more often than every five seconds. The agent's output is never read
+// out: that it has arrived is (OUT-08 holds trivially). Moves between the standard
+// states are silent. An event is taken once (SEQ-45, TR-06), and one session does not
+// say the same sentence twice within five seconds.
+//
+// A session is named only while more than one is live. Names, and all that stands for
+// a value, are isolated for bidirectional text and shown with their hidden characters;
+// reply tokens never appear.
+//
+// Own sentences are English. An event in another language speaks through its own
+// summaries only, so that no announcement mixes two languages; [Announcement].Language
+// says which one it is.
+//
+// Events from before [Preferences].Since, or before the time given to
+// [Announcer.Resume], are replays: they are taken in without a word and summed up, one
+// sentence for each session, at [Announcer.CatchUp], before the first newer event, or
+// at the next [Announcer.Tick] that is due. What was urgent among them, and questions
+// that are still open and were not yet put, then follow in full.
+//
+// Everything kept is bounded: [MaxSessions], [MaxQuestions], [MaxSeen], [MaxHistory],
+// and [MaxText] for each text. The package does no input or output and never reads the
+// clock. An Announcer is not safe for concurrent use.
+package announce

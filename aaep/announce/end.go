@@ -1,0 +1,63 @@
+package announce
+
+import (
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// end tells how a session ended. An answer that was never completed is there all the
+// same, and what was still asked is not asked any more.
+func (a *Announcer) end(s *session, e aaep.Event) []saying {
+	var said []saying
+	ready := "A part of an answer is there"
+	if e.Type() == aaep.TypeSessionCompleted {
+		ready = "The answer is ready"
+	}
+	for _, o := range s.outputs {
+		said = append(said, o.ready(ready)...)
+	}
+	s.outputs = nil
+	w := a.ending(e)
+	w.kind = KindEnd
+	if isEnglish(w.language) {
+		w.text = join(w.text, a.unasked(s.id))
+	}
+	return append(said, w)
+}
+
+func (a *Announcer) ending(e aaep.Event) saying {
+	switch p := e.Payload.(type) {
+	case aaep.SessionErrored:
+		w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+		if hint := sentence(p.RemediationHint, w.language); !strings.Contains(w.text, hint) && w.language == primary(e) {
+			w.text = join(w.text, hint)
+		}
+		return orElse(w, Assertive, "The work has failed.")
+	case aaep.SessionCancelled:
+		return orElse(a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
+	case aaep.SessionCompleted:
+		return orElse(a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
+	default:
+		return orElse(saying{}, Polite, "The session has ended.")
+	}
+}
+
+func orElse(w saying, priority Priority, text string) saying {
+	w.priority = priority
+	if w.text == "" {
+		w.text, w.language = text, english
+	}
+	return w
+}
+
+// unasked names the questions that end with their session.
+func (a *Announcer) unasked(session string) string {
+	var list []string
+	for _, q := range a.open {
+		if q.session == session && q.number > 0 && len(list) < maxAlarms {
+			list = append(list, questionLabel(q.number)+" is no longer asked.")
+		}
+	}
+	return join(list...)
+}

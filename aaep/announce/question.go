@@ -1,0 +1,260 @@
+package announce
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+const maxDeadline = 366 * 24 * time.Hour
+
+// question is one open question.
+type question struct {
+	session, token, event string
+	number                int
+	consent               bool
+	waiting               bool   // nobody who can answer it has been shown it
+	unlimited             bool   // its time is as long as a question's can be
+	action                string // what it is about, as it was put
+	silence               string // what happens without an answer, as a sentence, or ""
+	deadline              time.Time
+	warnAt                time.Time // zero: never, or done
+	full                  string    // the whole cue, also where only more time is told; "" in another language
+	cue                   Announcement
+	told                  bool // the cue was said, not only kept
+}
+
+// confirmation puts a question of consent.
+func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfirmation) []saying {
+	q := newQuestion(e, p.ReplyToken, p.TimeoutSeconds)
+	q.consent, q.action = true, p.Action
+	q.silence = "Without an answer it is not done."
+	final := p.Irreversible || p.Reversibility == aaep.Irreversible
+	if p.DefaultDecision == aaep.DecisionAccept && !final {
+		q.silence = "Without an answer it is done."
+	}
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	var facts []string
+	if n, ok := ours.Whole("bytes"); ok && n >= 0 && !strings.Contains(p.Action, legible.Size(n)) {
+		facts = append(facts, legible.Size(n))
+	}
+	if final {
+		facts = append(facts, "cannot be undone")
+	}
+	earlier, _ := ours.Text("earlier")
+	body := withFacts(sentence(legible.Shorten(first(legible.Line(p.Action), "The agent asks for your consent."), maxAction), english), facts)
+	if a.wish.Verbosity != aaep.VerbosityTerse {
+		body = join(body, sentence(earlier, english))
+	}
+	if a.wish.Verbosity == aaep.VerbosityDetailed {
+		body = join(body, sentence(p.Consequence, english))
+	}
+	text := a.cueText(s, q, earlier != "", body, e.Time)
+	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
+}
+
+// clarification puts a question that is not a consent.
+func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClarification) []saying {
+	q := newQuestion(e, p.ReplyToken, p.TimeoutSeconds)
+	q.action = p.Question
+	if p.DefaultResponse != "" {
+		q.silence = "Without an answer it is: " + shown(p.DefaultResponse, maxName) + "."
+	}
+	body := sentence(legible.Shorten(first(legible.Line(p.Question), "The agent asks for an answer."), maxAction), english)
+	if a.wish.Verbosity == aaep.VerbosityDetailed {
+		if !strings.Contains(p.Question, p.Context) {
+			body = join(body, sentence(p.Context, english))
+		}
+		for i, c := range p.Choices {
+			body = join(body, strconv.Itoa(i+1)+": "+sentence(c.Label, english))
+		}
+	}
+	text := a.cueText(s, q, false, body, e.Time)
+	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
+}
+
+// newQuestion reads what both kinds share.
+func newQuestion(e aaep.Event, token string, timeout int64) *question {
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	written, _ := ours.Text("deadline")
+	deadline, err := time.Parse(time.RFC3339, written)
+	if err != nil { // another producer's: the event says it all (CONF-53)
+		timeout = min(max(timeout, 0), int64(maxDeadline/time.Second))
+		deadline = e.Time.Add(time.Duration(timeout) * time.Second)
+	}
+	q := &question{session: e.SessionID, token: token, event: e.ID, number: number(ours), deadline: deadline, warnAt: WarnAt(e.Time, deadline)}
+	q.waiting, _ = ours.Flag("waiting")
+	q.unlimited, _ = ours.Flag("unlimited")
+	return q
+}
+
+// number is that of the question an event is about, or 0.
+func number(ours aaep.Document) int {
+	const most = 1_000_000_000
+	if n, ok := ours.Whole("question"); ok && n > 0 && n < most {
+		return int(n)
+	}
+	return 0
+}
+
+// cueText is the sentence by which a question is put, or by which it gets more time.
+func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at time.Time) string {
+	label, until := questionLabel(q.number), a.untilText(q, at)
+	old := a.find(q)
+	more := label + " has more time. " + until
+	switch {
+	case q.waiting:
+		more = label + " waits: nobody who can answer it has been shown it."
+	case old != nil && old.waiting:
+		more = "The time to answer " + strings.ToLower(label[:1]) + label[1:] + " starts now. " + until
+	}
+	if title := a.title(s); title != "" {
+		label += ", " + title
+	}
+	if anew {
+		label += ", asked anew"
+	}
+	q.full = label + ": " + join(body, until)
+	if old != nil && q.number > 0 && old.action == q.action && old.consent == q.consent {
+		return more
+	}
+	return q.full
+}
+
+// untilText says until when a question can be answered.
+func (a *Announcer) untilText(q *question, at time.Time) string {
+	switch end := clockText(q.deadline, at, a.wish.Zone); {
+	case !q.deadline.After(at):
+		return "The time to answer is over."
+	case q.waiting:
+		return "It waits until somebody who can answer is shown it, at most until " + end + "."
+	case q.unlimited:
+		return "There is no time limit; it stays open until " + end + "."
+	default:
+		return "Answer by " + end + "."
+	}
+}
+
+func questionLabel(number int) string {
+	if number == 0 {
+		return "A question"
+	}
+	return "Question " + strconv.Itoa(number)
+}
+
+// withFacts adds short facts to what is asked: inside its sentence where it is one.
+func withFacts(body string, facts []string) string {
+	if len(facts) == 0 {
+		return body
+	}
+	plain, dot := strings.CutSuffix(body, ".")
+	if dot && !strings.Contains(plain, ". ") && !ended(plain) {
+		return plain + ", " + strings.Join(facts, ", ") + "."
+	}
+	own := strings.Join(facts, ", ")
+	return body + " " + strings.ToUpper(own[:1]) + own[1:] + "."
+}
+
+// join puts sentences behind each other.
+func join(sentences ...string) string {
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+}
+
+// put remembers a question as open and says its cue.
+func (a *Announcer) put(q *question, e aaep.Event, w saying) []saying {
+	a.drop(a.find(q))
+	if len(a.open) >= MaxQuestions {
+		a.open = slices.Delete(a.open, 0, 1)
+	}
+	a.open = append(a.open, q)
+	w.kind, w.priority, w.question, w.unnamed = KindQuestion, Assertive, q.number, isEnglish(primary(e))
+	if w.text == "" {
+		w.text, w.language = questionLabel(q.number)+" waits for your answer.", english
+	}
+	return one(w)
+}
+
+// find returns the open question that another one replaces.
+func (a *Announcer) find(q *question) *question {
+	return a.openQuestion(q.session, q.number, q.token)
+}
+
+func (a *Announcer) openQuestion(session string, number int, token string) *question {
+	for _, q := range a.open {
+		if q.session == session && (number > 0 && q.number == number || number == 0 && token != "" && q.token == token) {
+			return q
+		}
+	}
+	return nil
+}
+
+func (a *Announcer) drop(q *question) {
+	a.open = slices.DeleteFunc(a.open, func(other *question) bool { return other == q })
+}
+
+// closeSession ends the questions that a session leaves behind (SEQ-38).
+func (a *Announcer) closeSession(session string) {
+	a.open = slices.DeleteFunc(a.open, func(q *question) bool { return q.session == session })
+}
+
+// cue keeps the announcement by which the newest question was put, in full also where
+// only its new end was told.
+func (a *Announcer) cue(n Announcement) {
+	q := a.open[len(a.open)-1]
+	q.cue, q.told = n, !a.replay
+	if q.full != "" && isEnglish(n.Language) {
+		q.cue.Text = q.full
+	}
+}
+
+// Wake returns when [Announcer.Tick] next has something to say; zero means not before
+// another event. It is due at once when the time has passed already.
+func (a *Announcer) Wake() time.Time {
+	var due time.Time
+	sooner := func(at time.Time) {
+		if !at.IsZero() && (due.IsZero() || at.Before(due)) {
+			due = at
+		}
+	}
+	if a.behind() {
+		sooner(a.since.Add(settle))
+	}
+	for _, q := range a.open {
+		sooner(q.warnAt)
+	}
+	return due
+}
+
+// Tick says what time alone brings: the summary of replays, and that the time of an
+// open question is running out, once for each end.
+func (a *Announcer) Tick(now time.Time) []Announcement {
+	var out []Announcement
+	if a.behind() && !now.Before(a.since.Add(settle)) {
+		out = a.CatchUp()
+	}
+	due := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return q.warnAt.IsZero() || q.warnAt.After(now) })
+	slices.SortStableFunc(due, func(x, y *question) int { return cmp.Compare(x.deadline.UnixNano(), y.deadline.UnixNano()) })
+	for _, q := range due {
+		q.warnAt = time.Time{}
+		if !q.deadline.After(now) {
+			continue // how it ended is told by its own event
+		}
+		what := "question " + strconv.Itoa(q.number)
+		if q.number == 0 {
+			what = "a question"
+		}
+		n := Announcement{
+			ID: q.cue.ID + ".warning", Session: q.session, Event: q.event, Seq: q.cue.Seq, Language: english,
+			Text:     join(timeText(q.deadline.Sub(now))+" left to answer "+what+".", q.silence, "To get more, ask for more time for "+what+"."),
+			Priority: Assertive, Kind: KindWarning, Question: q.number, At: now,
+		}
+		a.keep(n)
+		out = append(out, n)
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package announce
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// session is what is kept about one session.
+type session struct {
+	id, agent   string
+	ordinal     int // among the live sessions of the same agent, from 1
+	events      int
+	heardReplay bool // its first event was a replay
+	began       time.Time
+	request     string
+	ended       bool
+	progress    told
+	outputs     []*output
+	missed      missed
+}
+
+// session finds what is known of the session of an event, or begins it.
+func (a *Announcer) session(e aaep.Event) *session {
+	i := slices.IndexFunc(a.sessions, func(s *session) bool { return s.id == e.SessionID })
+	if i >= 0 {
+		return a.sessions[i]
+	}
+	if len(a.sessions) >= MaxSessions {
+		a.forget()
+	}
+	s := &session{id: e.SessionID, agent: agentName(e.Producer), began: e.Time, ordinal: 1}
+	for _, other := range a.sessions {
+		if other.agent == s.agent && (!other.ended || other.missed.events > 0) {
+			s.ordinal = max(s.ordinal, other.ordinal+1)
+		}
+	}
+	a.sessions = append(a.sessions, s)
+	return s
+}
+
+// forget drops the oldest session that has ended, else the oldest.
+func (a *Announcer) forget() {
+	i := max(0, slices.IndexFunc(a.sessions, func(s *session) bool { return s.ended }))
+	a.closeSession(a.sessions[i].id)
+	a.sessions = slices.Delete(a.sessions, i, i+1)
+}
+
+func agentName(p aaep.Producer) string {
+	return nameText(first(p.AgentName, p.AgentID, "agent"))
+}
+
+// title is how a session is called while more than one is live, or about to be summed
+// up, and "" otherwise.
+// Agents of one name are numbered.
+func (a *Announcer) title(s *session) string {
+	others, namesakes := 0, 0
+	for _, other := range a.sessions {
+		if other == s || other.ended && other.missed.events == 0 {
+			continue
+		}
+		others++
+		if other.agent == s.agent {
+			namesakes++
+		}
+	}
+	switch {
+	case others == 0:
+		return ""
+	case namesakes > 0 || s.ordinal > 1:
+		return s.agent + " " + strconv.Itoa(s.ordinal)
+	}
+	return s.agent
+}
+
+// named puts the title of the session before a text that does not begin with it.
+func (a *Announcer) named(s *session, w saying) string {
+	title := a.title(s)
+	if title == "" || w.unnamed || strings.HasPrefix(w.text, title+" ") {
+		return w.text
+	}
+	return title + ": " + w.text
+}
+
+func (a *Announcer) started(s *session, e aaep.Event, p aaep.SessionStarted) []saying {
+	s.began, s.request = e.Time, shown(p.RequestText, maxRequest)
+	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if title := a.title(s); title != "" && title != s.agent && isEnglish(w.language) {
+		w.text = title + " has started."
+		if s.request != "" && a.wish.Verbosity != aaep.VerbosityTerse {
+			w.text = title + " has started on this request: “" + s.request + "”."
+		}
+	}
+	w.kind = KindStarted
+	return one(w)
+}

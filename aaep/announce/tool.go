@@ -1,0 +1,70 @@
+package announce
+
+import (
+	"strconv"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// longTool is how long a tool that only looks must have taken, in milliseconds, for its
+// end to be told: one that is quick has said what it does, and something else follows.
+const longTool = 5000
+
+// invoked tells that a tool begins.
+func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []saying {
+	s.progress = told{}
+	if urgency(e) == aaep.UrgencyBackground && a.wish.Verbosity == aaep.VerbosityTerse {
+		return nil
+	}
+	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if n := number(aaep.Read(e.Extensions[aaep.PrefixEarshot])); n > 0 {
+		if a.wish.Verbosity != aaep.VerbosityDetailed && !a.replay { // what was asked need not be said again
+			w = a.framed(e, "What question "+strconv.Itoa(n)+" asked for begins now.", p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+		}
+		w.question = n
+	}
+	if w.text == "" {
+		w.text, w.language = "Using the tool "+nameText(p.Tool)+".", english
+	}
+	w.kind = KindTool
+	return one(w)
+}
+
+// completed tells how a tool ended. What failed, and what nobody knows, interrupts.
+func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []saying {
+	s.progress = told{}
+	if p.Status == aaep.ToolSuccess {
+		return a.succeeded(e, p)
+	}
+	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if e.Extension(aaep.PrefixUTP, "code") == "outcome_unknown" && a.wish.Verbosity != aaep.VerbosityDetailed {
+		// The question that follows says what it is about.
+		w = a.own(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")
+	}
+	if w.text == "" {
+		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", sentence(p.ErrorMessage, english)), english
+	}
+	w.kind, w.priority = KindTool, Assertive
+	return one(w)
+}
+
+func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
+	if urgency(e) == aaep.UrgencyBackground {
+		long := p.DurationMS != nil && *p.DurationMS >= longTool
+		switch a.wish.Verbosity {
+		case aaep.VerbosityTerse:
+			return nil
+		case aaep.VerbosityNormal:
+			if !long {
+				return nil
+			}
+		case aaep.VerbosityDetailed:
+		}
+	}
+	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if w.text == "" {
+		w.text, w.language = "The tool "+nameText(p.Tool)+" has finished.", english
+	}
+	w.kind = KindTool
+	return one(w)
+}

@@ -1,0 +1,179 @@
+package capture
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultLimit is how many bytes a message may have at most, unless said otherwise.
+const DefaultLimit = 16 << 20
+
+// Options of a [Reader].
+type Options struct {
+	// Limit is how many bytes one message may have; default [DefaultLimit]. A longer one is
+	// passed over, and handed out with an error and its first bytes.
+	Limit int
+}
+
+// Reader splits a file into its messages. Values follow each other with or without white
+// space between them; the items of an array that stands outermost are messages of their
+// own. Make it with [NewReader].
+type Reader struct {
+	w     *window
+	limit int
+
+	array  bool // within an outermost array
+	comma  bool // the array has an item, so that a comma is due
+	marked bool // a byte order mark stands before the first message
+	begun  place
+	over   error
+}
+
+type place struct {
+	line, column int
+	offset       int64
+}
+
+// NewReader reads from in, and ahead of what it hands out.
+func NewReader(in io.Reader, o Options) *Reader {
+	limit := cmp.Or(max(o.Limit, 0), DefaultLimit)
+	return &Reader{w: newWindow(in, limit), limit: limit}
+}
+
+// Offset is how many bytes have been handed out or passed over.
+func (r *Reader) Offset() int64 { return r.w.offset }
+
+// Next returns the next message, whole or broken. At the end it returns [io.EOF]; any
+// other error is that of reading, and final.
+func (r *Reader) Next() (Message, error) {
+	if r.over != nil {
+		return Message{}, r.over
+	}
+	m, err := r.next()
+	if err != nil {
+		r.over = err
+		return Message{}, err
+	}
+	if r.marked {
+		m.Raw, r.marked = append(bytes.Clone(byteOrderMark), m.Raw...), false
+	}
+	return m, nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+func (r *Reader) next() (Message, error) {
+	if r.w.offset == 0 {
+		r.passMark()
+	}
+	for {
+		c, err := r.gap()
+		switch {
+		case errors.Is(err, io.EOF) && r.array:
+			return r.unclosed(), nil
+		case err != nil:
+			return Message{}, err
+		case c == '[' && !r.array:
+			r.array, r.comma = true, false
+		case c == ']' && r.array:
+			r.array = false
+		case c == ',' && r.comma:
+			r.comma = false
+		default:
+			return r.message(c)
+		}
+		r.w.take()
+	}
+}
+
+// passMark goes past a byte order mark, which belongs to no value.
+func (r *Reader) passMark() {
+	r.w.begin() // so that nothing is dropped before all of it is there
+	defer func() { r.w.mark = -1 }()
+	for i, want := range byteOrderMark {
+		if c, err := r.w.peek(); err != nil || c != want {
+			r.w.next -= i
+			return
+		}
+		r.w.next++
+	}
+	r.w.offset, r.w.column, r.marked = int64(len(byteOrderMark)), 1+len(byteOrderMark), true
+}
+
+// unclosed is the last word on an array that the file does not end.
+func (r *Reader) unclosed() Message {
+	r.array, r.comma = false, false
+	here := r.here()
+	return Message{Line: here.line, Column: here.column, Offset: here.offset, Err: r.broken(here, "the file ends within an array, expected ] at its end")}
+}
+
+func (r *Reader) here() place {
+	return place{line: r.w.line, column: r.w.column, offset: r.w.offset}
+}
+
+func (r *Reader) broken(at place, reason string) *BrokenError {
+	return &BrokenError{Line: at.line, Column: at.column, Offset: at.offset, Reason: reason}
+}
+
+// message reads the value whose first byte is c.
+func (r *Reader) message(c byte) (Message, error) {
+	r.begun = r.here()
+	due := r.array && r.comma
+	r.comma = r.array
+	r.w.begin()
+	reason, err := r.value(c)
+	if err != nil {
+		return Message{}, err
+	}
+	at := r.here()
+	raw, whole := r.w.end()
+	m := Message{Raw: raw, Line: r.begun.line, Column: r.begun.column, Offset: r.begun.offset}
+	switch {
+	case reason != "":
+		m.Raw = bytes.Clone(raw) // going on may move the window
+		m.Err = r.broken(at, reason)
+		return m, r.resume()
+	case !whole:
+		m.Err = r.broken(r.begun, fmt.Sprintf("found a message of more than %d bytes, which is the limit", r.limit))
+	case due:
+		m.Err = r.broken(r.begun, "found the next item of the array, expected a comma before it")
+	}
+	return m, nil
+}
+
+// resume goes on behind a broken value: to the next line that has a bracket in the column
+// where the value began, as the messages of one file have.
+func (r *Reader) resume() error {
+	for {
+		c, err := r.w.peek()
+		switch {
+		case errors.Is(err, io.EOF):
+			r.array = false // that it is not closed is the same mistake
+			return nil
+		case err != nil:
+			return err
+		case (c == '{' || c == '[') && r.w.column == r.begun.column && r.w.line > r.begun.line:
+			r.comma = false
+			return nil
+		case c == ']' && r.array && r.w.column < r.begun.column:
+			return nil
+		}
+		r.w.take()
+	}
+}
+
+// gap passes over what may stand between values and answers the byte behind it.
+func (r *Reader) gap() (byte, error) {
+	for {
+		c, err := r.w.peek()
+		if err != nil || !space(c) {
+			return c, err
+		}
+		r.w.take()
+	}
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

@@ -1,0 +1,117 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	windowSize = 256 << 10
+	headSize   = 4 << 10 // what is kept of a message over the limit
+)
+
+// window is the part of a file that is looked at: from the first byte of the value that
+// is being read to what has been read ahead.
+type window struct {
+	in    io.Reader
+	limit int
+
+	bytes  []byte
+	mark   int // where the value begins; -1 between values
+	next   int // the byte to look at
+	failed error
+
+	line, column int
+	offset       int64
+	head         []byte // of a value over the limit
+}
+
+func newWindow(in io.Reader, limit int) *window {
+	return &window{in: in, limit: limit, bytes: make([]byte, 0, windowSize), mark: -1, line: 1, column: 1}
+}
+
+// peek answers the byte to look at.
+func (w *window) peek() (byte, error) {
+	for w.next == len(w.bytes) {
+		if w.failed != nil {
+			return 0, w.failed
+		}
+		w.fill()
+	}
+	return w.bytes[w.next], nil
+}
+
+// fill reads more behind what there is. What is read already and belongs to no value
+// makes room.
+func (w *window) fill() {
+	w.shorten()
+	from := w.next
+	if w.mark >= 0 {
+		from = w.mark
+		w.mark = 0
+	}
+	w.bytes = w.bytes[:copy(w.bytes, w.bytes[from:])]
+	w.next -= from
+	if len(w.bytes) == cap(w.bytes) {
+		w.bytes = append(make([]byte, 0, min(2*cap(w.bytes), w.limit+windowSize)), w.bytes...)
+	}
+	n, err := w.in.Read(w.bytes[len(w.bytes):cap(w.bytes)])
+	w.bytes = w.bytes[:len(w.bytes)+n]
+	if err != nil {
+		w.failed = fmt.Errorf("capture: %w", err)
+		if errors.Is(err, io.EOF) {
+			w.failed = io.EOF
+		}
+	}
+}
+
+// shorten drops the bytes of a value that is over the limit, but for its beginning.
+func (w *window) shorten() {
+	if w.mark < 0 || w.next-w.mark <= w.limit {
+		return
+	}
+	if len(w.head) == 0 {
+		w.head = append(w.head, w.bytes[w.mark:w.mark+min(headSize, w.limit)]...)
+	}
+	w.mark = w.next
+}
+
+// begin says that a value begins at the byte to look at.
+func (w *window) begin() { w.mark, w.head = w.next, w.head[:0] }
+
+// end gives the value that ends before the byte to look at, and whether that is the
+// whole of it.
+func (w *window) end() (raw []byte, whole bool) {
+	w.shorten()
+	raw, whole = w.bytes[w.mark:w.next], len(w.head) == 0
+	w.mark = -1
+	if !whole {
+		raw = w.head
+	}
+	return raw, whole
+}
+
+// take goes past the byte to look at.
+func (w *window) take() {
+	c := w.bytes[w.next]
+	w.next++
+	w.offset++
+	w.column++
+	if c == '\n' {
+		w.line, w.column = w.line+1, 1
+	}
+}
+
+// skip goes past the bytes at hand that are none of those in set, which has a line feed.
+func (w *window) skip(set string) {
+	ahead := w.bytes[w.next:]
+	n := bytes.IndexAny(ahead, set)
+	if n < 0 {
+		n = len(ahead)
+	}
+	w.next += n
+	w.offset += int64(n)
+	w.column += n
+}

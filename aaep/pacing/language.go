@@ -1,0 +1,62 @@
+package pacing
+
+import (
+	"strings"
+
+	"golang.org/x/text/language"
+)
+
+// chooseLanguages returns those of the asked tags that some offered language serves,
+// spelled as they were asked (HS-29, C-50), and the offered tag that serves the first
+// of them.
+func chooseLanguages(asked, offered []string) (served []string, first string) {
+	for _, tag := range asked {
+		own := serve(tag, offered)
+		if own == "" {
+			continue
+		}
+		if served == nil {
+			first = own
+		}
+		served = append(served, tag)
+	}
+	return served, first
+}
+
+// serve returns the offered tag for one asked tag, or "" (C-100): the same tag; else
+// one that the asked tag narrows, the closest first; else one that narrows the asked
+// tag. Letter case does not matter; another script is another language.
+func serve(asked string, offered []string) string {
+	for broader := asked; broader != ""; broader = parent(broader) {
+		for _, own := range offered {
+			if strings.EqualFold(own, broader) && sameScript(own, asked) {
+				return own
+			}
+		}
+	}
+	for _, own := range offered {
+		if len(own) > len(asked) && own[len(asked)] == '-' && strings.EqualFold(own[:len(asked)], asked) && sameScript(own, asked) {
+			return own
+		}
+	}
+	return ""
+}
+
+// parent drops the last part of a tag.
+func parent(tag string) string {
+	i := strings.LastIndexByte(tag, '-')
+	return tag[:max(i, 0)]
+}
+
+// sameScript answers whether two tags are written in one script, said or likely. Tags
+// that are not registered have none that could differ.
+func sameScript(a, b string) bool {
+	x, err1 := language.Parse(a)
+	y, err2 := language.Parse(b)
+	if err1 != nil || err2 != nil {
+		return true
+	}
+	first, _ := x.Script()
+	second, _ := y.Script()
+	return first == second
+}

@@ -1,0 +1,177 @@
+package pacing
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Negotiate answers a request: with terms and the message that grants them, or with
+// the message that refuses, and then the other two are zero. Exactly one message is
+// for the subscriber (HS-07). SubscriptionID is fresh, see [aaep.NewID].
+//
+// It refuses a version of another major number, or a pre-release that is not spoken
+// (HS-44); a demand for a signed manifest where there is none (HS-45); two chosen
+// extensions of one prefix (HS-46); and a capability earshot that cannot be read,
+// because to ignore it would send more than was asked for.
+func Negotiate(r aaep.SubscriptionRequest, o Offer, subscriptionID string) (Terms, aaep.SubscriptionAccepted, *aaep.SubscriptionRejected) {
+	version, ok := chooseVersion(r.AAEPVersion, o.versions())
+	if !ok {
+		return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonVersionUnsupported,
+			"found AAEP version %q, expected one that is compatible with %s", clip(r.AAEPVersion), strings.Join(o.versions(), ", "))
+	}
+	return grant(Terms{SubscriptionID: subscriptionID, Version: version}, r.Capabilities, o)
+}
+
+// Renegotiate answers a wish for other terms. Each member of c replaces the whole
+// member that was honoured, the others stay as they were honoured (HS-62, C-56); so a
+// rate may rise again. After a refusal the subscription is over (HS-61). The receiver
+// does not change: new terms hold for what is delivered after the accepted message has
+// been sent (HS-63), see [Pacer.SetTerms].
+func (t Terms) Renegotiate(c aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionAccepted, *aaep.SubscriptionRejected) {
+	return grant(Terms{SubscriptionID: t.SubscriptionID, Version: t.Version}, overlay(t.Honored.Clone(), c), o)
+}
+
+// Malformed answers a request or a renegotiation that could not be read; err is what
+// the decoder of package aaep said (C-53). No value that the sender wrote is repeated.
+func Malformed(err error) aaep.SubscriptionRejected {
+	refused, ok := errors.AsType[*aaep.Error](err)
+	if !ok || len(refused.Violations) == 0 {
+		return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "The message cannot be read; see the schema of " + aaep.TypeSubscriptionRequest + "."}
+	}
+	first := refused.Violations[0]
+	place := first.Path
+	if place == "" {
+		place = "the whole message"
+	}
+	rejected := reject(aaep.ReasonUnknown, "The message breaks the rule %s (%s) at %s.", first.Rule, first.Spec, clip(place))
+	if first.Path == "/capabilities" || strings.HasPrefix(first.Path, "/capabilities/") {
+		rejected.ReasonCode = aaep.ReasonCapabilitiesIncompatible
+	}
+	return *rejected
+}
+
+// grant turns what is asked into terms.
+func grant(t Terms, asked aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionAccepted, *aaep.SubscriptionRejected) {
+	accepted := aaep.SubscriptionAccepted{SubscriptionID: t.SubscriptionID, AAEPVersion: t.Version, Producer: o.Producer, ManifestURI: o.ManifestURI}
+	if said(asked.AcceptSignedManifestsOnly) {
+		if o.SignedManifest == "" {
+			return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonManifestSignatureRequired, "You accept signed manifests only, and there is none.")
+		}
+		accepted.SignedManifest = o.SignedManifest // HS-27
+	}
+	chosen := common(asked.SupportedExtensions, o.Extensions)
+	prefixes, clash := prefixesOf(chosen, o)
+	if clash != "" {
+		return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonCapabilitiesIncompatible, "Two of the extensions use the prefix %q; ask for one of them.", clip(clash))
+	}
+	narrowing, err := readScope(asked.Extensions[aaep.PrefixEarshot])
+	if err != nil {
+		return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonCapabilitiesIncompatible, "The capability earshot cannot be read: %v.", err)
+	}
+	t.prefixes, t.Sessions, t.ObserveQuestions = prefixes, narrowing.SessionIDs, narrowing.ObserveQuestions
+	t.Honored, t.Language, accepted.NegotiationNotes = honour(asked, o, chosen, narrowing)
+	accepted.HonoredCapabilities = t.Honored.Clone()
+	return t, accepted, nil
+}
+
+// honour returns what is kept of what is asked, the language that serves best, and what
+// has to be said about the difference.
+func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) (honored aaep.Capabilities, tongue, notes string) {
+	asked = asked.Clone()
+	honored = aaep.Capabilities{
+		MaxEventsPerSecond:         slower(asked.MaxEventsPerSecond, o.MaxRate),
+		PreferredVerbosity:         asked.PreferredVerbosity,
+		SupportsConfirmationReply:  asked.SupportsConfirmationReply,
+		SupportsClarificationReply: asked.SupportsClarificationReply,
+		EventFilters:               asked.EventFilters,
+		SupportedConformanceLevels: common(asked.SupportedConformanceLevels, o.Levels),
+		SupportedExtensions:        chosen,
+		AcceptSignedManifestsOnly:  asked.AcceptSignedManifestsOnly,
+	}
+	if object := narrowing.write(); object != nil {
+		honored.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: object}
+	}
+	var said []string
+	wanted := asked.Languages
+	if wanted == nil {
+		wanted = []string{"en-US"} // CAP-03
+	}
+	served, tongue := chooseLanguages(wanted, o.Languages)
+	if asked.Languages != nil {
+		honored.Languages = served
+		if served == nil {
+			said = append(said, "None of the languages is spoken; text comes in the producer's own.")
+		}
+	}
+	if len(asked.CoalesceBoundaries) > 0 || asked.CognitiveLoad != "" || asked.PaceWPM > 0 {
+		said = append(said, "Not acted on yet: coalesce_boundaries, cognitive_load, pace_wpm.")
+	}
+	return honored, tongue, strings.Join(said, " ")
+}
+
+// slower returns the lower of two rates, where 0 is no limit (HS-28).
+func slower(asked, offered int) int {
+	if asked == 0 || offered == 0 {
+		return max(asked, offered)
+	}
+	return min(asked, offered)
+}
+
+// overlay replaces the members of old that change names.
+func overlay(old, change aaep.Capabilities) aaep.Capabilities {
+	change = change.Clone()
+	replace(&old.MaxEventsPerSecond, change.MaxEventsPerSecond)
+	replace(&old.PreferredVerbosity, change.PreferredVerbosity)
+	replace(&old.SupportsConfirmationReply, change.SupportsConfirmationReply)
+	replace(&old.SupportsClarificationReply, change.SupportsClarificationReply)
+	replace(&old.EventFilters, change.EventFilters)
+	replace(&old.CognitiveLoad, change.CognitiveLoad)
+	replace(&old.PaceWPM, change.PaceWPM)
+	replace(&old.AcceptSignedManifestsOnly, change.AcceptSignedManifestsOnly)
+	replaceAll(&old.Languages, change.Languages)
+	replaceAll(&old.CoalesceBoundaries, change.CoalesceBoundaries)
+	replaceAll(&old.SupportedConformanceLevels, change.SupportedConformanceLevels)
+	replaceAll(&old.SupportedExtensions, change.SupportedExtensions)
+	if change.Extensions != nil {
+		if old.Extensions == nil {
+			old.Extensions = map[string]jsontext.Value{}
+		}
+		maps.Copy(old.Extensions, change.Extensions)
+	}
+	return old
+}
+
+func replace[V comparable](old *V, change V) {
+	var none V
+	if change != none {
+		*old = change
+	}
+}
+
+func replaceAll[E any](old *[]E, change []E) {
+	if change != nil {
+		*old = slices.Clip(change)
+	}
+}
+
+func reject(code aaep.ReasonCode, format string, args ...any) *aaep.SubscriptionRejected {
+	return &aaep.SubscriptionRejected{ReasonCode: code, ReasonMessage: fmt.Sprintf(format, args...)}
+}
+
+// clip keeps what is quoted in a message short.
+func clip(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+func said(flag *bool) bool { return flag != nil && *flag }

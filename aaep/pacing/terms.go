@@ -1,0 +1,55 @@
+package pacing
+
+import (
+	"slices"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Terms are what was agreed for one subscription. The zero value is no limit, every
+// session, the core events, and no right to answer. Terms are a value: whoever gets
+// them may keep them, and changes nothing inside.
+type Terms struct {
+	SubscriptionID string
+	Version        string            // of AAEP
+	Language       string            // the producer's tag that serves the subscriber best, or ""
+	Honored        aaep.Capabilities // as the accepted message says
+	// Sessions narrows the subscription to these; nil means every session.
+	Sessions []string
+	// ObserveQuestions delivers questions also to one who cannot answer them.
+	ObserveQuestions bool
+
+	prefixes []string // of the negotiated extensions
+}
+
+// Hears answers whether the subscription wants to hear of a session at all.
+func (t Terms) Hears(session string) bool {
+	return t.Sessions == nil || slices.Contains(t.Sessions, session)
+}
+
+// Wants answers whether an event of a session that it hears of is delivered. What is
+// critical passes every filter (BP-06), except that one who cannot answer is not asked
+// (CONF-83, CLA-12, C-46).
+func (t Terms) Wants(e aaep.Event) bool {
+	eventType := aaep.CompactType(e.Type())
+	switch {
+	case eventType == aaep.TypeAwaitingConfirmation && !t.CanConfirm(), eventType == aaep.TypeAwaitingClarification && !t.CanClarify():
+		return t.ObserveQuestions
+	case isCritical(e):
+		return true
+	default:
+		return t.Honored.EventFilters.Passes(eventType, t.prefixes)
+	}
+}
+
+// CanConfirm answers whether the subscriber may answer confirmations.
+func (t Terms) CanConfirm() bool { return said(t.Honored.SupportsConfirmationReply) }
+
+// CanClarify answers whether the subscriber may answer clarifications.
+func (t Terms) CanClarify() bool { return said(t.Honored.SupportsClarificationReply) }
+
+// isCritical answers whether an event must not wait: by its own word, or by its type,
+// which for four of them leaves no choice (§3.3.2).
+func isCritical(e aaep.Event) bool {
+	return e.Urgency == aaep.UrgencyCritical || aaep.DefaultUrgency(e.Type()) == aaep.UrgencyCritical
+}

@@ -1,0 +1,184 @@
+package aaep
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The table is compiled once into plans, in which every question that a message asks
+// of the table is answered by a few comparisons.
+
+// plan is one message, ready to be judged.
+type plan struct {
+	Message
+	outer    rows // every member: of an event the envelope's, then the payload's
+	envelope int  // how many of them are the envelope's
+}
+
+// rows are the members of one object.
+type rows struct {
+	list     []row
+	slots    []uint8 // by hash: 1 + the index in list, or 0
+	shift    uint
+	required uint64 // by index in list
+	wanted   uint64
+	closed   string // the rule against other members; "" lets them pass
+	spec     string
+}
+
+// row is one field, ready to be judged. Its section is filled in.
+type row struct {
+	Field
+	index  int
+	known  Known // of a member of an event, where it is
+	kinds  kindSet
+	match  matcher
+	item   *row
+	inner  *rows
+	each   *row
+	limits bool // there is something to ask of the length
+	// missing is the rule that its absence breaks, where it is required.
+	missing string
+	// What can be said of it without looking: its pointer below the object, that it is
+	// absent, and that its text is in no language.
+	path, absence, mute string
+}
+
+// kindSet is a set of kinds of nodes.
+type kindSet uint8
+
+func (k kind) set() kindSet { return 1 << k }
+
+// kindsOf returns the nodes that a kind of field may be.
+func kindsOf(k Kind) kindSet {
+	switch k {
+	case KindString:
+		return kindString.set()
+	case KindInteger, KindNumber:
+		return kindNumber.set()
+	case KindBoolean:
+		return kindBool.set()
+	case KindObject:
+		return kindObject.set()
+	case KindArray:
+		return kindArray.set()
+	case KindScalar:
+		return kindString.set() | kindBool.set() | kindNumber.set()
+	case KindContext:
+		return kindString.set() | kindArray.set()
+	default:
+		return 0
+	}
+}
+
+// plans are the messages of the table by their type; foreign is for events of a type
+// that the table does not have.
+var (
+	plans   = compileTable(table)
+	foreign = compilePlan(Message{Event: true, Spec: "§3.2"})
+)
+
+func compileTable(messages []Message) map[string]*plan {
+	all := make(map[string]*plan, len(messages))
+	for _, m := range messages {
+		all[m.Type] = compilePlan(m)
+	}
+	return all
+}
+
+func compilePlan(m Message) *plan {
+	p := &plan{Message: m}
+	fields := m.Fields
+	if m.Event {
+		fields = slices.Concat(envelope, fields)
+		p.envelope = len(envelope)
+	}
+	p.outer = compileRows(fields, m.Closed, m.Spec)
+	for i := range p.envelope {
+		p.outer.list[i].missing = "ENV-07"
+	}
+	for i := range p.outer.list {
+		p.outer.list[i].known = knownAs([]byte(p.outer.list[i].Name))
+	}
+	return p
+}
+
+func compileRows(fields []Field, closed, spec string) rows {
+	compiled := rows{list: make([]row, len(fields)), closed: closed, spec: spec}
+	bits := uint(3)
+	for 1<<bits < 4*len(fields) {
+		bits++
+	}
+	compiled.slots, compiled.shift = make([]uint8, 1<<bits), 64-bits
+	for i, f := range fields {
+		compiled.list[i] = compileRow(f, i, spec)
+		if f.Required {
+			compiled.required |= 1 << i
+		} else if f.Wanted != "" {
+			compiled.wanted |= 1 << i
+		}
+		slot := hash([]byte(f.Name)) >> compiled.shift
+		for compiled.slots[slot] != 0 {
+			slot = (slot + 1) % (1 << bits)
+		}
+		compiled.slots[slot] = uint8(i + 1)
+	}
+	return compiled
+}
+
+func compileRow(f Field, index int, spec string) row {
+	if f.Spec == "" {
+		f.Spec = spec
+	}
+	r := row{Field: f, index: index, kinds: kindsOf(f.Kind), match: patterns[f.Pattern].match, limits: f.MinLen > 0 || f.MaxLen > 0, missing: f.Rule}
+	r.path = pointer("", f.Name)
+	r.absence = fmt.Sprintf("found no %q, expected %s", f.Name, article(f.Kind))
+	if !f.Required {
+		r.absence = fmt.Sprintf("found no %q, expected it wherever people may be told", f.Name)
+	}
+	r.mute = fmt.Sprintf("found %q without a language, expected localization_hints with primary_language", f.Name)
+	if f.Item != nil {
+		item := *f.Item
+		item.Required, item.Safety = true, f.Safety
+		if item.Rule == "" {
+			item.Rule, item.Also = f.Rule, f.Also
+		}
+		compiled := compileRow(item, 0, f.Spec)
+		r.item = &compiled
+	}
+	if f.Members != nil {
+		compiled := compileRows(f.Members, f.Closed, f.Spec)
+		r.inner = &compiled
+	}
+	if f.Each != nil {
+		compiled := compileRow(*f.Each, 0, f.Spec)
+		compiled.Safety = f.Safety
+		r.each = &compiled
+	}
+	return r
+}
+
+// hash spreads names over the slots of a table.
+func hash(name []byte) uint64 {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	h := uint64(n) | uint64(name[0])<<8 | uint64(name[n-1])<<16 | uint64(name[n/2])<<24 | uint64(name[n*3/4])<<32
+	return h * 0x9e3779b97f4a7c15
+}
+
+// find returns the row of a name, or nil.
+func (r *rows) find(name []byte) *row {
+	slot := hash(name) >> r.shift
+	for {
+		i := r.slots[slot]
+		if i == 0 {
+			return nil
+		}
+		if found := &r.list[i-1]; found.Name == string(name) {
+			return found
+		}
+		slot = (slot + 1) & uint64(len(r.slots)-1)
+	}
+}

@@ -1,0 +1,165 @@
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+)
+
+// Card is what a tool service tells of itself to who asks ($SRV). It holds no content of
+// calls.
+type Card struct {
+	// Version is a semantic one such as 1.2.3, with or without a v before it; any other is
+	// told as 0.0.0: who lists services gives the whole list up for one bad version.
+	Version     string
+	Description string
+	Metadata    map[string]string
+	Endpoints   []Endpoint
+}
+
+// Endpoint is one tool on a card.
+type Endpoint struct {
+	Name     string
+	Metadata map[string]string
+	// Requests were taken on, and Errors of them did not end well; Busy is the time that
+	// they took together.
+	Requests, Errors int
+	LastError        string
+	Busy             time.Duration
+}
+
+// Discoverable answers the questions of NATS' service protocol, PING, INFO and STATS, so
+// that `nats micro ls` shows the service, until stop is called or the client is closed. The
+// card is asked for each time. The context bounds the beginning only. Kind Tool only.
+//
+// Errors: not_allowed for other kinds, closed, disconnected, refused, timeout.
+func (c *Client) Discoverable(ctx context.Context, card func() Card) (stop func(), err error) {
+	who := c.Principal()
+	if who.Kind != Tool {
+		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("discovery: %s is no tool service", who)}
+	}
+	conn, err := c.open(ctx, c.credentials.Face)
+	if err != nil {
+		return nil, err
+	}
+	f := &face{client: c, conn: conn, card: card, began: time.Now().UTC(), id: rand.Text()}
+	for _, subject := range askedOf(who.Name) {
+		if subject, whole := strings.CutSuffix(subject, ".*"); whole {
+			if err := f.answer(ctx, subject+"."+f.id); err != nil {
+				conn.close()
+				return nil, err
+			}
+			continue
+		}
+		if err := f.answer(ctx, subject); err != nil {
+			conn.close()
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		conn.close()
+		return nil, errClosed("discovery")
+	}
+	c.faces[f] = struct{}{}
+	return f.close, nil
+}
+
+// face answers for one process of a service.
+type face struct {
+	client *Client
+	conn   *conn
+	card   func() Card
+	began  time.Time
+	id     string
+	once   sync.Once
+}
+
+func (f *face) close() {
+	f.once.Do(func() {
+		f.client.mu.Lock()
+		delete(f.client.faces, f)
+		f.client.mu.Unlock()
+		f.conn.close()
+	})
+}
+
+func (f *face) answer(ctx context.Context, subject string) error {
+	if _, err := f.conn.nats.Subscribe(subject, f.hear); err != nil {
+		return wireError("discovery", false, err)
+	}
+	return f.conn.confirm(ctx, "discovery", subject)
+}
+
+// hear answers one question. A reply subject that the server did not make is not answered,
+// see [service].
+func (f *face) hear(m *nats.Msg) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.client.log.Error("bus: discovery panicked", "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		}
+	}()
+	if !strings.HasPrefix(m.Reply, answerPrefix) {
+		return
+	}
+	verb, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, discoveryPrefix), ".")
+	raw, err := json.Marshal(f.says(verb))
+	if err == nil {
+		err = f.conn.nats.Publish(m.Reply, raw)
+	}
+	if err != nil {
+		f.client.log.Warn("bus: discovery not answered", "subject", m.Subject, "error", err)
+	}
+}
+
+func (f *face) says(verb string) any {
+	card, who := f.card(), f.client.credentials
+	id := micro.ServiceIdentity{Name: who.Principal.Name, ID: f.id, Version: told(card.Version), Metadata: card.Metadata}
+	if id.Metadata == nil {
+		id.Metadata = map[string]string{}
+	}
+	subject := heardBy(who.Project, who.Principal)[0]
+	switch verb {
+	case verbInfo:
+		info := micro.Info{ServiceIdentity: id, Type: micro.InfoResponseType, Description: card.Description, Endpoints: []micro.EndpointInfo{}}
+		for _, e := range card.Endpoints {
+			info.Endpoints = append(info.Endpoints, micro.EndpointInfo{Name: e.Name, Subject: subject, Metadata: e.Metadata})
+		}
+		return info
+	case verbStats:
+		stats := micro.Stats{ServiceIdentity: id, Type: micro.StatsResponseType, Started: f.began, Endpoints: []*micro.EndpointStats{}}
+		for _, e := range card.Endpoints {
+			one := &micro.EndpointStats{
+				Name: e.Name, Subject: subject, NumRequests: e.Requests, NumErrors: e.Errors, LastError: e.LastError, ProcessingTime: e.Busy,
+			}
+			if e.Requests > 0 {
+				one.AverageProcessingTime = e.Busy / time.Duration(e.Requests)
+			}
+			stats.Endpoints = append(stats.Endpoints, one)
+		}
+		return stats
+	default:
+		return micro.Ping{ServiceIdentity: id, Type: micro.PingResponseType}
+	}
+}
+
+// semantic is the form of versions that the protocol demands (semver.org).
+var semantic = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+
+// told is a version as the protocol takes it.
+func told(version string) string {
+	if version = strings.TrimPrefix(version, "v"); semantic.MatchString(version) {
+		return version
+	}
+	return "0.0.0"
+}

@@ -1,0 +1,81 @@
+package bus
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// foreignAtOnce is how many commands of foreign peers are handled at once. They have a lane
+// of their own: a flood of them waits there, and holds up no request of anybody else.
+const foreignAtOnce = 8
+
+// hearForeign hears the commands that foreign peers send. The library keeps what waits, up
+// to its own limits; beyond them it drops messages and says so, and a sender who asked for
+// an answer gets none, and sends again.
+func (s *service) hearForeign(ctx, accepting context.Context) error {
+	lane := make(chan *nats.Msg)
+	sub, err := s.kernel.responder.nats.QueueSubscribe(sentPattern(s.kernel.project, "*"), "kernel", func(m *nats.Msg) {
+		select {
+		case lane <- m:
+		case <-accepting.Done():
+			s.refuse(m, refusedStopping)
+		}
+	})
+	if err != nil {
+		return wireError("serve", false, err)
+	}
+	if err := s.kernel.responder.confirm(ctx, "serve", sub.Subject); err != nil {
+		_ = sub.Unsubscribe() // lost or refused, it hears nothing anyway
+		return err
+	}
+	for range foreignAtOnce {
+		s.running.Go(func() { s.workForeign(ctx, accepting, lane) })
+	}
+	return nil
+}
+
+func (s *service) workForeign(ctx, accepting context.Context, lane <-chan *nats.Msg) {
+	for {
+		select {
+		case m := <-lane:
+			s.answerForeign(ctx, m)
+		case <-accepting.Done():
+			return
+		}
+	}
+}
+
+func (s *service) answerForeign(ctx context.Context, m *nats.Msg) {
+	from, command, ok := senderOf(s.kernel.project, m.Subject)
+	switch {
+	case !ok:
+		s.refuse(m, refusedCaller)
+	case m.Reply != "" && !strings.HasPrefix(m.Reply, answerPrefix): // as for a request
+		s.kernel.log.Warn("bus: command dropped, its reply subject was not made by the server", "from", from.String(), "reply", m.Reply)
+	default:
+		s.reply(m, s.call(ctx, from, OpCommand, requestOf(OpCommand, command, m)))
+	}
+}
+
+// serverHeader is what the server itself adds to a request that crosses accounts.
+const serverHeader = "Nats-Request-Info"
+
+// requestOf is what the handler gets of a message: its payload, or all of it. The subject
+// is that of the tool protocol, if it has one.
+func requestOf(op, subject string, m *nats.Msg) []byte {
+	if !slices.Contains(messageOps, op) {
+		return m.Data
+	}
+	header := make(map[string][]string, len(m.Header))
+	for key, values := range m.Header {
+		if key != serverHeader {
+			header[key] = values
+		}
+	}
+	return utp.EncodeMessage(utp.Message{Subject: subject, Header: header, Payload: m.Data})
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// attachHere runs the turn at the server that holds the data directory, if it is one;
+// held is the answer if it is not.
+func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, held error) error {
+	if !serverAt(path) {
+		return held
+	}
+	f.server.dataFlag = path
+	return m.attachTo(ctx, f, j)
+}
+
+// serverAt answers whether a server works with a data directory at this moment. A file
+// that an earlier one has left behind says nothing.
+func serverAt(path string) bool {
+	place, err := listen.ReadPlace(filepath.Join(path, serverFile))
+	if err != nil {
+		return false
+	}
+	lock, err := os.Open(filepath.Join(path, lockFile))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = lock.Close() }()
+	return readHolder(lock) == place.PID && alive(place.PID)
+}
+
+// alive answers whether there is such a process. What a killed server leaves behind
+// names one that is gone, and asking the lock itself could keep another from taking it.
+func alive(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || errors.Is(err, unix.EPERM)
+}
+
+// attachTo runs the turn at a server, and tells and answers it here.
+func (m *Main) attachTo(ctx context.Context, f runFlags, j job) error {
+	_, err := m.attachedTurn(ctx, f, j)
+	return err
+}
+
+// attachedTurn is attachTo, and says which session it was, where there was one that ended.
+func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session string, err error) {
+	if j.outside && !j.object {
+		return "", usage("the arguments of "+oneLine(j.request.Agent)+" are not one JSON object", `for example earshot run counter '{"text":"one two"}'`)
+	}
+	if f.policy != "" {
+		return "", usage("--policy does not go with a server, which has its own", "start `earshot up` with --policy")
+	}
+	client, err := m.dial(ctx, f.server, "earshot-run")
+	if err != nil {
+		return "", err
+	}
+	signals := make(chan os.Signal, 4)
+	defer signal.Stop(signals)
+	heed(signals)
+	if session, err = m.beginThere(ctx, client, j); err != nil {
+		return "", err
+	}
+	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", client.Server(), session)
+	port := &attached{Client: client.Of(session), resumed: j.resume}
+	a := attendance{
+		port: port, session: session, leaves: true, resume: resumeHint(session),
+		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, listen.Stop{At: m.Now()}) },
+	}
+	signalled, failure := m.attend(ctx, f, signals, a)
+	switch {
+	case signalled != nil:
+		return "", &exitError{signalCode(signalled)}
+	case failure != nil:
+		return "", failure
+	}
+	return session, verdictThere(ctx, client, session)
+}
+
+// verdictThere is the exit code, from what the server's ledger says.
+func verdictThere(ctx context.Context, client *listen.Client, session string) error {
+	told, err := client.Session(ctx, session)
+	switch {
+	case err != nil:
+		return serverFailure(err)
+	case told.End == nil:
+		return failed(nil, "the turn has not ended", resumeHint(session))
+	}
+	if code := exitCode(utp.Status(told.End.Status), utp.Tally(told.End.Tally)); code != exitDone {
+		return &exitError{code}
+	}
+	return nil
+}
+
+// beginThere starts the turn, or finds the one to go on with.
+func (m *Main) beginThere(ctx context.Context, client *listen.Client, j job) (string, error) {
+	if !j.resume {
+		started, err := client.Start(ctx, listen.Turn{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Answer: j.request.Answer})
+		return started.Session, serverFailure(err)
+	}
+	open, err := client.Sessions(ctx, true)
+	if err != nil {
+		return "", serverFailure(err)
+	}
+	rows := make([]unfinished, 0, len(open))
+	for _, s := range open {
+		rows = append(rows, unfinished{session: s.ID, turn: s.Turn, agent: s.Agent, created: s.Created})
+	}
+	row, err := pick(rows, j.session)
+	return row.session, err
+}
+
+// attached is a session at a server.
+type attached struct {
+	*listen.Client
+
+	resumed bool
+}
+
+// Events implements listen.Port. What was asked and answered before this terminal came
+// back is not asked again.
+func (a *attached) Events(ctx context.Context) iter.Seq2[listen.Delivered, error] {
+	return func(yield func(listen.Delivered, error) bool) {
+		for d, err := range a.Client.Events(ctx) {
+			if err == nil && a.resumed && a.over(ctx, d.Event) {
+				d.Event = aaep.Event{}
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// over reports whether the event is a question that is no longer open.
+func (a *attached) over(ctx context.Context, e aaep.Event) bool {
+	token := ""
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		token = p.ReplyToken
+	case aaep.AwaitingClarification:
+		token = p.ReplyToken
+	default:
+		return false
+	}
+	open, err := a.Questions(ctx)
+	return err == nil && !slices.ContainsFunc(open, func(q listen.Open) bool { return q.Token == token })
+}
+
+// serverFlags say which server a command speaks to.
+type serverFlags struct {
+	dataFlag, url, tokenFile string
+}
+
+// given answers whether a server is named, rather than found by its data.
+func (f serverFlags) given() bool { return f.url != "" || f.tokenFile != "" }
+
+// elsewhere answers whether the server is another machine, whose folders are not ours.
+func (f serverFlags) elsewhere() bool { return f.url != "" && !listen.IsLocal(f.url) }
+
+// dial finds the server.
+func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*listen.Client, error) {
+	o := listen.DialOptions{Name: name, Items: itemsOf, Now: m.Now, Told: m.toldConnection}
+	switch {
+	case f.given() && f.dataFlag != "":
+		return nil, usage("both --data and --url are named", "name the server by one of them")
+	case f.given() && (f.url == "" || f.tokenFile == ""):
+		return nil, usage("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
+	case f.given():
+		o.URL, o.TokenFile = f.url, f.tokenFile
+	default:
+		path, err := m.dataPath(f.dataFlag, false)
+		if err != nil {
+			return nil, err
+		}
+		if err := foundServer(path); err != nil {
+			return nil, err
+		}
+		o.ServerFile, o.TokenFile = filepath.Join(path, serverFile), filepath.Join(path, personFile) // a person has typed the command
+	}
+	client, err := listen.Dial(ctx, o)
+	return client, serverFailure(err)
+}
+
+// foundServer says why there is no server to speak to.
+func foundServer(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		if err := checkOwner(path); err != nil {
+			return err
+		}
+	}
+	if serverAt(path) {
+		return nil
+	}
+	return failed(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up --root DIR`, or name another with --data DIR or --url")
+}
+
+func (m *Main) toldConnection(c listen.Connection) {
+	if c.Lost != nil {
+		m.tellf("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
+		return
+	}
+	m.tellf("Connection: back; nothing was missed.")
+}
+
+// serverFailure is what a server or the way there has said, in words with a hint.
+func serverFailure(err error) error {
+	if _, told := errors.AsType[*failure](err); told {
+		return err // what was made of it says more
+	}
+	e, is := errors.AsType[*listen.Error](err)
+	if !is {
+		return err
+	}
+	code := exitFailed
+	if e.Code == listen.CodeUsage || e.Code == listen.CodeInsecure {
+		code = exitUsage
+	}
+	return &failure{code: code, message: e.Message, hint: e.Hint, err: err}
+}
+
+// moment is a time of today, or with its day, or with its day and year.
+func (m *Main) moment(at time.Time) string {
+	now := m.Now()
+	at = at.In(now.Location())
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04:05")
+	}
+	if at.Year() == now.Year() {
+		return at.Format("2 Jan 15:04:05")
+	}
+	return at.Format("2 Jan 2006 15:04:05")
+}

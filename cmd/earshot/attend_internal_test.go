@@ -1,0 +1,56 @@
+//go:build !faults
+
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	success, failed, canceled := utp.StatusSuccess, utp.StatusFailed, utp.StatusCanceled
+	for _, row := range []struct {
+		name  string
+		tally utp.Tally
+		end   utp.Status
+		code  int
+	}{
+		{"done", utp.Tally{Effects: 1}, success, 0},
+		{"nothing to do", utp.Tally{}, success, 0},
+		{"failed", utp.Tally{Failed: 1}, failed, 1},
+		{"done in part", utp.Tally{Effects: 1}, utp.StatusPartial, 1},
+		{"took too long", utp.Tally{}, utp.StatusTimeout, 1},
+		{"an unknown fate", utp.Tally{Unknown: 1}, success, 1},
+		{"an unknown fate, and a no", utp.Tally{Unknown: 1, Declined: 1}, failed, 1},
+		{"declined", utp.Tally{Declined: 1}, success, 3},
+		{"declined, and the agent gives up", utp.Tally{Declined: 1}, canceled, 3},
+		{"expired", utp.Tally{Expired: 1}, canceled, 3},
+		{"taken back", utp.Tally{Undone: 1}, canceled, 3},
+		{"stopped", utp.Tally{}, canceled, 3},
+		{"stopped on the way", utp.Tally{Effects: 1}, canceled, 1},
+		{"accepted, stale, asked again, expired", utp.Tally{Cancelled: 2, Expired: 1, Broken: 1}, canceled, 1},
+		{"accepted, stale, asked again, declined", utp.Tally{Cancelled: 1, Declined: 1}, success, 3},
+		{"accepted, stale, asked again, accepted", utp.Tally{Cancelled: 1, Effects: 1}, success, 0},
+		{"accepted and stale, and the agent makes do without", utp.Tally{Cancelled: 1, Broken: 1}, success, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if got := exitCode(row.end, row.tally); got != row.code {
+				t.Errorf("the exit code is %d, want %d", got, row.code)
+			}
+		})
+	}
+}
+
+func TestSignalCode(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[os.Signal]int{syscall.SIGHUP: 129, os.Interrupt: 130, syscall.SIGTERM: 143} {
+		if got := signalCode(s); got != want {
+			t.Errorf("the exit code for %s is %d, want %d", s, got, want)
+		}
+	}
+}

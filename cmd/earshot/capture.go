@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// captureFlags are those of `earshot capture`.
+type captureFlags struct {
+	out, tokenFile string
+	events         int64
+	length         time.Duration
+	patience       time.Duration
+	quiet          bool
+}
+
+func (m *Main) captureCommand() *cobra.Command {
+	var f captureFlags
+	c := &cobra.Command{
+		Use:   "capture URL",
+		Short: "Record what an AAEP producer sends",
+		Long: `Record every message that an AAEP producer sends, one a line, as it came. Each line is
+written when it arrives. The address is that of server-sent events (http, https) or of a
+WebSocket (ws, wss); an http address without a path is subscribed to first.
+
+A lost stream of server-sent events is taken up behind its last event. It ends when the
+producer says that there is no more, with Ctrl-C, or with --for and --events.`,
+		Example: `  earshot capture http://localhost:8080/events > capture.jsonl
+  earshot capture wss://agents.example/aaep/v1/ws --token-file token --out capture.jsonl
+  earshot capture http://127.0.0.1:7411 --token-file token --for 10m | earshot validate --stream`,
+		Args: exactly(1, "the address of a stream"),
+		RunE: func(c *cobra.Command, args []string) error { return m.capture(c.Context(), f, args[0]) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.out, "out", "", "add to this file instead of writing to standard output")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token for the producer")
+	flags.Int64Var(&f.events, "events", 0, "end after so many messages")
+	flags.DurationVar(&f.length, "for", 0, "end after so long")
+	flags.DurationVar(&f.patience, "patience", 30*time.Second, "how long a lost connection is tried for again")
+	flags.BoolVar(&f.quiet, "quiet", false, "no word about the connection on standard error")
+	markPaths(c, nil, []string{"out", "token-file"})
+	return c
+}
+
+// exactly demands a number of arguments.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage(fmt.Sprintf("found %s, expected %s", legible.Counted(int64(len(args)), "argument"), what), "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+// errEnough ends a capture that has what it was asked for.
+var errEnough = errors.New("enough")
+
+func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err error) {
+	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer interrupted()
+	if f.length > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.length, errEnough)
+		defer cancel()
+	}
+	to, err := m.captureTo(f.out)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := to.Close(); err == nil && closed != nil {
+			err = failed(closed, "the recording could not be written", "")
+		}
+	}()
+
+	var heard int64
+	for message, err := range listen.Tap(ctx, m.tapOptions(f, address)) {
+		switch {
+		case ctx.Err() != nil:
+			return m.captured(f, heard, nil)
+		case err != nil:
+			return m.captured(f, heard, captureFailure(err))
+		}
+		if err := recordLine(to, message.Raw); err != nil {
+			return failed(err, "the recording could not be written", "see that there is room")
+		}
+		if heard++; heard == f.events {
+			break
+		}
+	}
+	return m.captured(f, heard, nil)
+}
+
+func (m *Main) tapOptions(f captureFlags, address string) listen.TapOptions {
+	return listen.TapOptions{
+		URL: address, TokenFile: f.tokenFile, Name: "earshot-capture", Patience: f.patience, Now: m.Now,
+		Told: func(c listen.Connection) {
+			switch {
+			case f.quiet:
+			case c.Lost != nil:
+				m.tellf("There is no connection: %s. Trying again.", oneLine(connectionLost(c.Lost)))
+			default:
+				m.tellf("There is a connection.")
+			}
+		},
+	}
+}
+
+// connectionLost is why, without what to do.
+func connectionLost(err error) string {
+	if e, ok := errors.AsType[*listen.Error](err); ok {
+		return e.Message
+	}
+	return "the stream has ended"
+}
+
+func captureFailure(err error) error {
+	var e *listen.Error
+	if !errors.As(err, &e) {
+		return failed(err, "the stream has ended", "see that the producer still runs")
+	}
+	f := failed(nil, e.Message, e.Hint)
+	if e.Code == listen.CodeUsage || e.Code == listen.CodeInsecure {
+		f.code = exitUsage
+	}
+	return f
+}
+
+// captured says how much there is, and keeps why it ended.
+func (m *Main) captured(f captureFlags, heard int64, why error) error {
+	if !f.quiet && (why == nil || heard > 0) {
+		m.tellf("%s recorded.", legible.Counted(heard, "message"))
+	}
+	return why
+}
+
+func (m *Main) captureTo(name string) (io.WriteCloser, error) {
+	if name == "" {
+		return unclosed{m.Stdout}, nil
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be written: %v", name, err), hint: "check the name and the rights", err: err}
+	}
+	return file, nil
+}
+
+// unclosed is a writer that others go on writing to.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// recordLine writes one message on one line, at once. What is no JSON is kept as well as a
+// line can keep it: the capture is there to be judged.
+func recordLine(to io.Writer, raw []byte) error {
+	if bytes.ContainsAny(raw, "\r\n") {
+		raw = flat(raw)
+	}
+	_, err := to.Write(append(raw, '\n'))
+	return err //nolint:wrapcheck // the caller says what could not be written
+}
+
+// flat takes the line ends out of a message: between its values they mean nothing.
+func flat(raw []byte) []byte {
+	value := jsontext.Value(bytes.Clone(raw))
+	if err := value.Compact(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true)); err == nil {
+		return value
+	}
+	return bytes.Join(bytes.FieldsFunc(raw, func(r rune) bool { return r == '\r' || r == '\n' }), []byte(" "))
+}

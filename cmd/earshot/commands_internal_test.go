@@ -1,0 +1,159 @@
+//go:build !faults
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var updateCommands = flag.Bool("update-commands", false, "write the list of commands in testdata anew")
+
+// everyCommand is each command that a person sees, from the root on.
+func everyCommand(t *testing.T) []*cobra.Command {
+	t.Helper()
+	m := Main{Args: []string{"version"}, Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: os.Getenv}
+	root := m.command()
+	root.SetArgs([]string{"version"})
+	root.SetOut(m.Stdout)
+	if err := root.ExecuteContext(t.Context()); err != nil { // completion and help come with the first run
+		t.Fatal(err)
+	}
+	var all []*cobra.Command
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		all = append(all, c)
+		for _, below := range c.Commands() {
+			if !below.Hidden {
+				walk(below)
+			}
+		}
+	}
+	walk(root)
+	return all
+}
+
+// TestCommands compares the command tree with the list that was looked at, so that a command or
+// a flag cannot come or go unnoticed; and demands of each what a person needs to find it.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	all := everyCommand(t)
+	docs := documents(t)
+	pages := map[string]string{}
+	for _, page := range manual(all[0]) {
+		pages[page.name] = page.text
+	}
+	var list strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&list, "%s: %s\n", c.UseLine(), c.Short)
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" || f.Hidden {
+				return
+			}
+			fmt.Fprintf(&list, "  --%s %s\n", f.Name, f.Value.Type())
+			if f.Usage == "" {
+				t.Errorf("%s --%s says nothing of itself", c.CommandPath(), f.Name)
+			}
+		})
+		name := c.CommandPath()
+		ours := name != "earshot" && !strings.HasPrefix(name, "earshot completion") && !strings.HasPrefix(name, "earshot help")
+		if ours && !strings.Contains(docs, "`"+name) && !strings.Contains(docs, "\n"+name) && !strings.Contains(docs, "`"+c.Name()+"`") {
+			t.Errorf("%s is in no document: neither in README.md nor in docs", name)
+		}
+		if c.Short == "" || c.Name() != "help" && c.Args == nil && c.Runnable() {
+			t.Errorf("%s does not say what it does, or which arguments it takes", name)
+		}
+		if c.Name() != "help" {
+			wholePage(t, c, pages[manName(c)+".1"])
+		}
+	}
+	file := filepath.Join("testdata", "commands.txt")
+	if *updateCommands {
+		if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := read(t, file); list.String() != want {
+		t.Errorf("the commands are others than in %s; look at them, then run with -update-commands\n%s", file, list.String())
+	}
+}
+
+// documents are README.md and all in docs.
+func documents(t *testing.T) string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no documents: %v", err)
+	}
+	all := read(t, "..", "..", "README.md")
+	for _, page := range pages {
+		all += read(t, page)
+	}
+	return all
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// wholePage demands a manual page that has each flag, and nothing that acts on the formatter.
+func wholePage(t *testing.T, c *cobra.Command, page string) {
+	t.Helper()
+	for _, part := range []string{".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page of %s has no %q", c.CommandPath(), part)
+		}
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && !strings.Contains(page, roff("--"+f.Name)) {
+			t.Errorf("the page of %s has no --%s", c.CommandPath(), f.Name)
+		}
+	})
+	for line := range strings.Lines(page) {
+		if macro, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") &&
+			!slices.Contains([]string{".TH", ".SH", ".PP", ".TP", ".B", ".BR", ".nf", ".fi"}, macro) {
+			t.Errorf("the page of %s has the macro %q", c.CommandPath(), macro)
+		}
+	}
+}
+
+// TestCompletion: no command offers the files of a folder where it takes none, and each flag that
+// names a file or a folder offers those.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for _, c := range everyCommand(t) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			file := slices.Contains([]string{"data", "root", "policy", "config", "token-file", "terms", "out", "tls-cert", "tls-key", "tools", "credential"}, f.Name)
+			if file != isPath(f) {
+				t.Errorf("%s --%s: completed by names is %t, want %t", c.CommandPath(), f.Name, isPath(f), file)
+			}
+		})
+		if strings.Contains(c.CommandPath(), " completion") || strings.HasSuffix(c.CommandPath(), " help") || slices.Contains([]string{"run", "validate", "replay", "serve"}, c.Name()) {
+			continue
+		}
+		var out strings.Builder
+		m := Main{
+			Args:   append(append([]string{"__complete"}, strings.Fields(c.CommandPath())[1:]...), ""),
+			Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" },
+		}
+		if code := m.Run(); code != exitDone {
+			t.Errorf("%v: exit code %d", m.Args, code)
+		}
+		if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); lines[len(lines)-1] != fmt.Sprintf(":%d", cobra.ShellCompDirectiveNoFileComp) {
+			t.Errorf("%v offers files: %q", m.Args, lines)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/earshot-dev/earshot/tool/settings"
+)
+
+// configFlag names the file, and is no setting of it.
+const configFlag = "config"
+
+// config is what a file and the environment say about flags.
+type config struct {
+	path string   // of the file; "" where none is named
+	set  []string // the names that the file sets, as they stand there
+}
+
+// configure gives each flag that was not given on the command line the value of its variable
+// EARSHOT_NAME, or else that of the file which --config or EARSHOT_CONFIG names.
+func (m *Main) configure(flags *pflag.FlagSet) (config, error) {
+	var c config
+	c.path, _ = flags.GetString(configFlag)
+	if c.path == "" && !flags.Changed(configFlag) {
+		c.path = m.Getenv(variable(configFlag))
+	}
+	values := map[string][]string{}
+	if c.path != "" || flags.Changed(configFlag) {
+		var err error
+		if values, c.set, err = readConfig(c.path, m.Getenv("HOME"), flags); err != nil {
+			return c, usage(err.Error(), configHint(err))
+		}
+	}
+	var failure error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if failure == nil && setting(f) && !f.Changed {
+			failure = m.fill(flags, f, values[f.Name], c.path)
+		}
+	})
+	return c, failure
+}
+
+// fill sets one flag from its variable or from the file.
+func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path string) error {
+	from, hint := "the configuration "+path, "see docs/server.md for a complete example"
+	if text := m.Getenv(variable(f.Name)); text != "" {
+		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
+		var err error
+		if values, err = fromVariable(f, text); err != nil {
+			return usage(from+": "+err.Error(), hint)
+		}
+	}
+	for _, value := range values {
+		if err := flags.Set(f.Name, value); err != nil {
+			return usage(fmt.Sprintf("%s: %s is %q, expected a value of the kind %s", from, f.Name, value, f.Value.Type()), hint)
+		}
+	}
+	return nil
+}
+
+// setting answers whether a flag can be set by a file and by a variable.
+func setting(f *pflag.Flag) bool { return f.Name != "help" && f.Name != configFlag }
+
+// variable is the variable of a flag: EARSHOT_ROOT of --root.
+func variable(name string) string {
+	return "EARSHOT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// several answers whether a flag may be given several times.
+func several(f *pflag.Flag) bool { _, is := f.Value.(pflag.SliceValue); return is }
+
+// fromVariable reads a variable: one value, or, of a flag that takes several, a list in
+// brackets. A variable without a value says nothing.
+func fromVariable(f *pflag.Flag, text string) ([]string, error) {
+	if !several(f) || !strings.HasPrefix(text, "[") {
+		return []string{text}, nil
+	}
+	var list []string
+	if err := yaml.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("%q is no list such as [/home/anna/Pictures, /srv/scans]", text)
+	}
+	return list, nil
+}
+
+// settingNames are all that can be set, in the order of the alphabet.
+func settingNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if setting(f) && !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	slices.Sort(names)
+	return names
+}
+
+// unknownSettingError is a name that is none: a misspelt setting must not be one left out.
+type unknownSettingError struct {
+	name  string
+	line  int
+	known []string
+}
+
+func (e *unknownSettingError) Error() string {
+	return fmt.Sprintf("line %d: there is no setting %q", e.line, e.name)
+}
+
+func configHint(err error) string {
+	unknown, is := errors.AsType[*unknownSettingError](err)
+	if !is {
+		return "see docs/server.md for a complete example"
+	}
+	if near := settings.Nearest(unknown.name, unknown.known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "the settings are: " + strings.Join(unknown.known, ", ")
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// confirm lets a person accept a question that they have not named: it shows the whole
+// question and asks for the word, on a terminal. A number says that it was seen.
+func (m *Main) confirm(q listen.Open, f wordFlags) error {
+	out := m.shows(f)
+	event, err := aaep.DecodeEvent(q.Event)
+	if out == nil || !isTerminal(m.Stdin) || err != nil {
+		return usage(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
+			fmt.Sprintf("see `earshot pending`, then say which: `earshot reply %d accept`", q.Number))
+	}
+	settings := listen.Settings{Width: widthOf(out)(), Zone: m.Now().Location()}
+	for _, line := range listen.Present(settings, m.Now(), event) {
+		_, _ = fmt.Fprintln(out, line) // a terminal that is gone gives no word either
+	}
+	listen.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it
+	_, _ = fmt.Fprintf(out, "Type accept, then press Enter.\nAnything else leaves question %d open.\n", q.Number)
+	word, ended := readWord(m.Stdin)
+	if !ended {
+		_, _ = fmt.Fprintln(out)
+	}
+	if word != string(aaep.DecisionAccept) {
+		return &failure{
+			code: exitDeclined, message: fmt.Sprintf("nothing is recorded: question %d stays open", q.Number),
+			hint: fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number),
+		}
+	}
+	return nil
+}
+
+// shows is the terminal that a person reads here; nil where there is none.
+func (m *Main) shows(f wordFlags) *os.File {
+	for _, w := range []io.Writer{m.Stdout, m.Stderr} {
+		file, is := w.(*os.File)
+		if is && isTerminal(file) && (w != m.Stdout || !f.asJSON) {
+			return file
+		}
+	}
+	return nil
+}
+
+// longestWord bounds the line that is read for a word.
+const longestWord = 256
+
+// readWord reads one line as a word is meant: without blanks round it, in any letters. A line
+// that was not ended was not said.
+func readWord(in io.Reader) (word string, ended bool) {
+	line, err := bufio.NewReader(io.LimitReader(in, longestWord)).ReadString('\n')
+	if err != nil {
+		return "", false
+	}
+	return strings.ToLower(strings.TrimSpace(line)), true
+}

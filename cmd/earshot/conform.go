@@ -1,0 +1,211 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/conform"
+)
+
+func (m *Main) conformCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "conform",
+		Short: "Measure by the rules of AAEP",
+		Long: `AAEP says how an agent tells people what it does. Its rules have numbers, such as
+ENV-18; vectors are examples that keep or break one of them, with the verdict that a
+judge must reach.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(m.vectorsCommand(), m.coverageCommand())
+	return c
+}
+
+func (m *Main) vectorsCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "vectors [AREA|RULE|VECTOR]",
+		Short: "Judge the vectors with the validator of this program",
+		Long: `Judge the vectors with the validator of this program, and name those that it judges
+otherwise than they say. Without an argument all of them; AREA is the beginning of the
+rules in small letters, such as env, RULE one of them, such as ENV-18.
+
+Exit code: 0 every vector held, 1 some did not, 2 no vector of that name.`,
+		Args:              atMostOne("an area, a rule or a vector"),
+		ValidArgsFunction: completeAreas,
+		RunE: func(_ *cobra.Command, args []string) error {
+			vectors, err := chosenVectors(args)
+			if err != nil {
+				return err
+			}
+			return m.runVectors(vectors, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each vector, then a summary")
+	return c
+}
+
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usage("expected at most one argument, "+what, "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+func completeAreas(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return conform.Areas(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// chosenVectors are those that the word selects, or all.
+func chosenVectors(args []string) ([]conform.Vector, error) {
+	all, err := conform.Vectors()
+	if err != nil {
+		return nil, failed(err, "the vectors could not be read", "")
+	}
+	if len(args) == 0 {
+		return all, nil
+	}
+	var chosen []conform.Vector
+	for _, v := range all {
+		if v.Matches(args[0]) {
+			chosen = append(chosen, v)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, usage(fmt.Sprintf("found no vector for %q, expected an area, a rule or the id of a vector", args[0]), "the areas are "+strings.Join(conform.Areas(), ", "))
+	}
+	return chosen, nil
+}
+
+// judgement is one vector as --json prints it.
+type judgement struct {
+	ID      string   `json:"id"`
+	Rule    string   `json:"rule"`
+	Also    []string `json:"also,omitempty"`
+	Verdict string   `json:"verdict"` // the one that is expected
+	Held    bool     `json:"held"`
+	Problem string   `json:"problem,omitempty"`
+	Pending string   `json:"pending,omitempty"` // what is known to be missing
+}
+
+// tally is the last line.
+type tally struct {
+	Vectors int `json:"vectors"`
+	Held    int `json:"held"`
+	Failed  int `json:"failed"`
+	Pending int `json:"pending"`
+}
+
+func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
+	pending, err := conform.Pending()
+	if err != nil {
+		return failed(err, "the list of pending vectors could not be read", "")
+	}
+	t := tally{Vectors: len(vectors)}
+	for _, v := range vectors {
+		out := v.Run(conform.Reference)
+		missing, waits := pending[v.ID]
+		switch {
+		case out.Held():
+			t.Held++
+		case waits:
+			t.Pending++
+		default:
+			t.Failed++
+		}
+		if asJSON {
+			j := judgement{ID: v.ID, Rule: v.Rule, Also: v.Also, Verdict: string(v.Verdict), Held: out.Held(), Problem: out.Problem, Pending: missing}
+			if err := m.writeLine(j); err != nil {
+				return err
+			}
+			continue
+		}
+		switch {
+		case out.Held():
+		case waits:
+			m.sayf("pending: %s: %s: %s", v.ID, oneLine(missing), oneLine(out.Problem))
+		default:
+			m.sayf("failed: %s: %s: %s", v.ID, oneLine(v.Title), oneLine(out.Problem))
+		}
+	}
+	if err := m.tellTally(t, asJSON); err != nil {
+		return err
+	}
+	if t.Failed+t.Pending > 0 {
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+func (m *Main) tellTally(t tally, asJSON bool) error {
+	if asJSON {
+		return m.writeLine(map[string]tally{"summary": t})
+	}
+	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Held, t.Failed, t.Pending)
+	return nil
+}
+
+// writeLine writes a value for programs, on one line.
+func (m *Main) writeLine(value any) error {
+	raw, err := json.Marshal(value, json.Deterministic(true))
+	if err == nil {
+		_, err = m.Stdout.Write(append(raw, '\n'))
+	}
+	if err != nil {
+		return failed(err, "the output could not be written", "")
+	}
+	return nil
+}
+
+func (m *Main) coverageCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "coverage",
+		Short: "Say which rules of AAEP are covered by vectors and tests",
+		Long: `Say how many rules of each level are covered: by vectors that keep and break them, or
+by other tests of this program's sources. Rules that one event, one message or one stream
+can show should all be covered; each of them that is not is named with the reason.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := conform.Measure()
+			if err != nil {
+				return failed(err, "the coverage could not be measured", "")
+			}
+			if asJSON {
+				return m.writeCoverage(all)
+			}
+			m.tellCoverage(all)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each rule of the catalogue")
+	return c
+}
+
+func (m *Main) writeCoverage(all []conform.Coverage) error {
+	for _, c := range all {
+		if err := m.writeLine(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Main) tellCoverage(all []conform.Coverage) {
+	for _, s := range conform.Summarise(all) {
+		m.sayf("%s: %d of %d covered where one event, message or stream shows it; %d of %d of the others", s.Level, s.DueCovered, s.Due, s.OtherCovered, s.Other)
+	}
+	for _, c := range all {
+		if c.Rule.Due() && !c.Covered {
+			m.sayf("not covered: %s, %s: %s", c.Rule.ID, c.Rule.Title, c.Reason)
+		}
+	}
+}

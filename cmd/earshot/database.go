@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/ledgersql"
+	"github.com/earshot-dev/earshot/kernel/postgres"
+)
+
+const (
+	// holdPause is how soon a claim to a database that was lost is made again, and holdWait
+	// how long it is tried: a database that is started anew comes back within it.
+	holdPause = time.Second
+	holdWait  = 2 * time.Minute
+)
+
+// openDatabase opens the ledger in PostgreSQL and claims it, so that nobody else serves it.
+// The counter beside it is one of this very ledger.
+func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
+	store, err := postgres.Open(ctx, postgres.Options{DSN: o.database, Logger: o.log})
+	if err != nil {
+		return databaseFailure(err)
+	}
+	h.keepLedger(store)
+	h.inDatabase = true
+	h.ledger, h.counter = store.Place(), h.data.file(incarnationFile+"-"+store.ID())
+	hold, err := store.Hold(ctx)
+	if err != nil {
+		return databaseFailure(err)
+	}
+	h.lower.owned.Go(func() { h.hold(ctx, store, hold, o.log) })
+	if err := writeWhole(h.data.file(databaseFile), []byte(h.ledger+"\n")); err != nil {
+		return failed(err, "where the ledger is cannot be noted in "+h.data.path, "make room, or use another folder with --data DIR")
+	}
+	return nil
+}
+
+// inDatabase refuses work on the ledger of a data directory whose server keeps it in a
+// database: a file that was left there is not it.
+func (d *dataDir) inDatabase(hint string) error {
+	place, err := os.ReadFile(d.file(databaseFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return failed(err, "where the ledger is cannot be read", "make "+d.file(databaseFile)+" readable for yourself")
+	}
+	return failed(nil, "the ledger of "+d.path+" is in the database "+oneLine(strings.TrimSpace(string(place))), hint)
+}
+
+// hold keeps the claim until ctx ends, and makes it again when the database has ended it. A
+// ledger that somebody else serves by then, or that does not come back, ends the server.
+func (h *house) hold(ctx context.Context, store *postgres.Store, hold *postgres.Hold, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			hold.Release()
+			return
+		case <-hold.Lost():
+			hold.Release()
+		}
+		log.Warn("the claim to the ledger was lost with its connection; claiming it again", "ledger", h.ledger)
+		var err error
+		if hold, err = holdAgain(ctx, store); err != nil {
+			h.fail(databaseFailure(err))
+			return
+		}
+		if hold == nil {
+			return
+		}
+	}
+}
+
+// holdAgain claims the ledger while the database is away, for holdWait at most; nil when the
+// context has ended.
+func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.Hold, error) {
+	until := time.NewTimer(holdWait)
+	defer until.Stop()
+	for {
+		hold, err := store.Hold(ctx)
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				hold.Release()
+			}
+			return nil, nil //nolint:nilnil // there is nothing to hold, and nothing has failed
+		case err == nil || errors.Is(err, ledgersql.ErrBusy):
+			return hold, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(holdPause):
+		case <-until.C:
+			return nil, err
+		}
+	}
+}
+
+// databaseFailure says what is wrong with a ledger in a database, and what to do.
+func databaseFailure(err error) error {
+	var newer *ledgersql.VersionError
+	e, is := errors.AsType[*ledgersql.Error](err)
+	switch {
+	case errors.As(err, &newer):
+		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another database with --ledger")
+	case !is:
+		return failed(err, "the ledger cannot be opened", "see docs/server.md, --ledger")
+	case errors.Is(err, ledgersql.ErrBusy) && e.Expected != "":
+		return failed(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
+	case errors.Is(err, ledgersql.ErrUnreachable), errors.Is(err, ledgersql.ErrBusy):
+		return failed(err, "the database "+e.Path+" cannot be reached", "see that it is up and lets you in, then try again")
+	case errors.Is(err, ledgersql.ErrCorrupt):
+		return failed(nil, "the database "+e.Path+" holds no ledger"+foundInstead(err), "use an empty database or schema, or restore the ledger from a backup")
+	case errors.Is(err, kernel.ErrFull):
+		return failed(nil, "no room is left in the database "+e.Path, "make room there, then start again")
+	case errors.Is(err, ledgersql.ErrAccess):
+		return failed(err, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+foundInstead(err),
+			"check its name, the user, and what it may do; see docs/server.md, --ledger")
+	}
+	return failed(err, "the ledger "+e.Path+" cannot be opened", "see docs/server.md, --ledger")
+}
+
+// examineDatabase looks whether the database can be reached, and leaves it as it is.
+func examineDatabase(ctx context.Context, dsn string) finding {
+	const name = "database"
+	if err := checkDatabase(dsn); err != nil {
+		return broken(name, err)
+	}
+	place, err := postgres.Reach(ctx, dsn)
+	if err != nil {
+		return broken(name, databaseFailure(err))
+	}
+	return finding{Name: name, State: stateOK, Found: place + " can be reached. The ledger is there, and not in the data directory."}
+}
+
+// checkDatabase refuses what is no DSN before anything is started. A password on the command
+// line can be read by everybody on the machine.
+func checkDatabase(dsn string) error {
+	if dsn == "" || strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || strings.Contains(dsn, "=") {
+		return nil
+	}
+	return usage("--ledger is "+oneLine(dsn)+", expected where a PostgreSQL database is",
+		"for example --ledger postgres://earshot@db.example.org/earshot, or leave it out to keep the ledger in the data directory")
+}

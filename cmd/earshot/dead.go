@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func (m *Main) deadCommand() *cobra.Command {
+	return parent("dead", "Messages that were put aside: list, show, try again", `Messages that could never be sent, or that lay in a ledger which was restored from a backup, are put aside
+until somebody looks. To look takes the role auditor or operator at a server, to try again operator and approver.`,
+		m.deadListCommand(), m.deadShowCommand(), m.deadRetryCommand())
+}
+
+func (m *Main) deadListCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "list",
+		Short: "List the messages that were put aside, oldest first",
+		Args:  cobra.NoArgs,
+	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+		list := rows{m: m, asJSON: f.asJSON}
+		for after := int64(0); ; {
+			var page utp.DeadAnswer
+			if err := d.ask(ctx, utp.OpDead, utp.DeadRequest{After: after}, &page); err != nil {
+				return err
+			}
+			for _, one := range page.Dead {
+				if err := list.add(one, m.deadLine(one)); err != nil {
+					return err
+				}
+				after = one.ID
+			}
+			if !page.More || len(page.Dead) == 0 {
+				list.end("No message was put aside.")
+				return nil
+			}
+		}
+	})
+}
+
+func (m *Main) deadLine(one utp.DeadDetail) string {
+	about := "a notice"
+	if one.Call != "" {
+		about = fmt.Sprintf("the command of %s, %s", oneLine(one.Tool), one.Call)
+	}
+	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, m.moment(one.Died), legible.Line(one.Reason))
+}
+
+func (m *Main) deadShowCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "show ID",
+		Short: "Show one message that was put aside",
+		Args:  oneName("the number of a message, as `earshot dead list` tells it"),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		one, err := m.deadNamed(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(one)
+		}
+		m.sayf("%s", m.deadLine(one))
+		m.field("Subject", one.Subject)
+		for _, name := range slices.Sorted(maps.Keys(one.Header)) {
+			for _, value := range one.Header[name] {
+				m.field("Header "+oneLine(name), value)
+			}
+		}
+		if utf8.Valid(one.Payload) {
+			m.field("Payload", string(one.Payload))
+		} else {
+			m.sayf("Payload: %d bytes that are no text.", len(one.Payload))
+		}
+		return nil
+	}, offerOne(offerDead))
+}
+
+func (m *Main) deadNamed(ctx context.Context, d desk, word string) (utp.DeadDetail, error) {
+	id, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || id < 1 {
+		return utp.DeadDetail{}, usage(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
+	}
+	var page utp.DeadAnswer
+	err = d.ask(ctx, utp.OpDead, utp.DeadRequest{ID: id}, &page)
+	if absent(err) || err == nil && len(page.Dead) == 0 {
+		return utp.DeadDetail{}, failed(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
+	}
+	if err != nil {
+		return utp.DeadDetail{}, err
+	}
+	return page.Dead[0], nil
+}
+
+func (m *Main) deadRetryCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "retry ID",
+		Short: "Try a message again; a command is asked for anew",
+		Long: `Try a message again that was put aside. A command is never sent again: the consent that it was sent
+for is used up or too old. Its call is asked for anew instead, with the same arguments, by the agent operator,
+as its own turn of yours: the policy decides, and a question waits for you where it says so. A notice is sent again.`,
+		Args: oneName("the number of a message, as `earshot dead list` tells it"),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		one, err := m.deadNamed(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		var a utp.RetryAnswer
+		if err := d.ask(ctx, utp.OpRetry, utp.RetryRequest{ID: one.ID, Owner: localUser()}, &a); err != nil {
+			return err
+		}
+		switch {
+		case f.asJSON:
+			return m.writeJSON(a)
+		case a.Sent:
+			m.sayf("Recorded: message %d is sent again.", one.ID)
+		default:
+			m.sayf("Recorded: %s is asked for anew, in %s.", oneLine(one.Tool), a.Session)
+			m.tellf("Where it needs consent, its question is in `earshot pending`, once a server with its tool runs.")
+		}
+		return nil
+	}, offerOne(offerDead))
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// desk is where an operator's commands are asked for: at the server that works with the data,
+// or in the data directory itself, which is held meanwhile.
+type desk struct {
+	ask func(ctx context.Context, op string, request, answer any) error
+}
+
+// operated makes a command of an operator. What a shell is offered for its arguments comes from
+// a server that runs: the data directory is not held for that.
+func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, d desk, f wordFlags, args []string) error, offer ...completion) *cobra.Command {
+	f := new(wordFlags)
+	f.add(c)
+	if len(offer) > 0 {
+		c.ValidArgsFunction = m.completes(f, offer[0])
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return m.atDesk(c.Context(), *f, func(d desk) error { return do(c.Context(), d, *f, args) })
+	}
+	return c
+}
+
+// atDesk runs do with the server, or with the ledger itself.
+func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) error {
+	path := ""
+	if !f.server.given() {
+		var err error
+		if path, err = m.dataPath(f.server.dataFlag, f.server.dataFlag != ""); err != nil {
+			return err
+		}
+	}
+	if path == "" || serverAt(path) {
+		client, err := m.dial(ctx, f.server, "earshot-operator")
+		if err != nil {
+			return err
+		}
+		return deskFailure(do(desk{ask: client.Operate}))
+	}
+	if err := (&dataDir{path: path}).inDatabase("start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
+		return err
+	}
+	if !exists((&dataDir{path: path}).file(ledgerFile)) {
+		return failed(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
+	}
+	h, err := m.openHere(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	err = do(desk{ask: func(ctx context.Context, op string, request, answer any) error {
+		return askHere(ctx, h, op, request, answer)
+	}})
+	return deskFailure(err)
+}
+
+// openHere opens the ledger of a data directory for an operator.
+func (m *Main) openHere(ctx context.Context, path string) (*house, error) {
+	rules, err := loadPolicy("")
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.openHouse(ctx, houseOptions{dataPath: path, rules: rules, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
+	if err == nil && h.restored {
+		m.tellf("%s", restoredNote)
+	}
+	return h, err
+}
+
+// askHere asks the kernel of this process.
+func askHere(ctx context.Context, h *house, op string, request, answer any) error {
+	return rpc.Ask(ctx, h.conn, op, request, answer)
+}
+
+// deskFailure is a refusal in words with a hint, from the server or from the kernel here.
+func deskFailure(err error) error {
+	if said, is := errors.AsType[*failure](err); is {
+		return said // it knows more than the refusal that it is made of
+	}
+	if absent(err) {
+		return failed(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
+	}
+	fault, is := errors.AsType[*utp.Fault](err)
+	if !is {
+		return serverFailure(err)
+	}
+	hint := ""
+	code := exitFailed
+	switch fault.Code { //nolint:exhaustive // the others say all in their words
+	case utp.CodeBadRequest:
+		code, hint = exitUsage, "see the command's --help"
+	case utp.CodeConflict:
+		hint = "look at it again"
+	}
+	return &failure{code: code, message: fault.Message, hint: hint, err: err}
+}
+
+// absent reports whether the ledger, here or at a server, has nothing of the name that it was
+// asked for.
+func absent(err error) bool {
+	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, listen.ErrNotFound)
+}
+
+// rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
+// written is not kept.
+type rows struct {
+	m      *Main
+	asJSON bool
+	n      int
+}
+
+func (r *rows) add(value any, line string) error {
+	if !r.asJSON {
+		r.n++
+		r.m.sayf("%s", line)
+		return nil
+	}
+	lead := "[\n  "
+	if r.n > 0 {
+		lead = ",\n  "
+	}
+	r.n++
+	raw, err := json.Marshal(value, json.Deterministic(true))
+	if err == nil {
+		_, err = fmt.Fprint(r.m.Stdout, lead+string(raw))
+	}
+	if err != nil {
+		return failed(err, "the list could not be written", "")
+	}
+	return nil
+}
+
+// end closes the list; none is said of an empty one.
+func (r *rows) end(none string) {
+	switch {
+	case r.asJSON && r.n == 0:
+		_, _ = fmt.Fprintln(r.m.Stdout, "[]")
+	case r.asJSON:
+		_, _ = fmt.Fprint(r.m.Stdout, "\n]\n")
+	case r.n == 0:
+		r.m.sayf("%s", none)
+	}
+}
+
+// field writes one labelled line; an empty value is left out.
+func (m *Main) field(label, value string) {
+	if value != "" {
+		m.sayf("%s: %s", label, legible.Line(value))
+	}
+}
+
+// document writes JSON that others have written, each value on its line, so that nothing in
+// it can act on the terminal.
+func (m *Main) document(label string, value jsontext.Value) {
+	if len(value) == 0 {
+		return
+	}
+	m.sayf("%s:", label)
+	for _, item := range listen.Values(value) {
+		m.sayf("  %s: %s", legible.Line(cmp.Or(strings.TrimPrefix(item.Note, "/"), "value")), legible.Value(oneLine(item.Value)))
+	}
+}
+
+func (m *Main) since(label string, at time.Time) {
+	if !at.IsZero() {
+		m.field(label, m.moment(at))
+	}
+}
+
+// parent makes a command that only has others below it.
+func parent(use, short, long string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(below...)
+	return c
+}

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/kernel/clock"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// finding is one thing that doctor has looked at.
+type finding struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, note or problem
+	Found  string `json:"found"`
+	Advice string `json:"hint,omitzero"`
+}
+
+const (
+	stateOK      = "ok"
+	stateNote    = "note"
+	stateProblem = "problem"
+)
+
+func (m *Main) doctorCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is there and what is missing, one line each",
+		Long: `Look at everything that the program needs, change nothing, and say what is there and
+what is missing, one line each, with a hint where something can be done.
+
+Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := m.examine(c.Context(), c.Flags())
+			code := exitDone
+			for _, f := range all {
+				if f.State == stateProblem {
+					code = exitFailed
+				}
+			}
+			if asJSON {
+				if err := m.writeJSON(all); err != nil {
+					return err
+				}
+			} else {
+				m.report(all)
+			}
+			if code != exitDone {
+				return &exitError{code}
+			}
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.String("data", "", dataUsage)
+	flags.String("policy", "", "YAML file with the operator's rules, to look at too")
+	flags.StringArray("tools", nil, "YAML file with commands or HTTP operations, to look at as \"up\" would; may be given several times")
+	flags.StringArray("root", nil, "folder to look at as \"up\" would; may be given several times")
+	flags.String("ledger", "", "PostgreSQL database to look at, as \"up\" would use it")
+	flags.String(configFlag, "", "YAML file with the settings of \"up\", to look at too")
+	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", configFlag})
+	flags.BoolVar(&asJSON, "json", false, "write the list as JSON")
+	return c
+}
+
+func (m *Main) report(all []finding) {
+	for _, f := range all {
+		line := f.State + ": " + f.Name + ": " + oneLine(f.Found)
+		if f.Advice != "" {
+			line += " hint: " + oneLine(f.Advice)
+		}
+		m.sayf("%s", line)
+	}
+}
+
+// examine looks at everything, as `up` would find it with these flags.
+func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []finding {
+	b := thisBuild()
+	all := []finding{{Name: "program", State: stateOK, Found: fmt.Sprintf("earshot %s, %s, %s.", b.Version, b.Go, b.Platform)}}
+	all = append(all, m.examineClock())
+	var f upFlags
+	flags := m.upCommandInto(&f).Flags()
+	given.Visit(func(f *pflag.Flag) { copyFlag(flags, f) })
+	from, err := m.configure(flags)
+	all = append(all, examineConfig(from, err))
+	if _, err := f.checked(); err != nil {
+		all = append(all, broken("settings", err))
+	}
+	path, err := m.dataPath(f.dataFlag, false)
+	if err != nil {
+		return append(all, broken("data directory", err))
+	}
+	all = append(all, m.examineData(ctx, path, f.http)...)
+	all = append(all, m.examineCertificate(f)...)
+	if f.ledger != "" {
+		all = append(all, examineDatabase(ctx, f.ledger))
+	}
+	if _, err := loadPolicy(f.policy); err != nil {
+		all = append(all, broken("policy", err))
+	} else if f.policy != "" {
+		all = append(all, finding{Name: "policy", State: stateOK, Found: "The rules in " + f.policy + " can be read."})
+	}
+	all = append(all, m.examineTools(f.tools)...)
+	for _, root := range f.roots {
+		all = append(all, examineRoot(root, path))
+	}
+	return append(all, m.examineTerminal())
+}
+
+// copyFlag gives a flag of another set what it was given here, where that has it.
+func copyFlag(flags *pflag.FlagSet, f *pflag.Flag) {
+	if flags.Lookup(f.Name) == nil {
+		return
+	}
+	values := []string{f.Value.String()}
+	if list, is := f.Value.(pflag.SliceValue); is {
+		values = list.GetSlice()
+	}
+	for _, value := range values {
+		_ = flags.Set(f.Name, value) // it was taken by a flag of the same kind
+	}
+}
+
+// examineConfig says which file was read and what it sets.
+func examineConfig(from config, err error) finding {
+	const name = "configuration"
+	switch {
+	case err != nil:
+		return broken(name, err)
+	case from.path == "":
+		return finding{Name: name, State: stateOK, Found: "No file is named; flags and variables count.", Advice: "`earshot up --config FILE` reads one"}
+	case len(from.set) == 0:
+		return finding{Name: name, State: stateNote, Found: from.path + " was read, and sets nothing.", Advice: "see docs/server.md for a complete example"}
+	}
+	return finding{Name: name, State: stateOK, Found: from.path + " was read; it sets " + strings.Join(from.set, ", ") + "."}
+}
+
+// broken is what an error of the program says, as a finding.
+func broken(name string, err error) finding {
+	f := finding{Name: name, State: stateProblem, Found: sentence(err.Error())}
+	if told, is := errors.AsType[*failure](err); is {
+		f.Found, f.Advice = sentence(told.message), told.hint
+	}
+	return f
+}
+
+func sentence(text string) string { return text + "." }
+
+func (m *Main) examineClock() finding {
+	const earliest = 2025
+	if now := m.Now(); now.Year() < earliest {
+		return finding{Name: "clock", State: stateProblem, Found: "It says " + now.Format(time.RFC3339) + ".", Advice: "set the clock; deadlines hang on it"}
+	}
+	if !clock.Booted() {
+		return finding{Name: "clock", State: stateNote, Found: "This system does not tell when it was started.", Advice: "a yes does not outlive the process here"}
+	}
+	return finding{Name: "clock", State: stateOK, Found: "The time of day and the time since the start can be read."}
+}
+
+// examineData looks at the data directory and who works with it.
+func (m *Main) examineData(ctx context.Context, path, address string) []finding {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return []finding{{Name: "data directory", State: stateNote, Found: path + " is not there yet.", Advice: "the first run makes it"}, examineAddress(address)}
+	}
+	if err := checkOwner(path); err != nil {
+		return []finding{broken("data directory", err)}
+	}
+	all := []finding{{Name: "data directory", State: stateOK, Found: path + " is there and yours."}, examineRoom(path)}
+	for _, file := range []struct{ name, what, missing string }{
+		{ledgerFile, "ledger", "the first run makes it"},
+		{keyFile, "key", "the first run makes it; with a ledger but without its key, secrets in that cannot be read"},
+		{incarnationFile, "incarnation", "the first run makes it"},
+		{pageFile, "page's name", "the first `earshot up` makes it"},
+	} {
+		all = append(all, examineFile(file.what, filepath.Join(path, file.name), file.missing))
+	}
+	all = append(all, m.examineTokens(path))
+	return append(all, m.examineServer(ctx, path, address)...)
+}
+
+func examineRoom(path string) finding {
+	const least = 64 << 20
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return finding{Name: "room", State: stateNote, Found: "How much room the disk has is not known."}
+	}
+	free := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // their widths differ between systems
+	if free < least {
+		return finding{Name: "room", State: stateProblem, Found: legible.Bytes(free) + " are free.", Advice: "make room: nothing is done that cannot be recorded"}
+	}
+	return finding{Name: "room", State: stateOK, Found: legible.Bytes(free) + " are free."}
+}
+
+func examineFile(name, path, missing string) finding {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{Name: name, State: stateNote, Found: path + " is not there yet.", Advice: missing}
+	case err != nil:
+		return finding{Name: name, State: stateProblem, Found: sentence(err.Error()), Advice: "see who may read it"}
+	case info.Mode().Perm()&0o077 != 0:
+		return finding{Name: name, State: stateProblem, Found: fmt.Sprintf("%s can be read by others.", path), Advice: "run `chmod 600 " + path + "`"}
+	}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s, %s.", path, legible.Bytes(info.Size()))}
+}
+
+func (m *Main) examineTokens(path string) finding {
+	store, err := openAccess(filepath.Join(path, tokensFile), m.Now)
+	if err != nil {
+		return broken("tokens", err)
+	}
+	all, err := store.List()
+	if err != nil {
+		return broken("tokens", accessFailure(err))
+	}
+	switch len(all) {
+	case 0:
+		return finding{Name: "tokens", State: stateOK, Found: "There are none.", Advice: "`earshot token add` makes one for a program or another person"}
+	case 1:
+		return finding{Name: "tokens", State: stateOK, Found: "There is 1."}
+	}
+	return finding{Name: "tokens", State: stateOK, Found: fmt.Sprintf("There are %d.", len(all))}
+}
+
+// examineServer looks who holds the data directory and, if that is a server, whether it
+// answers.
+func (m *Main) examineServer(ctx context.Context, path, address string) []finding {
+	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
+	}
+	if err != nil {
+		return []finding{{Name: "server", State: stateProblem, Found: sentence(err.Error()), Advice: "see who may read the data directory"}}
+	}
+	defer func() { _ = lock.Close() }()
+	if unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
+		return []finding{{Name: "server", State: stateNote, Found: "None works with the data.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
+	}
+	if !serverAt(path) {
+		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", readHolder(lock))
+		return []finding{{Name: "server", State: stateNote, Found: found, Advice: "wait until that run has ended"}}
+	}
+	client, err := m.dial(ctx, serverFlags{dataFlag: path}, "earshot-doctor")
+	if err != nil {
+		return []finding{broken("server", err)}
+	}
+	found := fmt.Sprintf("The process %d answers at %s.", readHolder(lock), client.Server())
+	open, err := client.Questions(ctx)
+	if err != nil {
+		return []finding{broken("server", serverFailure(err))}
+	}
+	all := []finding{{Name: "server", State: stateOK, Found: found}}
+	if place, err := listen.ReadPlace(filepath.Join(path, serverFile)); err == nil && place.Page != "" {
+		all = append(all, finding{Name: "page", State: stateOK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
+	}
+	if len(open) > 0 {
+		all = append(all, finding{Name: "questions", State: stateNote, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
+	}
+	return all
+}
+
+// examineAddress looks whether a server could listen at its address.
+func examineAddress(address string) finding {
+	checked, err := checkAddress(address)
+	if err != nil {
+		return broken("address", err)
+	}
+	listener, err := net.Listen("tcp", checked) //nolint:noctx // It ends at once.
+	if err != nil {
+		return broken("address", addressFailure("--http", checked, err))
+	}
+	_ = listener.Close()
+	return finding{Name: "address", State: stateOK, Found: checked + " is free."}
+}
+
+// examineCertificate looks whether browsers would take the certificate, where one is named.
+func (m *Main) examineCertificate(f upFlags) []finding {
+	const name, layout = "certificate", "2 January 2006"
+	if f.checkHTTPS() != nil {
+		return nil // it is said with the settings
+	}
+	c, err := openCertificate(f, m.Now, m.logger(false))
+	switch {
+	case err != nil:
+		return []finding{broken(name, err)}
+	case c == nil:
+		return nil
+	}
+	return []finding{{Name: name, State: stateOK, Found: fmt.Sprintf("%s is for %s, until %s.", f.tlsCert, c.host, c.current.Leaf.NotAfter.Format(layout))}}
+}
+
+// examineTools looks at the files of services together, since a name means one thing in all
+// of them.
+func (m *Main) examineTools(files []string) []finding {
+	const name = "tools"
+	var found []finding
+	var before []configured
+	for _, path := range files {
+		services, err := m.addServices(before, path)
+		if err != nil {
+			found = append(found, broken(name, err))
+			continue
+		}
+		for _, c := range services[len(before):] {
+			found = append(found, finding{Name: name, State: stateOK, Found: sentence(path + ": " + c.line())})
+		}
+		before = services
+	}
+	return found
+}
+
+func examineRoot(root, data string) finding {
+	resolved, err := resolve(root)
+	if err == nil {
+		err = apart(resolved, data)
+	}
+	if err != nil {
+		return broken("folder", err)
+	}
+	if unix.Access(resolved, unix.W_OK) != nil {
+		return finding{Name: "folder", State: stateNote, Found: resolved + " can be read and not changed.", Advice: "duplicates are found there, and not removed"}
+	}
+	return finding{Name: "folder", State: stateOK, Found: resolved + " can be read and changed."}
+}
+
+func (m *Main) examineTerminal() finding {
+	if isTerminal(m.Stdin) {
+		return finding{Name: "terminal", State: stateOK, Found: "Questions can be answered here by typing."}
+	}
+	return finding{Name: "terminal", State: stateNote, Found: "Standard input is no terminal.", Advice: "lines piped in answer like typed ones; or use `earshot up` and `earshot reply`"}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func (m *Main) eraseCommand() *cobra.Command {
+	project := ""
+	c := m.operated(&cobra.Command{
+		Use:   "erase [TURN…]",
+		Short: "Erase what was said in turns that have ended",
+		Long: `Erase the content of turns that have ended, by their ids or those of their sessions, or of all turns of a
+project: arguments, results, deliverables, output, the texts of events, questions and answers, blobs, sealed secrets,
+narration. It is gone from the files of the ledger, and cannot be brought back but from a backup. The receipts and the digests of
+calls stay for as long as the configuration says. What has not ended is left alone: stop it first.
+
+Content is erased by itself 30 days after a turn has ended, and receipts after a year; retention-content and
+retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
+		Example: `  earshot erase turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b
+  earshot erase --project default`,
+		Args: cobra.ArbitraryArgs,
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		if (len(args) == 0) == (project == "") {
+			return usage("what is to be erased has to be said", "name turns, or a project with --project NAME")
+		}
+		return m.erase(ctx, d, f, args, project)
+	}, offerTurns)
+	c.Flags().StringVar(&project, "project", "", "erase all turns of this project that have ended")
+	return c
+}
+
+func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, project string) error {
+	const at = 64 // the most that one request names
+	var all utp.EraseAnswer
+	for first := true; first || all.More || len(turns) > 0; first = false {
+		n := min(len(turns), at)
+		var a utp.EraseAnswer
+		if err := d.ask(ctx, utp.OpErase, utp.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
+			return err
+		}
+		turns = turns[n:]
+		all.Erased, all.Blobs, all.Open, all.More = all.Erased+a.Erased, all.Blobs+a.Blobs, append(all.Open, a.Open...), a.More
+		if a.More {
+			m.tellf("Erased so far: %s.", legible.Counted(int64(all.Erased), "turn"))
+		}
+	}
+	if f.asJSON {
+		if err := m.writeJSON(all); err != nil {
+			return err
+		}
+	} else {
+		m.sayf("Erased: the content of %s.", legible.Counted(int64(all.Erased), "turn"))
+	}
+	if project != "" && len(all.Open) > 0 {
+		m.tellf("Left alone, because they have not ended: %s. Stop them with `earshot stop`, then erase again.", strings.Join(all.Open, ", "))
+		return nil
+	}
+	if len(all.Open) > 0 {
+		return failed(nil, "not erased, because they have not ended: "+strings.Join(all.Open, ", "), "stop them with `earshot stop`, then erase them")
+	}
+	return nil
+}

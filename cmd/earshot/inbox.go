@@ -1,0 +1,307 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// wordFlags are those of the commands that speak to a server.
+type wordFlags struct {
+	server serverFlags
+	asJSON bool
+}
+
+func (f *wordFlags) add(c *cobra.Command) {
+	defer markPaths(c, []string{"data"}, []string{"token-file"})
+	flags := c.Flags()
+	flags.StringVar(&f.server.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	flags.StringVar(&f.server.url, "url", "", "address of the server, where it is not the one of the data directory")
+	flags.StringVar(&f.server.tokenFile, "token-file", "", "file with the token for --url")
+	flags.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
+}
+
+// spoken makes a command that speaks to a server.
+func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error) *cobra.Command {
+	var f wordFlags
+	f.add(c)
+	if offer := offers()[c.Name()]; offer != nil {
+		c.ValidArgsFunction = m.completes(&f, offer)
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		client, err := m.dial(c.Context(), f.server, "earshot-"+c.Name())
+		if err != nil {
+			return err
+		}
+		return serverFailure(do(c.Context(), client, f, args))
+	}
+	return c
+}
+
+func (m *Main) pendingCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "pending",
+		Short: "List the questions that wait for an answer",
+		Long: `List the questions that wait for an answer at the server, oldest first. A question
+waits until its deadline, whoever is connected. The time to answer starts when somebody
+who can answer is first shown the question, which this list does.`,
+		Args: cobra.NoArgs,
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
+		open, err := client.Questions(ctx)
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(append([]listen.Open{}, open...))
+		}
+		if len(open) == 0 {
+			m.sayf("Nothing waits for an answer.")
+		}
+		for _, q := range open {
+			m.sayf("%s", m.questionLine(q))
+		}
+		return nil
+	})
+}
+
+func (m *Main) questionLine(q listen.Open) string {
+	line := fmt.Sprintf("Question %d: %s %s", q.Number, shown(strings.TrimSuffix(q.Title, ".")+"."), m.untilText(q))
+	if choices := choicesOf(q); len(choices) > 0 {
+		values := make([]string, 0, len(choices))
+		for _, c := range choices {
+			values = append(values, c.Value)
+		}
+		line += " Answers: " + shown(strings.Join(values, ", ")) + "."
+	}
+	if cannotBeUndone(q) {
+		line += " This cannot be undone."
+	}
+	return line + " In " + q.Session + "."
+}
+
+// cannotBeUndone answers whether a question is about what cannot be undone.
+func cannotBeUndone(q listen.Open) bool {
+	event, err := aaep.DecodeEvent(q.Event)
+	if err != nil {
+		return false
+	}
+	p, _ := event.Payload.(aaep.AwaitingConfirmation)
+	return p.Irreversible
+}
+
+// untilText says until when a question can be answered.
+func (m *Main) untilText(q listen.Open) string {
+	if q.Parked {
+		return "Parked: its session is not under way at the server, so it can be rejected and not accepted."
+	}
+	end := m.moment(q.Deadline)
+	event, err := aaep.DecodeEvent(q.Event)
+	if err != nil {
+		return "Answer until " + end + "."
+	}
+	ours := aaep.Read(event.Extensions[aaep.PrefixEarshot])
+	if waiting, _ := ours.Flag("waiting"); waiting {
+		return "It waits until somebody who can answer is shown it, at most until " + end + "."
+	}
+	if unlimited, _ := ours.Flag("unlimited"); unlimited {
+		return "There is no time limit; it stays open until " + end + "."
+	}
+	return "Answer until " + end + "."
+}
+
+// shown is text of events on one line, as a terminal may have it.
+func shown(text string) string { return legible.Line(text) }
+
+// choicesOf are the answers that a question offers.
+func choicesOf(q listen.Open) []aaep.Choice {
+	event, err := aaep.DecodeEvent(q.Event)
+	if err != nil {
+		return nil
+	}
+	p, _ := event.Payload.(aaep.AwaitingClarification)
+	return p.Choices
+}
+
+func (m *Main) sessionsCommand() *cobra.Command {
+	var open, all bool
+	limit := usualSessions
+	c := m.spoken(&cobra.Command{
+		Use:   "sessions",
+		Short: "List the newest sessions, the newest first",
+		Args:  cobra.NoArgs,
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
+		if limit < 1 {
+			return usage(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
+		}
+		n := limit
+		if all {
+			n = 0
+		}
+		listed, more, err := client.Newest(ctx, open, n)
+		if err != nil {
+			return err
+		}
+		return m.listSessions(f, listed, more)
+	})
+	c.Flags().BoolVar(&open, "open", false, "only those that have not ended")
+	c.Flags().IntVar(&limit, "limit", limit, "how many")
+	c.Flags().BoolVar(&all, "all", false, "all of them")
+	c.MarkFlagsMutuallyExclusive("limit", "all")
+	return c
+}
+
+// usualSessions is how many sessions are listed where nothing else is asked for.
+const usualSessions = 50
+
+// listSessions writes a list. That it is not the whole one is said apart from it.
+func (m *Main) listSessions(f wordFlags, listed []listen.Session, more bool) error {
+	if more {
+		defer m.tellf("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
+	}
+	if f.asJSON {
+		return m.writeJSON(append([]listen.Session{}, listed...))
+	}
+	if len(listed) == 0 {
+		m.sayf("There are no sessions.")
+	}
+	for _, s := range listed {
+		m.sayf("%s", m.sessionLine(s))
+	}
+	return nil
+}
+
+// sessionLine tells a session in a line: how it stands, since when, what was asked of it, and
+// what came of it.
+func (m *Main) sessionLine(s listen.Session) string {
+	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), s.Agent, oneLine(s.Owner), m.moment(s.Created))}
+	for _, text := range []string{s.Request, s.Summary} {
+		if text = strings.Join(strings.Fields(text), " "); text != "" {
+			parts = append(parts, legible.Value(text))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// questionNumber reads a number as people write it.
+func questionNumber(word string) (int, bool) {
+	const mostDigits = 9
+	if word == "" || len(word) > mostDigits || strings.Trim(word, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(word)
+	return n, err == nil && n > 0
+}
+
+// named finds the open question that a word names: a number, a token, or, where it is
+// the only one, nothing. A question that has been answered already is found by how.
+func (m *Main) named(ctx context.Context, client *listen.Client, word string) (listen.Open, error) {
+	open, err := client.Questions(ctx)
+	if err != nil {
+		return listen.Open{}, err
+	}
+	if word == "" {
+		return only(open)
+	}
+	number, isNumber := questionNumber(word)
+	i := slices.IndexFunc(open, func(q listen.Open) bool { return (isNumber && q.Number == number) || (!isNumber && q.Token == word) })
+	if i >= 0 {
+		return open[i], nil
+	}
+	if !isNumber {
+		return listen.Open{}, notOpen("no open question has the token " + word)
+	}
+	if told := m.how(ctx, client, "", number); told != "" {
+		return listen.Open{}, notOpen(told)
+	}
+	return listen.Open{}, notOpen(fmt.Sprintf("there is no open question %d", number))
+}
+
+// only is the one open question; which of several is meant is not guessed.
+func only(open []listen.Open) (listen.Open, error) {
+	switch len(open) {
+	case 1:
+		return open[0], nil
+	case 0:
+		return listen.Open{}, notOpen("no question waits for an answer")
+	}
+	var numbers []string
+	for _, q := range open {
+		numbers = append(numbers, strconv.Itoa(q.Number))
+	}
+	return listen.Open{}, usage(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
+		"name one by its number: "+strings.Join(numbers, ", ")+"; see `earshot pending`")
+}
+
+func notOpen(message string) error {
+	return &failure{code: exitDeclined, message: message, hint: "see `earshot pending` for what is open"}
+}
+
+// lookBack is how many sessions are looked through for a question that has ended.
+const lookBack = 8
+
+// how tells how a question has ended, by whom and where; "" where that is not found.
+func (m *Main) how(ctx context.Context, client *listen.Client, session string, number int) string {
+	names := []string{session}
+	if session == "" {
+		newest, _, err := client.Newest(ctx, false, lookBack)
+		if err != nil {
+			return ""
+		}
+		names = nil
+		for _, s := range newest {
+			names = append(names, s.ID)
+		}
+	}
+	for _, name := range names {
+		if told := m.howIn(ctx, client, name, number); told != "" {
+			return told
+		}
+	}
+	return ""
+}
+
+func (m *Main) howIn(ctx context.Context, client *listen.Client, session string, number int) string {
+	told := ""
+	for d, err := range client.Past(ctx, session) {
+		if err != nil {
+			return told
+		}
+		ours := aaep.Read(d.Event.Extensions[aaep.PrefixEarshot])
+		if n, _ := ours.Whole("question"); int(n) != number {
+			continue
+		}
+		how, ended := ours.Text("resolution")
+		if !ended || how == string(aaep.ResolutionExtended) {
+			continue
+		}
+		by, _ := ours.Text("by")
+		surface, _ := ours.Text("surface")
+		c := announce.Closed{Question: number, Resolution: aaep.Resolution(how), By: by, Surface: surface, At: d.Event.Time}
+		told = lower(c.Text(m.Now(), m.Now().Location()))
+	}
+	return told
+}
+
+// lower makes sentences a message: it begins small and ends without a full stop.
+func lower(sentence string) string {
+	_, size := utf8.DecodeRuneInString(sentence)
+	return strings.ToLower(sentence[:size]) + strings.TrimSuffix(sentence[size:], ".")
+}
+
+// isConflict answers whether a word came too late.
+func isConflict(err error) bool {
+	return errors.Is(err, listen.ErrConflict) || errors.Is(err, listen.ErrNotFound)
+}

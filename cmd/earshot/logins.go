@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/hub/access"
+)
+
+// loginRow is what is shown of a login.
+type loginRow struct {
+	ID      string    `json:"id"`
+	Person  string    `json:"person"`
+	Browser string    `json:"browser"` // what it calls itself
+	Begun   time.Time `json:"begun"`
+	Used    time.Time `json:"used"` // the last time, up to five minutes behind
+	Expires time.Time `json:"expires"`
+}
+
+func loginRows(all []access.Login) []loginRow {
+	rows := make([]loginRow, 0, len(all))
+	for _, l := range all {
+		rows = append(rows, loginRow(l))
+	}
+	return rows
+}
+
+// describe is a login in words, without its id.
+func (m *Main) describe(l loginRow) string {
+	browser := l.Browser
+	if browser == "" {
+		browser = "a browser that does not say its name"
+	}
+	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", oneLine(l.Person), shown(browser), m.moment(l.Begun), m.moment(l.Used), m.moment(l.Expires))
+}
+
+func (m *Main) loginsCommand() *cobra.Command {
+	c := m.loginsListCommand("logins", "List the browsers that are logged in on the page, and end their logins")
+	c.Long = `List the browsers that are logged in on the page, oldest first: who, in which browser (it
+says so itself), since when, and when it was last used (up to 5 minutes behind). All of
+this works with the server running or not.
+
+A login ends by itself after 12 hours, when its browser logs out or logs in again, and
+with ` + "`earshot logins end`" + `, which ends its streams within a second.`
+	c.Example = `  earshot logins
+  earshot logins end 3fa9
+  earshot logins end --all`
+	c.AddCommand(m.loginsListCommand("list", "List the browsers that are logged in, oldest first"), m.loginsEndCommand())
+	return c
+}
+
+func (m *Main) loginsListCommand(name, short string) *cobra.Command {
+	var (
+		dataFlag string
+		asJSON   bool
+	)
+	c := &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := m.tokens(dataFlag)
+			if err != nil {
+				return err
+			}
+			all, err := store.Logins()
+			if err != nil {
+				return accessFailure(err)
+			}
+			rows := loginRows(all)
+			if asJSON {
+				return m.writeJSON(rows)
+			}
+			if len(rows) == 0 {
+				m.sayf("No browser is logged in.")
+			}
+			for _, l := range rows {
+				m.sayf("Login %s: %s", l.ID, m.describe(l))
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
+	return c
+}
+
+func (m *Main) loginsEndCommand() *cobra.Command {
+	var (
+		dataFlag    string
+		all, asJSON bool
+	)
+	c := &cobra.Command{
+		Use:   "end ID | --all",
+		Short: "End a login, or all of them; their streams end within a second",
+		Long: `End a login, or all of them. An ID is one that ` + "`earshot logins`" + ` lists, or its beginning, as
+long as no other begins so. The browser has to log in again; its open page says so.`,
+		Example: `  earshot logins end 3fa9
+  earshot logins end --all`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if all && len(args) > 0 {
+				return usage("both an ID and --all are named", "name one of them")
+			}
+			if !all && (len(args) != 1 || args[0] == "") {
+				return usage("which login is meant has to be said", "name it by its ID, as `earshot logins` lists it, or end them all with --all")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			ended, err := m.endLogins(dataFlag, args)
+			if err != nil {
+				return err
+			}
+			rows := loginRows(ended)
+			if asJSON {
+				return m.writeJSON(rows)
+			}
+			if len(rows) == 0 {
+				m.sayf("No browser is logged in.")
+			}
+			for _, l := range rows {
+				m.sayf("Ended: login %s: %s", l.ID, m.describe(l))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return m.completeLogins(dataFlag, args), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	c.Flags().BoolVar(&all, "all", false, "end all logins, of everybody")
+	c.Flags().BoolVar(&asJSON, "json", false, "write what was ended as JSON")
+	return c
+}
+
+// endLogins ends the login that an argument names, or all without one.
+func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error) {
+	store, err := m.tokens(dataFlag)
+	if err != nil {
+		return nil, err
+	}
+	meant := func(access.Login) bool { return true }
+	if len(args) > 0 {
+		all, err := store.Logins()
+		if err != nil {
+			return nil, accessFailure(err)
+		}
+		id, err := oneLogin(all, args[0])
+		if err != nil {
+			return nil, err
+		}
+		meant = func(l access.Login) bool { return l.ID == id }
+	}
+	ended, err := store.EndLogins(meant)
+	return ended, accessFailure(err)
+}
+
+// oneLogin finds the login whose id begins so.
+func oneLogin(all []access.Login, word string) (string, error) {
+	var found []string
+	for _, l := range all {
+		if strings.HasPrefix(l.ID, strings.ToLower(word)) {
+			found = append(found, l.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", usage(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
+	}
+	return "", usage(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
+}
+
+// completeLogins are the ids for a shell to complete, each with what it is.
+func (m *Main) completeLogins(dataFlag string, args []string) []string {
+	store, err := m.tokens(dataFlag)
+	if err != nil || len(args) > 0 {
+		return nil
+	}
+	all, err := store.Logins()
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, l := range all {
+		ids = append(ids, cobra.CompletionWithDesc(l.ID, oneLine(l.Person)+", "+shown(l.Browser)))
+	}
+	return ids
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// checkAddress demands an address of the loopback: a token and what an agent does would
+// travel unencrypted elsewhere.
+func checkAddress(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", usage(fmt.Sprintf("%q is no address with a port", address), "for example --http "+defaultAddress)
+	}
+	if strings.EqualFold(host, "localhost") {
+		host = "127.0.0.1"
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || !ip.IsLoopback() {
+		return "", usage(fmt.Sprintf("--http %s is not on the loopback, and plain HTTP elsewhere can be read and changed on its way", address),
+			"use 127.0.0.1 or [::1]; from another machine, come by an ssh tunnel or a proxy with TLS")
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// The addresses at which browsers look for names below localhost.
+const (
+	loopback4 = "127.0.0.1"
+	loopback6 = "::1"
+)
+
+// twin is the other address of the two; "" has none.
+func twin(host string) string {
+	switch host {
+	case loopback4:
+		return loopback6
+	case loopback6:
+		return loopback4
+	}
+	return ""
+}
+
+// listenHere listens at the address, and at the same port of the loopback's other one:
+// browsers try both, and whoever had the other would get what is meant for the page, its
+// cookie too. The address itself comes first.
+func listenHere(ctx context.Context, address string) ([]net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, failed(err, "the address cannot be listened at", "")
+	}
+	const tries = 16 // a free port may be taken at the other address
+	for n := 1; ; n++ {
+		first, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			return nil, addressFailure("--http", address, err)
+		}
+		other := twin(host)
+		if other == "" {
+			return []net.Listener{first}, nil
+		}
+		at := net.JoinHostPort(other, strconv.Itoa(int(netip.MustParseAddrPort(first.Addr().String()).Port())))
+		second, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+		switch {
+		case err == nil:
+			return []net.Listener{first, second}, nil
+		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT): // this machine has no such address, so nobody else has it either
+			return []net.Listener{first}, nil
+		}
+		_ = first.Close()
+		if port != "0" || n == tries || !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, addressFailure("--http", at, err)
+		}
+	}
+}
+
+func addressFailure(flag, address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return failed(nil, "the address "+address+" is taken by another program", "end that, or use another port, such as "+flag+" 127.0.0.1:0 for any that is free")
+	case errors.Is(err, syscall.EACCES):
+		return failed(nil, "this user may not listen at "+address, "use a port above 1023, such as "+flag+" "+defaultAddress)
+	}
+	return failed(err, "it cannot listen at "+address, "try "+flag+" "+defaultAddress)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// offeredRows is how many rows of a ledger a shell is offered at most: the newest turns, and
+// the first tools and messages.
+const offeredRows = 50
+
+// offerOne offers for the first argument only.
+func offerOne(offer completion) completion {
+	return func(ctx context.Context, client *listen.Client, args []string) []string {
+		if len(args) > 0 {
+			return nil
+		}
+		return offer(ctx, client, args)
+	}
+}
+
+// offerBehindFile offers for every argument but the first, which is a file.
+func offerBehindFile(offer completion) completion {
+	return func(ctx context.Context, client *listen.Client, args []string) []string {
+		if len(args) == 0 {
+			return nil
+		}
+		return offer(ctx, client, args)
+	}
+}
+
+// offerTurns offers the newest turns that are not named yet.
+func offerTurns(ctx context.Context, client *listen.Client, args []string) []string {
+	var rows []utp.SessionRow
+	if client.Operate(ctx, utp.OpSessions, utp.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
+		return nil
+	}
+	var words []string
+	for _, t := range rows {
+		if !slices.Contains(args, t.Turn) && !slices.Contains(args, t.Session) {
+			words = append(words, t.Turn+"\t"+shown(t.Request))
+		}
+	}
+	return words
+}
+
+// offerTools offers the registered tools.
+func offerTools(ctx context.Context, client *listen.Client, _ []string) []string {
+	var page utp.ToolsAnswer
+	if client.Operate(ctx, utp.OpTools, utp.ToolsRequest{}, &page) != nil {
+		return nil
+	}
+	var words []string
+	for _, t := range page.Tools {
+		words = append(words, shown(t.Tool)+"\t"+shown(t.Description))
+	}
+	return words
+}
+
+// offerDead offers the messages that were put aside.
+func offerDead(ctx context.Context, client *listen.Client, _ []string) []string {
+	var page utp.DeadAnswer
+	if client.Operate(ctx, utp.OpDead, utp.DeadRequest{}, &page) != nil {
+		return nil
+	}
+	var words []string
+	for _, d := range page.Dead[:min(len(page.Dead), offeredRows)] {
+		words = append(words, strconv.FormatInt(d.ID, 10)+"\t"+shown(d.Reason))
+	}
+	return words
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// schemaEntry is one line of the list.
+type schemaEntry struct {
+	Name        string `json:"name"`
+	Type        string `json:"type,omitzero"` // as it stands in the message; the envelope has none
+	ID          string `json:"id"`            // of the schema
+	Spec        string `json:"spec"`
+	Description string `json:"description"`
+}
+
+func (m *Main) schemaCommand() *cobra.Command {
+	var asJSON, markdown bool
+	var folder string
+	c := &cobra.Command{
+		Use:   "schema [TYPE]",
+		Short: "Print the JSON Schema of an AAEP message",
+		Long: `Print the JSON Schema (2020-12) of one AAEP message, or list them all.
+
+TYPE is a type such as aaep:agent.tool.invoked, or its name without the namespace.
+A schema is whole: a validator needs nothing else. It says what a sender must keep to,
+as far as JSON Schema can; what it cannot say it names by its rules.`,
+		Example: `  earshot schema
+  earshot schema confirmation.reply
+  earshot schema --all schemas/`,
+		Args:              atMostOneName("the type of a message"),
+		ValidArgsFunction: completeNames,
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case markdown:
+				return m.write(string(aaep.Reference()))
+			case folder != "":
+				return m.schemaFiles(folder)
+			case len(args) == 1:
+				return m.schemaOf(args[0])
+			default:
+				return m.schemaList(asJSON)
+			}
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "list them as JSON, one object a line")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print the reference of all fields as Markdown")
+	c.Flags().StringVar(&folder, "all", "", "write all schemas into the folder `DIR`, a file for each")
+	c.MarkFlagsMutuallyExclusive("json", "markdown", "all")
+	return c
+}
+
+func atMostOneName(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		given := len(args)
+		for _, flag := range []string{"json", "markdown", "all"} {
+			if c.Flags().Changed(flag) && given > 0 {
+				return usage("found "+what+" beside --"+flag+", expected one of the two", "see `"+c.CommandPath()+" --help`")
+			}
+		}
+		if given > 1 {
+			return usage(fmt.Sprintf("found %d names, expected at most one: %s", given, what), "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+func completeNames(_ *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, e := range schemaEntries() {
+		for _, name := range []string{e.Name, e.Type} {
+			if len(args) == 0 && name != "" && strings.HasPrefix(name, begin) {
+				names = append(names, name+"\t"+e.Description)
+			}
+			if e.Name == e.Type {
+				break
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func schemaEntries() []schemaEntry {
+	names := aaep.Names()
+	all := make([]schemaEntry, 0, len(names))
+	for _, name := range names {
+		e := schemaEntry{Name: name, ID: aaep.SchemaID(name), Spec: "§3", Description: "What every event carries, of whatever type."}
+		if message, ok := aaep.Describe(name); ok {
+			e.Type, e.Spec, e.Description = message.Type, message.Spec, message.Description
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func (m *Main) schemaList(asJSON bool) error {
+	var out strings.Builder
+	for _, e := range schemaEntries() {
+		if !asJSON {
+			fmt.Fprintf(&out, "%s: %s\n", e.Name, e.Description)
+			continue
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			return failed(err, "the list cannot be written", "")
+		}
+		out.Write(append(line, '\n'))
+	}
+	return m.write(out.String())
+}
+
+func (m *Main) schemaOf(name string) error {
+	raw, err := aaep.Schema(name)
+	if err != nil {
+		return usage(fmt.Sprintf("there is no message %.64q", name), unknownHint(name))
+	}
+	return m.write(string(raw))
+}
+
+func (m *Main) schemaFiles(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // schemas are for everybody
+		return failed(err, "the folder cannot be made", "name another one")
+	}
+	for _, name := range aaep.Names() {
+		raw, err := aaep.Schema(name)
+		if err != nil {
+			return failed(err, "the schema cannot be made", "")
+		}
+		file := name + aaep.SchemaSuffix
+		if err := os.WriteFile(filepath.Join(folder, file), raw, 0o644); err != nil { //nolint:gosec // as above
+			return failed(err, "the schema cannot be written", "name another folder")
+		}
+		m.sayf("%s", file)
+	}
+	return nil
+}
+
+func (m *Main) write(text string) error {
+	if _, err := fmt.Fprint(m.Stdout, text); err != nil {
+		return failed(err, "the output could not be written", "")
+	}
+	return nil
+}
+
+// unknownHint names the type that was probably meant, where one is near enough.
+func unknownHint(name string) string {
+	best, least := "", min(len(name)/2+1, 9) // fewer letters than that may differ
+	for _, e := range schemaEntries() {
+		for _, candidate := range spellings(e) {
+			if d := distance(name, candidate); candidate != "" && d < least {
+				best, least = e.Name, d
+			}
+		}
+	}
+	if best == "" {
+		return "`earshot schema` lists them"
+	}
+	return fmt.Sprintf("the nearest is %s; `earshot schema` lists them all", best)
+}
+
+// spellings are the ways in which a type may have been meant: whole, without the
+// namespace, and by its last words.
+func spellings(e schemaEntry) []string {
+	all := []string{e.Name, e.Type}
+	if _, rest, found := strings.Cut(e.Name, "."); found {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// distance is how many letters differ: the least number of insertions, deletions and
+// exchanges that turn one word into the other.
+func distance(a, b string) int {
+	const most = 128
+	from, to := []rune(a), []rune(b)
+	from, to = from[:min(len(from), most)], to[:min(len(to), most)]
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range from {
+		before := row[0]
+		row[0] = i + 1
+		for j, s := range to {
+			cost := 1
+			if r == s {
+				cost = 0
+			}
+			before, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, before+cost)
+		}
+	}
+	return row[len(to)]
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/tool/service"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// serveFlags are the flags of `earshot serve`.
+type serveFlags struct {
+	credentials          []string
+	dataFlag             string
+	check, asJSON, debug bool
+}
+
+func (m *Main) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve FILE",
+		Short: "Serve commands and HTTP operations as tools, by a YAML file alone",
+		Long: `Serve programs of this machine and operations of HTTP servers as tools. What they are, and
+what an agent may fill in, stands in a YAML file (docs/services.md).
+
+It is a process of its own, which comes to the message bus of ` + "`earshot up --nats-listen`" + ` with
+credentials for each service of the file (` + "`earshot credential add NAME --role tool`" + `): those that
+--credential or EARSHOT_CREDENTIALS names, else those in the data directory of the server that runs.
+A bus that is not there, or goes away, is waited for. Its tools are not reviewed by being there:
+each call counts as irreversible and is asked for. To have the classes of the file count, run it
+inside the server: ` + "`earshot up --tools FILE`" + `.
+
+With --check it serves nothing: it reads the file, looks whether all that it names is there, and
+lists the tools with their classes.
+
+Exit codes: 0 ended when it was told to, or the file is good; 1 it may not come to the bus,
+or something failed; 2 usage, or the file is not good.`,
+		Example: `  earshot serve --check tools.yaml
+  earshot serve tools.yaml
+  earshot serve --credential ~/outbox.json tools.yaml`,
+		Args: exactlyOne("FILE", "see docs/services.md for a complete example"),
+		RunE: func(c *cobra.Command, args []string) error {
+			services, err := m.readToolFile(args[0])
+			if err != nil {
+				return err
+			}
+			if f.check {
+				return m.listServices(args[0], services, f.asJSON)
+			}
+			if f.asJSON {
+				return usage("--json goes with --check", "leave it out, or add --check")
+			}
+			return m.serve(c.Context(), services, f)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.credentials, "credential", nil, "file with the credentials of a service of the file; may be given several times")
+	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
+	flags.BoolVar(&f.check, "check", false, "read the file, list its tools, and serve nothing")
+	flags.BoolVar(&f.asJSON, "json", false, "with --check: write the list as JSON")
+	flags.BoolVar(&f.debug, "debug", false, "log what the service does to standard error, without any content")
+	markPaths(c, []string{"data"}, []string{"credential"})
+	return c
+}
+
+// exactlyOne demands one argument.
+func exactlyOne(name, hint string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return usage("no "+name+" is named", hint)
+		case 1:
+			return nil
+		default:
+			return usage("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
+		}
+	}
+}
+
+// listedTool is one tool of `serve --check --json`.
+type listedTool struct {
+	Tool        string    `json:"tool"`
+	Service     string    `json:"service"`
+	Kind        string    `json:"kind"`
+	Class       utp.Class `json:"class"`
+	Risk        utp.Risk  `json:"risk"`
+	Description string    `json:"description"`
+	Digest      string    `json:"digest"`
+}
+
+func (m *Main) listServices(path string, services []configured, asJSON bool) error {
+	var all []listedTool
+	for _, c := range services {
+		for _, d := range c.definitions() {
+			digest, err := d.Digest()
+			if err != nil {
+				return failed(err, "the tool "+d.Tool+" has no digest", "")
+			}
+			all = append(all, listedTool{d.Tool, c.target, c.kind, d.Class, d.Risk, d.Description, digest})
+		}
+	}
+	if asJSON {
+		return m.writeJSON(all)
+	}
+	for _, t := range all {
+		m.sayf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, oneLine(t.Description))
+	}
+	m.sayf("%s is good: %d tools.", oneLine(path), len(all))
+	return nil
+}
+
+// serve runs the services of a file until it is told to end.
+func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) error {
+	files, err := m.credentialFiles(services, f)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 4)
+	defer signal.Stop(signals)
+	heed(signals)
+	broken := make(chan error, len(services))
+	var owned sync.WaitGroup
+	for _, c := range services {
+		o := service.Options{Credentials: files[c.target], Version: thisBuild().Version, Logger: m.logger(f.debug)}
+		owned.Go(func() {
+			if err := service.Run(ctx, o, c.tools...); err != nil {
+				broken <- failed(err, "the service "+c.target+" has ended", "")
+			}
+		})
+		m.sayf("%s", c.line())
+		m.sayf("Credentials: %s", oneLine(files[c.target]))
+	}
+	m.sayf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
+	select {
+	case err = <-broken:
+	case <-signals:
+	case <-ctx.Done():
+	}
+	cancel()
+	owned.Wait()
+	return err
+}
+
+// credentialFiles are the files with which the services come to the bus, by their names:
+// those that are named, and for the rest those that the data directory of a running server
+// holds.
+func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]string, error) {
+	named := f.credentials
+	if from := m.Getenv(service.Variable); len(named) == 0 && from != "" {
+		named = []string{from}
+	}
+	files := make(map[string]string, len(services))
+	for _, path := range named {
+		c, err := bus.ReadCredentials(path)
+		if err != nil {
+			return nil, failed(nil, busSays(err), "name a file that `earshot credential add NAME --role tool` has made")
+		}
+		who := c.Principal
+		here := slices.ContainsFunc(services, func(c configured) bool { return who == c.principal() })
+		if !here || files[who.Name] != "" {
+			return nil, usage(oneLine(path)+" holds the credentials of "+who.String()+", which no service of the file is waiting for", "name one file for each service")
+		}
+		files[who.Name] = path
+	}
+	if len(files) == len(services) {
+		return files, nil
+	}
+	data, err := m.dataPath(f.dataFlag, false)
+	if err == nil {
+		err = foundServer(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range services {
+		path := credentials{filepath.Join(data, credentialDir)}.file(c.principal())
+		switch {
+		case files[c.target] != "":
+		case !exists(path):
+			return nil, failed(nil, "there are no credentials of "+c.principal().String()+" in "+data,
+				"make them with `earshot credential add "+c.target+" --role tool`, and start `earshot up --nats-listen 127.0.0.1:4222` again; or name their file with --credential")
+		default:
+			files[c.target] = path
+		}
+	}
+	return files, nil
+}

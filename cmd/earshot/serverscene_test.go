@@ -1,0 +1,89 @@
+package main_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// up starts the server on the scene, and waits until it serves.
+func (s *scene) up(args ...string) *process {
+	s.t.Helper()
+	return s.upWith(options{args: args})
+}
+
+func (s *scene) upWith(o options) *process {
+	s.t.Helper()
+	o.verb, o.data = "up", s.data
+	o.args = append([]string{"--root", s.folder, "--http", "127.0.0.1:0"}, o.args...)
+	p := start(s.t, o)
+	p.hears("Control C ends it")
+	return p
+}
+
+// hears waits until text is on standard output.
+func (p *process) hears(text string) {
+	p.t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for over := false; ; {
+		all, news := p.out.now()
+		if strings.Contains(all, text) {
+			return
+		}
+		if over {
+			p.t.Fatalf("waited for %q in vain; standard output:\n%s\nstandard error:\n%s", text, p.out, p.prompt)
+		}
+		select {
+		case <-news:
+		case <-p.ended:
+			over = true
+		case <-timer.C:
+			over = true
+		}
+	}
+}
+
+// does runs a command on the scene's data to its end.
+func (s *scene) does(code int, verb string, args ...string) string {
+	s.t.Helper()
+	o := options{verb: verb, data: s.data, args: args, nobody: true}
+	if verb == "doctor" { // which tries the usual port, as another one may at this moment
+		o.env = []string{"EARSHOT_HTTP=127.0.0.1:0"}
+	}
+	p := start(s.t, o)
+	p.ends(code)
+	return p.out.String() + p.prompt.String()
+}
+
+// pending lists the open questions.
+func (s *scene) pending() []listen.Open {
+	s.t.Helper()
+	p := start(s.t, options{verb: "pending", data: s.data, args: []string{"--json"}, nobody: true})
+	p.ends(0)
+	var open []listen.Open
+	must(s.t, json.Unmarshal([]byte(p.out.String()), &open))
+	return open
+}
+
+// place is where the server of the scene is.
+func (s *scene) place() listen.Place {
+	s.t.Helper()
+	place, err := listen.ReadPlace(filepath.Join(s.data, "server.json"))
+	must(s.t, err)
+	return place
+}
+
+// contains demands a text, whatever its lines are.
+func contains(t *testing.T, text string, all ...string) {
+	t.Helper()
+	for _, want := range all {
+		if !strings.Contains(squeeze(text), want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/hub/access"
+)
+
+func openAccess(path string, now func() time.Time) (*access.Store, error) {
+	store, err := access.Open(access.Options{Path: path, Now: now})
+	if err != nil {
+		return nil, accessFailure(err)
+	}
+	return store, nil
+}
+
+// accessFailure is what the token file has said, in words with a hint.
+func accessFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, is := errors.AsType[*access.Error](err)
+	if !is {
+		return failed(err, "the tokens cannot be used", "")
+	}
+	code := exitFailed
+	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
+		code = exitUsage
+	}
+	return &failure{code: code, message: e.Message, hint: e.Hint, err: err}
+}
+
+func (m *Main) tokenCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Make, list and revoke tokens, which let programs and other people in",
+		Long: `Tokens let programs and other people in at the server's API. They are kept as hashes
+in the data directory; what they are made of is shown once, when they are made. All of
+this works with the server running or not: it takes notice within a second, and ends
+the streams of a token that is revoked.
+
+Roles:
+  listener  hears the sessions of its person, and of the --owner it is given
+  approver  answers questions there, starts turns and stops them
+  auditor   hears every session and changes nothing
+  operator  hears every session, starts turns and stops any
+  agent     asks for calls; never hears or approves
+  tool      carries calls out; never hears or approves`,
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(m.tokenAddCommand(), m.tokenListCommand(), m.tokenRevokeCommand())
+	return c
+}
+
+// tokens opens the token file of a data directory, which is made if need be.
+func (m *Main) tokens(dataFlag string) (*access.Store, error) {
+	path, err := m.dataPath(dataFlag, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeData(path); err != nil {
+		return nil, err
+	}
+	return openAccess((&dataDir{path: path}).file(tokensFile), m.Now)
+}
+
+func (m *Main) tokenAddCommand() *cobra.Command {
+	var (
+		n        access.NewToken
+		roles    []string
+		dataFlag string
+		asJSON   bool
+	)
+	c := &cobra.Command{
+		Use:   "add NAME --role ROLE",
+		Short: "Make a token and show it, this once",
+		Example: `  earshot token add phone --role approver --person anna
+  (umask 077; earshot token add bot --role operator > bot.token)`,
+		Args: oneName("a name for the token"),
+		RunE: func(c *cobra.Command, args []string) error {
+			store, err := m.tokens(dataFlag)
+			if err != nil {
+				return err
+			}
+			n.Name = args[0]
+			if machine := slices.Contains(roles, string(access.Agent)) || slices.Contains(roles, string(access.Tool)); machine && !c.Flags().Changed("person") {
+				n.Person = n.Name // a program acts for itself; were it a person's, they could approve nothing any more
+			}
+			for _, r := range roles {
+				n.Roles = append(n.Roles, access.Role(r))
+			}
+			secret, t, err := store.Add(n)
+			if err != nil {
+				return accessFailure(err)
+			}
+			if asJSON {
+				return m.writeJSON(struct {
+					tokenRow
+					Token string `json:"token"`
+				}{rowOf(t), secret})
+			}
+			m.tellf("Token %s: %s", oneLine(t.Name), oneLine(rowOf(t).describe()))
+			m.tellf("Keep it where only %s can read it; it is not shown again.", t.Person)
+			_, _ = fmt.Fprintln(m.Stdout, secret) // in one piece, to be copied
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&roles, "role", nil, "what it may do; may be given several times")
+	flags.StringVar(&n.Person, "person", localUser(), "whose token it is: who hears, answers and owns turns with it (of an agent or tool: NAME)")
+	flags.StringSliceVar(&n.Owners, "owner", nil, "somebody else whose sessions it is for as well; * is everybody")
+	flags.StringSliceVar(&n.Projects, "project", nil, "project that it is limited to")
+	flags.StringVar(&n.Surface, "surface", "", "what receipts call the place where it answers (default its name)")
+	flags.StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	flags.BoolVar(&asJSON, "json", false, "write it as JSON")
+	_ = c.RegisterFlagCompletionFunc("role", completeRoles) // fails only where the flag is not there
+	return c
+}
+
+func completeRoles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	roles := access.Roles()
+	names := make([]string, 0, len(roles))
+	for _, r := range roles {
+		names = append(names, string(r))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// tokenRow is what is shown of a token.
+type tokenRow struct {
+	Name     string        `json:"name"`
+	Person   string        `json:"person"`
+	Roles    []access.Role `json:"roles"`
+	Owners   []string      `json:"owners,omitzero"`
+	Projects []string      `json:"projects,omitzero"`
+	Surface  string        `json:"surface"`
+	Created  time.Time     `json:"created"`
+}
+
+func rowOf(t access.Token) tokenRow {
+	return tokenRow{Name: t.Name, Person: t.Person, Roles: t.Roles, Owners: t.Owners, Projects: t.Projects, Surface: t.Surface, Created: t.Created}
+}
+
+// describe is a token in one line, without its name.
+func (t tokenRow) describe() string {
+	words := make([]string, 0, len(t.Roles))
+	for _, r := range t.Roles {
+		words = append(words, string(r))
+	}
+	line := strings.Join(words, ", ") + " for " + t.Person
+	if len(t.Owners) > 0 {
+		line += ", also in sessions of " + strings.Join(t.Owners, ", ")
+	}
+	if len(t.Projects) > 0 {
+		line += ", in the project " + strings.Join(t.Projects, ", ")
+	}
+	return line + ", answers on " + t.Surface + "."
+}
+
+func (m *Main) tokenListCommand() *cobra.Command {
+	var (
+		dataFlag string
+		asJSON   bool
+	)
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, oldest first, without what they are made of",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := m.tokens(dataFlag)
+			if err != nil {
+				return err
+			}
+			all, err := store.List()
+			if err != nil {
+				return accessFailure(err)
+			}
+			rows := make([]tokenRow, 0, len(all))
+			for _, t := range all {
+				rows = append(rows, rowOf(t))
+			}
+			if asJSON {
+				return m.writeJSON(rows)
+			}
+			if len(rows) == 0 {
+				m.sayf("There are no tokens.")
+			}
+			for _, t := range rows {
+				m.sayf("Token %s: %s Made %s.", oneLine(t.Name), oneLine(t.describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
+	return c
+}
+
+func (m *Main) tokenRevokeCommand() *cobra.Command {
+	var dataFlag string
+	c := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Take a token away; its streams end within a second",
+		Args:  oneName("the name of the token"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := m.tokens(dataFlag)
+			if err != nil {
+				return err
+			}
+			t, err := store.Revoke(args[0])
+			if err != nil {
+				return accessFailure(err)
+			}
+			m.sayf("Token %s is revoked.", oneLine(t.Name))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	return c
+}
+
+// oneName demands exactly one argument.
+func oneName(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+// writeJSON writes one value for programs.
+func (m *Main) writeJSON(value any) error {
+	raw, err := json.Marshal(value, jsontext.Multiline(true), json.Deterministic(true))
+	if err == nil {
+		_, err = m.Stdout.Write(append(raw, '\n'))
+	}
+	if err != nil {
+		return failed(err, "the answer could not be written", "")
+	}
+	return nil
+}

@@ -1,0 +1,360 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func (m *Main) toolsCommand() *cobra.Command {
+	return parent("tools", "Registered tools: list, show, review, remove, call",
+		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
+as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
+it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
+advisory, where whoever asks could do it anyway. To look takes the role auditor or operator at a server, to
+review and to remove operator and approver.`,
+		m.toolsListCommand(), m.toolsShowCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
+}
+
+func (m *Main) toolsListCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "list",
+		Short: "List the registered tools",
+		Args:  cobra.NoArgs,
+	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+		list := rows{m: m, asJSON: f.asJSON}
+		for after := ""; ; {
+			var page utp.ToolsAnswer
+			if err := d.ask(ctx, utp.OpTools, utp.ToolsRequest{After: after}, &page); err != nil {
+				return err
+			}
+			for _, t := range page.Tools {
+				if err := list.add(t, toolLine(t)); err != nil {
+					return err
+				}
+				after = t.Tool
+			}
+			if !page.More || len(page.Tools) == 0 {
+				list.end("No tool is registered.")
+				return nil
+			}
+		}
+	})
+}
+
+func toolLine(t utp.ToolDetail) string {
+	state := "reviewed"
+	switch {
+	case t.Reviewed:
+	case len(t.Seen) > 0:
+		state = "changed since its review"
+	default:
+		state = "not reviewed"
+	}
+	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s. %s",
+		oneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, legible.Value(oneLine(t.Description)))
+}
+
+// toolNamed reads one tool.
+func toolNamed(ctx context.Context, d desk, name string) (utp.ToolDetail, error) {
+	var page utp.ToolsAnswer
+	err := d.ask(ctx, utp.OpTools, utp.ToolsRequest{Tool: name}, &page)
+	if absent(err) || err == nil && len(page.Tools) != 1 {
+		return utp.ToolDetail{}, failed(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
+	}
+	if err != nil {
+		return utp.ToolDetail{}, err
+	}
+	return page.Tools[0], nil
+}
+
+const toolArgument = "the name of a tool, as `earshot tools list` tells it"
+
+func (m *Main) toolsShowCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "show TOOL",
+		Short: "Show the definition of a tool, and what counts of it",
+		Args:  oneName(toolArgument),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		t, err := toolNamed(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(t)
+		}
+		m.showTool(t)
+		return nil
+	}, offerOne(offerTools))
+}
+
+func (m *Main) showTool(t utp.ToolDetail) {
+	m.sayf("Tool: %s", toolLine(t))
+	m.field("Description", t.Description)
+	m.field("Target", t.Target)
+	m.field("After execution", string(t.AfterExecution))
+	m.sayf("The service says: %s, %s risk.", t.Class, t.Risk)
+	m.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
+	m.sayf("How it is held: %s.", howHeld(t.Enforcement))
+	m.field("Digest", t.Digest)
+	m.document("Parameters", t.Parameters)
+	m.document("Options", t.Options)
+	for _, change := range changes(t) {
+		m.sayf("Changed since the last review: %s", change)
+	}
+}
+
+// howHeld says how far a tool's service is held to the gate (call protocol, "Who may answer").
+func howHeld(e utp.Enforcement) string {
+	switch e {
+	case utp.Enforced:
+		return "enforced, its service runs nothing before it is let"
+	case utp.BrokerOnly:
+		return "broker-only, its service is sent a call only when the gate is passed, and nobody holds it to what it then does"
+	case utp.Advisory:
+		return "advisory, whoever asks has the effect itself, and only asks"
+	}
+	return "unknown"
+}
+
+// changes tells what of a definition is other than when it was reviewed last.
+func changes(t utp.ToolDetail) []string {
+	if len(t.Seen) == 0 {
+		return nil
+	}
+	var was utp.Definition
+	if err := json.Unmarshal(t.Seen, &was); err != nil {
+		return []string{"the definition that was reviewed cannot be read"}
+	}
+	var out []string
+	for _, part := range []struct{ name, was, is string }{
+		{"description", was.Description, t.Description},
+		{"target", was.Target, t.Target},
+		{"after execution", string(was.AfterExecution), string(t.AfterExecution)},
+		{"class", string(was.Class), string(t.Class)},
+		{"risk", string(was.Risk), string(t.Risk)},
+	} {
+		if part.was != part.is {
+			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(oneLine(part.was)), legible.Value(oneLine(part.is))))
+		}
+	}
+	out = append(out, differing("parameters", was.Parameters, t.Parameters)...)
+	return append(out, differing("options", was.Options, t.Options)...)
+}
+
+// differing tells the values that came, went or changed in a document.
+func differing(name string, was, is jsontext.Value) []string {
+	before, now := map[string]string{}, map[string]string{}
+	for _, item := range listen.Values(was) {
+		before[item.Note] = item.Value
+	}
+	var out []string
+	for _, item := range listen.Values(is) {
+		now[item.Note] = item.Value
+		switch value, there := before[item.Note]; {
+		case !there:
+			out = append(out, fmt.Sprintf("the %s have %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
+		case value != item.Value:
+			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Note), legible.Value(item.Value)))
+		}
+	}
+	for _, item := range listen.Values(was) {
+		if _, there := now[item.Note]; !there {
+			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
+		}
+	}
+	if len(out) == 0 && string(was) != string(is) {
+		out = append(out, "the "+name+" are written or nested in another way.")
+	}
+	return out
+}
+
+func (m *Main) toolsReviewCommand() *cobra.Command {
+	var digest, class, risk string
+	c := m.operated(&cobra.Command{
+		Use:   "review TOOL [--digest DIGEST --class CLASS --risk RISK]",
+		Short: "Look at a tool's definition, then say which class and risk count for it",
+		Long: `Without --digest, show the definition and what has changed in it since it was reviewed last, and tell the
+command that takes it as it is. With --digest, record the review of the definition with that very digest: if it
+has changed meanwhile, nothing is recorded. Class and risk default to what the service says; a service can only
+raise them later, and a changed definition counts as not reviewed.`,
+		Example: `  earshot tools review mail.send
+  earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
+		Args: oneName(toolArgument),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		t, err := toolNamed(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		if digest == "" {
+			return m.offerReview(t, f, class, risk)
+		}
+		if t.Digest != digest {
+			return failed(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", oneLine(t.Tool)),
+				"look at it again: `earshot tools review "+oneLine(t.Tool)+"`")
+		}
+		q := utp.ReviewRequest{Tool: t.Tool, Digest: digest, Class: utp.Class(cmp.Or(class, string(t.Class))), Risk: utp.Risk(cmp.Or(risk, string(t.Risk)))}
+		if !q.Class.Valid() || !q.Risk.Valid() {
+			return usage("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
+		}
+		if err := d.ask(ctx, utp.OpReview, q, &t); err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(t)
+		}
+		m.sayf("Recorded: %s", toolLine(t))
+		return nil
+	}, offerOne(offerTools))
+	c.Flags().StringVar(&digest, "digest", "", "digest of the definition that was looked at")
+	c.Flags().StringVar(&class, "class", "", "read, idempotent, reversible or irreversible (default what the service says)")
+	c.Flags().StringVar(&risk, "risk", "", "low, medium or high (default what the service says)")
+	_ = c.RegisterFlagCompletionFunc("class", cobra.FixedCompletions([]string{"read", "idempotent", "reversible", "irreversible"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("risk", cobra.FixedCompletions([]string{"low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string) error {
+	if f.asJSON {
+		return m.writeJSON(t)
+	}
+	m.showTool(t)
+	m.sayf("To record that you have looked at this very definition:")
+	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", quoted(t.Tool), t.Digest, cmp.Or(class, string(t.Class)), cmp.Or(risk, string(t.Risk)))
+	return nil
+}
+
+func (m *Main) toolsRemoveCommand() *cobra.Command {
+	return m.operated(&cobra.Command{
+		Use:   "rm TOOL",
+		Short: "Take a tool out of the registry",
+		Long: `Take a tool out of the registry. Calls of it that wait are not started any more. When its service registers
+it again, nobody has reviewed it.`,
+		Args: oneName(toolArgument),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		if err := d.ask(ctx, utp.OpRemove, utp.RemoveRequest{Tool: args[0]}, nil); err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(map[string]string{"removed": args[0]})
+		}
+		m.sayf("Recorded: %s is removed.", oneLine(args[0]))
+		return nil
+	}, offerOne(offerTools))
+}
+
+// maxCallArgs bounds what is read of a call's arguments.
+const maxCallArgs = 192 << 10
+
+func (m *Main) toolsCallCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "call TOOL [JSON|-]",
+		Short: "Call a tool through the gate, as an agent does, and print its result",
+		Long: `Call one tool at the server, as the agent operator, in a turn of its own that you own. It is gated like the
+call of any agent: the policy decides, and where it says so you are asked here, with what would be done. The
+arguments are a JSON object, or - for standard input. The result goes to standard output, all else to standard error.
+
+Exit codes: 0 done; 1 it failed or its outcome is unknown; 2 usage; 3 declined or nobody answered.`,
+		Example: `  earshot tools call mail.send '{"to":"anna@example.org","text":"Hello"}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usage("expected the name of a tool, and its arguments", "for example `earshot tools call files.scan '{\"root\":\"/a/folder\"}'`")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return m.callTool(c.Context(), f, args) },
+	}
+	c.Flags().StringVar(&f.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	c.Flags().StringVar(&f.server.url, "url", "", "address of the server, where it is not the one of the data directory")
+	c.Flags().StringVar(&f.server.tokenFile, "token-file", "", "file with the token for --url")
+	c.Flags().BoolVar(&f.noInput, "no-input", false, "ask nothing here: others can still answer")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "write the result and how the call ended as JSON")
+	markPaths(c, []string{"data"}, []string{"token-file"})
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		at := f.server
+		at.dataFlag = f.dataFlag
+		return m.completes(&wordFlags{server: at}, offerOne(offerTools))(c, args, word)
+	}
+	return c
+}
+
+func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
+	f.server.dataFlag = f.dataFlag
+	raw := jsontext.Value("{}")
+	if len(args) == 2 {
+		raw = jsontext.Value(args[1])
+	}
+	if string(raw) == "-" {
+		all, err := io.ReadAll(io.LimitReader(m.Stdin, maxCallArgs+1))
+		if err != nil {
+			return failed(err, "the arguments cannot be read", "give them as one JSON object on standard input")
+		}
+		raw, f.noInput = all, true
+	}
+	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > maxCallArgs {
+		return usage("the arguments are no JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
+	}
+	request, err := json.Marshal(utp.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return failed(err, "the arguments cannot be written", "")
+	}
+	asJSON := f.asJSON
+	f.asJSON = false
+	told := *m
+	told.Stdout = m.Stderr // the narration; what was asked for is the result
+	session, verdict := told.attachedTurn(ctx, f, job{request: utp.EnqueueRequest{Agent: utp.OperatorAgent, Args: request, Request: "Call " + args[0]}})
+	if session == "" {
+		return verdict
+	}
+	client, err := m.dial(ctx, f.server, "earshot-operator")
+	if err != nil {
+		return err
+	}
+	if err := m.printResult(ctx, desk{ask: client.Operate}, session, asJSON); err != nil {
+		return err
+	}
+	return verdict
+}
+
+// printResult writes the result of the one call of a turn.
+func (m *Main) printResult(ctx context.Context, d desk, session string, asJSON bool) error {
+	t, err := turnNamed(ctx, d, session)
+	if err != nil {
+		return deskFailure(err)
+	}
+	if len(t.Calls) == 0 {
+		return nil
+	}
+	last := t.Calls[len(t.Calls)-1]
+	var page utp.CardsAnswer
+	if last.Result != "" {
+		if err := d.ask(ctx, utp.OpCards, utp.CardsRequest{ID: last.Result}, &page); err != nil {
+			return deskFailure(err)
+		}
+	}
+	out := struct {
+		utp.CallDetail
+
+		Content jsontext.Value `json:"result,omitzero"`
+	}{CallDetail: last}
+	for _, raw := range page.Cards {
+		out.Content = cardOf(raw).Content
+	}
+	if asJSON {
+		return m.writeJSON(out)
+	}
+	if _, err := fmt.Fprintln(m.Stdout, string(out.Content)); err != nil {
+		return failed(err, "the result could not be written", "")
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/capture"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/session"
+)
+
+const (
+	progressFirst = 2 * time.Second // no word before that
+	progressEvery = 5 * time.Second
+	progressLook  = 4096 // messages between two looks at the clock
+)
+
+// validation is one run of `earshot validate`: files in, findings out.
+type validation struct {
+	main    *Main
+	flags   validateFlags
+	mode    aaep.Mode
+	checker *session.Checker // nil where the order does not matter
+	lifted  map[string]bool  // rules whose warnings --strict counts as errors
+	judge   aaep.Validator
+
+	name     string
+	size     int64 // of the file; 0 where it is not known
+	inFile   int64 // messages of this file
+	total    verdictTotal
+	worst    int // the exit code so far
+	nextTold time.Time
+}
+
+// verdictTotal is what `earshot validate` says at its end.
+type verdictTotal struct {
+	Events   int64 `json:"events"` // messages of every kind
+	Valid    int64 `json:"valid"`
+	Errors   int64 `json:"errors"` // findings of all messages and sessions
+	Warnings int64 `json:"warnings"`
+	Sessions int64 `json:"sessions"` // where the order is judged
+}
+
+// judged is what is said of one message.
+type judgedMessage struct {
+	File       string           `json:"file"`
+	Line       int              `json:"line"`
+	Offset     int64            `json:"offset"`
+	EventID    string           `json:"event_id,omitzero"`
+	SessionID  string           `json:"session_id,omitzero"`
+	Type       string           `json:"type,omitzero"`
+	Valid      bool             `json:"valid"`
+	Violations []aaep.Violation `json:"violations"`
+}
+
+func (j *validation) begin(name string, size int64) { j.name, j.size, j.inFile = name, size, 0 }
+
+// fail tells what is wrong with a file, and goes on.
+func (j *validation) fail(err error) {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = failed(err, "the findings could not be written", "")
+	}
+	j.main.explain(f)
+	j.worst = max(j.worst, exitUsage)
+}
+
+// message judges one message and writes what is to be said of it.
+func (j *validation) message(m capture.Message) error {
+	j.inFile++
+	j.total.Events++
+	said := judgedMessage{File: j.name, Line: m.Line, Offset: m.Offset}
+	if m.Err != nil {
+		said.Violations = []aaep.Violation{unended(m.Err)}
+	} else {
+		j.read(m.Raw, &said)
+	}
+	j.count(&said)
+	j.progress(m)
+	return j.write(said)
+}
+
+// unended is the finding on a message that does not end.
+func unended(err *capture.BrokenError) aaep.Violation {
+	return aaep.Violation{
+		Rule: "ENV-02", Severity: aaep.SeverityError, Spec: "§3.8",
+		Message: fmt.Sprintf("not readable as JSON: at line %d, byte %d of the file: %s", err.Line, err.Offset, err.Reason),
+	}
+}
+
+func (j *validation) read(raw []byte, said *judgedMessage) {
+	document := j.judge.Read(raw)
+	said.EventID, _ = document.Text("event_id")
+	said.SessionID, _ = document.Text("session_id")
+	said.Type, _ = document.Text("type")
+	if said.Type == aaep.TypeManifest {
+		said.Violations = aaep.ValidateManifest(raw, j.mode)
+		return
+	}
+	said.Violations = j.judge.Judge(document, j.mode)
+	if j.checker != nil && document.Readable() {
+		said.Violations = append(said.Violations, j.checker.CheckDocument(raw, document)...)
+	}
+}
+
+// count adds a message to the total, with the weight that its findings have here.
+func (j *validation) count(said *judgedMessage) {
+	said.Valid = j.weigh(said.Violations)
+	if said.Valid {
+		j.total.Valid++
+	}
+}
+
+// weigh counts findings and reports whether there is no error among them.
+func (j *validation) weigh(found []aaep.Violation) bool {
+	valid := true
+	for i := range found {
+		if j.flags.strict && found[i].Severity == aaep.SeverityWarning && j.lifts(found[i]) {
+			found[i].Severity = aaep.SeverityError
+		}
+		switch found[i].Severity {
+		case aaep.SeverityError:
+			valid = false
+			j.total.Errors++
+			j.worst = max(j.worst, exitFailed)
+		case aaep.SeverityWarning:
+			j.total.Warnings++
+		case aaep.SeverityInfo:
+		}
+	}
+	return valid
+}
+
+func (j *validation) lifts(v aaep.Violation) bool {
+	return j.lifted[v.Rule] || slices.ContainsFunc(v.Also, func(rule string) bool { return j.lifted[rule] })
+}
+
+func (j *validation) write(said judgedMessage) error {
+	if j.flags.asJSON {
+		if said.Violations == nil {
+			said.Violations = []aaep.Violation{}
+		}
+		return j.writeJSON(said)
+	}
+	for _, v := range said.Violations {
+		if err := j.line(fmt.Sprintf("%s:%d: byte %d: %s", oneLine(j.name), said.Line, said.Offset, violationLine(v))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// violationLine is one line about one violation.
+func violationLine(v aaep.Violation) string {
+	place := ""
+	if v.Path != "" {
+		place = " at " + legible.Line(v.Path)
+	}
+	return fmt.Sprintf("%s: %s%s: %s (%s)", v.Severity, v.Rule, place, legible.Line(v.Message), v.Spec)
+}
+
+func (j *validation) line(text string) error {
+	if _, err := fmt.Fprintln(j.main.Stdout, text); err != nil {
+		return failed(err, "the findings could not be written", "")
+	}
+	return nil
+}
+
+func (j *validation) writeJSON(v any) error {
+	raw, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return failed(err, "the findings could not be written", "")
+	}
+	return j.line(string(raw))
+}
+
+// progress says on standard error how far a long file has been read.
+func (j *validation) progress(m capture.Message) {
+	if j.flags.quiet || j.total.Events%progressLook != 0 {
+		return
+	}
+	now := j.main.Now()
+	if now.Before(j.nextTold) {
+		return
+	}
+	j.nextTold = now.Add(progressEvery)
+	of := ""
+	if j.size > 0 {
+		of = fmt.Sprintf(" of %s, %d %%", legible.Bytes(j.size), 100*m.Offset/j.size)
+	}
+	j.main.tellf("%s: %s messages judged, %s%s read", oneLine(j.name), legible.Grouped(j.inFile), legible.Bytes(m.Offset), of)
+}
+
+// endFile says it where a file holds nothing: a check that judged nothing must not pass
+// for one that found nothing.
+func (j *validation) endFile() {
+	if j.inFile > 0 {
+		return
+	}
+	said := judgedMessage{File: j.name, Line: 1, Violations: []aaep.Violation{{
+		Rule: "ENV-01", Severity: aaep.SeverityError, Spec: "§2.2.4", Message: "found no message, expected at least one JSON object",
+	}}}
+	j.weigh(said.Violations)
+	if err := j.write(said); err != nil {
+		j.fail(err)
+	}
+}
+
+// end judges what only the end shows, and sums up.
+func (j *validation) end() error {
+	err := errors.Join(j.endSessions(), j.summary())
+	if err != nil {
+		return err
+	}
+	if j.worst != exitDone {
+		return &exitError{code: j.worst}
+	}
+	return nil
+}
+
+func (j *validation) endSessions() error {
+	if j.checker == nil {
+		return nil
+	}
+	j.total.Sessions = j.checker.Sessions()
+	for _, open := range j.checker.CloseEach() {
+		j.weigh(open.Violations)
+		if err := j.writeSession(open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionFindings is what is said of a session at the end of the stream.
+type sessionFindings struct {
+	Session struct {
+		SessionID  string           `json:"session_id"`
+		Violations []aaep.Violation `json:"violations"`
+	} `json:"session"`
+}
+
+func (j *validation) writeSession(open session.Unfinished) error {
+	if j.flags.asJSON {
+		var said sessionFindings
+		said.Session.SessionID, said.Session.Violations = open.SessionID, open.Violations
+		return j.writeJSON(said)
+	}
+	for _, v := range open.Violations {
+		if err := j.line(fmt.Sprintf("session %s at its end: %s", legible.Line(open.SessionID), violationLine(v))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *validation) summary() error {
+	if j.flags.asJSON {
+		return j.writeJSON(struct {
+			Summary verdictTotal `json:"summary"`
+		}{j.total})
+	}
+	sessions := ""
+	if j.checker != nil {
+		sessions = ", " + legible.Counted(j.total.Sessions, "session")
+	}
+	return j.line(fmt.Sprintf("%s: %s valid, %s, %s%s.", legible.Counted(j.total.Events, "message"), legible.Grouped(j.total.Valid),
+		legible.Counted(j.total.Errors, "error"), legible.Counted(j.total.Warnings, "warning"), sessions))
+}

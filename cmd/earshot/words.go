@@ -1,0 +1,359 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+// replyWait is how long a word waits for what became of it.
+const replyWait = 5 * time.Second
+
+// tokenPrefix begins every reply token.
+const tokenPrefix = "rpl_"
+
+func (m *Main) replyCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "reply [N|TOKEN] accept|reject|TEXT",
+		Short: "Answer a question",
+		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
+it asks for words, say them. Without a number the only open question is meant; while
+several are open, that is refused. The first valid answer of anybody counts.
+
+Nobody accepts what they have not seen: ` + "`earshot reply accept`" + ` shows the question in full
+and asks for the word once more, on a terminal; elsewhere it is refused, and the number
+is needed, as ` + "`earshot pending`" + ` shows it.
+
+It waits up to 5 seconds for what became of it. Exit codes: 0 as asked; 3 otherwise,
+such as when somebody else was first; 1 the server could not be reached; 2 usage.`,
+		Example: `  earshot reply 2 accept
+  earshot reply reject
+  earshot reply 3 ask again`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("there is no answer", "for example `earshot reply 1 accept`")
+			}
+			return nil
+		},
+	}, m.reply)
+}
+
+func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+	which, words := "", args
+	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
+		which, words = args[0], args[1:]
+	}
+	answer := strings.Join(words, " ")
+	if strings.TrimSpace(answer) == "" {
+		return usage("there is no answer", "for example `earshot reply "+which+" accept`")
+	}
+	q, err := m.named(ctx, client, which)
+	if err != nil {
+		return err
+	}
+	r, want, err := replyTo(q, answer)
+	if err != nil {
+		return err
+	}
+	if which == "" && want == aaep.ResolutionAccepted {
+		if err := m.confirm(q, f); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, replyWait)
+	defer cancel()
+	said, err := client.Say(ctx, q.Number, r)
+	if err != nil {
+		return m.tooLate(ctx, client, q, err)
+	}
+	return m.became(f, q, said, want)
+}
+
+// replyTo is an answer in the form that the question takes, and what comes of it.
+func replyTo(q listen.Open, answer string) (listen.Reply, aaep.Resolution, error) {
+	r := listen.Reply{Token: q.Token}
+	word := strings.ToLower(strings.Join(strings.Fields(answer), " "))
+	if q.Kind == "confirmation" {
+		r.Decision = word
+		switch aaep.Decision(word) {
+		case aaep.DecisionAccept:
+			return r, aaep.ResolutionAccepted, nil
+		case aaep.DecisionReject:
+			return r, aaep.ResolutionRejected, nil
+		}
+		return r, "", usage(fmt.Sprintf("question %d takes accept or reject, not %.64q", q.Number, answer), fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number))
+	}
+	r.Response = answer
+	choices := choicesOf(q)
+	if len(choices) == 0 {
+		return r, aaep.ResolutionAnswered, nil
+	}
+	i := slices.IndexFunc(choices, func(c aaep.Choice) bool {
+		return strings.EqualFold(c.Value, word) || strings.EqualFold(c.Label, word)
+	})
+	if i < 0 {
+		var values []string
+		for _, c := range choices {
+			values = append(values, c.Value)
+		}
+		return r, "", usage(fmt.Sprintf("question %d does not take %.64q", q.Number, answer), "it takes: "+strings.Join(values, ", "))
+	}
+	r.Response = choices[i].Value
+	return r, aaep.ResolutionAnswered, nil
+}
+
+// tooLate says how the question ended instead, where that is why a word was not taken.
+func (m *Main) tooLate(ctx context.Context, client *listen.Client, q listen.Open, err error) error {
+	e, is := errors.AsType[*listen.Error](err)
+	switch {
+	case !is || !isConflict(err):
+		return err
+	case e.Closed != nil:
+		return notOpen(lower(e.Message))
+	case errors.Is(err, listen.ErrConflict): // the ledger says itself why, of a question that is open
+		return &failure{code: exitDeclined, message: e.Message, hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), err: err}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyWait)
+	defer cancel()
+	if told := m.how(ctx, client, q.Session, q.Number); told != "" {
+		return notOpen(told)
+	}
+	return notOpen(fmt.Sprintf("question %d is not open", q.Number))
+}
+
+// became tells what the ledger holds after a word.
+func (m *Main) became(f wordFlags, q listen.Open, said listen.Said, want aaep.Resolution) error {
+	if f.asJSON {
+		if err := m.writeJSON(said); err != nil {
+			return err
+		}
+	} else {
+		m.sayf("Recorded: question %d is %s.", q.Number, said.Resolution)
+	}
+	if said.Resolution != string(want) {
+		return &exitError{exitDeclined}
+	}
+	return nil
+}
+
+func (m *Main) extendCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "extend [N|TOKEN]",
+		Short: "Ask for more time for a question",
+		Args:  cobra.MaximumNArgs(1),
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+		q, err := m.named(ctx, client, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		said, err := client.More(ctx, q.Number, q.Token)
+		if err != nil {
+			return m.tooLate(ctx, client, q, err)
+		}
+		if f.asJSON {
+			return m.writeJSON(said)
+		}
+		m.sayf("Recorded: question %d can be answered until %s.", q.Number, m.moment(said.Deadline))
+		return nil
+	})
+}
+
+func (m *Main) stopCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "stop [N|SESSION|all]",
+		Short: "Stop a session: no further step is taken in it",
+		Long: `Stop the session that asks question N, the session named, or all of them. Without a
+name the only session under way is meant. What runs is told to end, and says exactly
+what it has done.`,
+		Example: `  earshot stop
+  earshot stop all`,
+		Args: cobra.MaximumNArgs(1),
+	}, m.stopSessions)
+}
+
+func (m *Main) stopSessions(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+	names, err := m.toStop(ctx, client, strings.Join(args, ""))
+	if err != nil {
+		return err
+	}
+	var stopped []string
+	var trouble error
+	for _, name := range names {
+		if _, err := client.Halt(ctx, name); err != nil {
+			trouble = err
+			continue
+		}
+		stopped = append(stopped, name)
+	}
+	switch {
+	case f.asJSON:
+		if err := m.writeJSON(map[string][]string{"stopped": append([]string{}, stopped...)}); err != nil {
+			return err
+		}
+	default:
+		for _, name := range stopped {
+			m.sayf("Recorded: %s is stopped.", name)
+		}
+		if len(names) == 0 {
+			m.sayf("Nothing is under way.")
+		}
+	}
+	if trouble != nil && isConflict(trouble) {
+		return &failure{code: exitDeclined, message: "it had ended already: " + trouble.Error(), hint: "see `earshot sessions`", err: trouble}
+	}
+	return trouble
+}
+
+// toStop are the sessions that a word means.
+func (m *Main) toStop(ctx context.Context, client *listen.Client, which string) ([]string, error) {
+	if _, isNumber := questionNumber(which); isNumber {
+		q, err := m.named(ctx, client, which)
+		return []string{q.Session}, err
+	}
+	open, err := client.Sessions(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range open {
+		if which == "" || which == "all" || which == s.ID || which == s.Turn {
+			names = append(names, s.ID)
+		}
+	}
+	switch {
+	case which == "" && len(names) > 1:
+		return nil, usage(fmt.Sprintf("%d sessions are under way, and which one is meant has to be said", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
+	case which != "" && which != "all" && len(names) == 0:
+		return nil, &failure{code: exitDeclined, message: fmt.Sprintf("no session %.128q is under way", which), hint: "see `earshot sessions --open`"}
+	}
+	return names, nil
+}
+
+func (m *Main) undoCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "undo [N]",
+		Short: "Take an accept back before its action has started",
+		Long: `Take the accept of question N back, in the few seconds before its action starts.
+Without a number the last one accepted is meant.`,
+		Args: cobra.MaximumNArgs(1),
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+		number, isNumber := questionNumber(strings.Join(args, ""))
+		if len(args) > 0 && !isNumber {
+			return usage(fmt.Sprintf("%.64q is no number of a question", args[0]), "for example `earshot undo 1`")
+		}
+		if !isNumber {
+			var err error
+			if number, err = m.lastAccepted(ctx, client); err != nil {
+				return err
+			}
+		}
+		said, err := client.TakeBack(ctx, number)
+		if isConflict(err) {
+			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
+			return &failure{code: exitDeclined, message: message, hint: "`earshot stop` stops what has started", err: err}
+		}
+		if err != nil {
+			return err
+		}
+		return m.became(f, listen.Open{Number: number}, said, aaep.ResolutionStopped)
+	})
+}
+
+// lastAccepted is the question that was accepted last in what is under way.
+func (m *Main) lastAccepted(ctx context.Context, client *listen.Client) (int, error) {
+	open, err := client.Sessions(ctx, true)
+	if err != nil {
+		return 0, err
+	}
+	number, latest := 0, time.Time{}
+	for _, s := range open {
+		for d, err := range client.Past(ctx, s.ID) {
+			if err != nil {
+				return 0, err
+			}
+			ours := aaep.Read(d.Event.Extensions[aaep.PrefixEarshot])
+			how, _ := ours.Text("resolution")
+			n, _ := ours.Whole("question")
+			if how == string(aaep.ResolutionAccepted) && d.Event.Time.After(latest) {
+				number, latest = int(n), d.Event.Time
+			}
+		}
+	}
+	if number == 0 {
+		return 0, &failure{code: exitDeclined, message: "nothing was accepted in what is under way", hint: "see `earshot sessions --open`"}
+	}
+	return number, nil
+}
+
+func (m *Main) recapCommand() *cobra.Command {
+	var session string
+	c := m.spoken(&cobra.Command{
+		Use:   "recap [N]",
+		Short: "Tell again what was told last, 5 sentences or N",
+		Args:  cobra.MaximumNArgs(1),
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+		n, isNumber := questionNumber(strings.Join(args, ""))
+		if len(args) > 0 && !isNumber {
+			return usage(fmt.Sprintf("%.64q is no number of sentences", args[0]), "for example `earshot recap 10`")
+		}
+		if session == "" {
+			newest, _, err := client.Newest(ctx, false, 1)
+			if err != nil {
+				return err
+			}
+			if len(newest) == 0 {
+				m.sayf("There are no sessions.")
+				return nil
+			}
+			session = newest[0].ID
+		}
+		told, err := client.Retell(ctx, session, n)
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(append([]listen.Spoken{}, told...))
+		}
+		for _, s := range told {
+			m.sayf("%s", shown(s.Text))
+		}
+		return nil
+	})
+	c.Flags().StringVar(&session, "session", "", "session to tell of (default the newest)")
+	return c
+}
+
+func (m *Main) codeCommand() *cobra.Command {
+	return m.spoken(&cobra.Command{
+		Use:   "code",
+		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
+		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
+minutes. The code is 20 digits in groups of four; it goes to standard output, all else to
+standard error. Wrong codes that somebody tries never make a right one void.
+
+The name in the address is a secret of yours: whoever knows it could be sent the page's
+cookie by your browser.`,
+		Args: cobra.NoArgs,
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
+		code, err := client.Code(ctx)
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return m.writeJSON(code)
+		}
+		m.tellf("Page: %s", oneLine(code.Page))
+		m.tellf("The code counts once, until %s; dashes and spaces do not matter.", m.moment(code.Expires))
+		m.sayf("%s", code.Code)
+		return nil
+	})
+}

@@ -1,0 +1,123 @@
+package earshot_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var updateDocs = flag.Bool("update", false, "write the Go examples of the documents anew from their sources")
+
+// exampleBlock is a block of Go in a document, below a comment that names its source:
+//
+//	<!-- example: FOLDER FUNCTION -->
+var exampleBlock = regexp.MustCompile("(?s)<!-- example: (\\S+) (\\S+) -->\n\n```go\n(.*?)```\n")
+
+// TestExamplesInDocuments: every block of Go in a document is the body of an Example
+// function, which `go test` compiles and runs. With -update the blocks are written
+// anew.
+func TestExamplesInDocuments(t *testing.T) {
+	t.Parallel()
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	count := 0
+	for _, name := range append(documents, "README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, found := withExamples(t, name, text)
+		count += found
+		if *updateDocs && !bytes.Equal(fresh, text) {
+			if err := os.WriteFile(name, fresh, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			text = fresh
+		}
+		if !bytes.Equal(fresh, text) {
+			t.Errorf("%s: an example differs from its source; write it anew with: go test . -run TestExamplesInDocuments -update", name)
+		}
+		if blocks := bytes.Count(text, []byte("```go\n")); blocks != found {
+			t.Errorf("%s: %d blocks of Go, %d of them below the name of an example", name, blocks, found)
+		}
+	}
+	if count < 5 {
+		t.Errorf("only %d examples in all documents", count)
+	}
+}
+
+// withExamples puts the sources of the examples into a document.
+func withExamples(t *testing.T, name string, text []byte) (fresh []byte, count int) {
+	t.Helper()
+	fresh = exampleBlock.ReplaceAllFunc(text, func(block []byte) []byte {
+		parts := exampleBlock.FindSubmatch(block)
+		count++
+		body, err := bodyOf(string(parts[1]), string(parts[2]))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return block
+		}
+		return fmt.Appendf(nil, "<!-- example: %s %s -->\n\n```go\n%s```\n", parts[1], parts[2], body)
+	})
+	return fresh, count
+}
+
+// bodyOf is what stands between the braces of a function of the tests in a folder, one
+// step to the left.
+func bodyOf(folder, function string) (string, error) {
+	files, err := filepath.Glob(path.Join(folder, "*_test.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, file, source, parser.ParseComments)
+		if err != nil {
+			return "", err
+		}
+		for _, declared := range syntax.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Name.Name == function {
+				body := source[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]
+				return strings.TrimPrefix(strings.ReplaceAll(string(body), "\n\t", "\n"), "\n"), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no function %s in the tests of %s", function, folder)
+}
+
+func TestExamplesAreFound(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		folder, function, want string
+	}{
+		{"aaep", "ExampleValidate", "for _, v := range aaep.Validate(raw, aaep.ModeProducer) {\n\tfmt.Println(v, v.Also)\n}\n"},
+		{"aaep", "ExampleValidate", "raw := []byte("},
+	} {
+		body, err := bodyOf(tt.folder, tt.function)
+		if err != nil || !strings.Contains(body, tt.want) || strings.HasPrefix(body, "\n") || strings.HasPrefix(body, "\t") {
+			t.Errorf("%s: %v\n%q", tt.function, err, body)
+		}
+	}
+	if _, err := bodyOf("aaep", "ExampleNothing"); err == nil {
+		t.Error("a function that is not there is found")
+	}
+	stale := []byte("<!-- example: aaep ExampleValidate -->\n\n```go\nold\n```\n")
+	if fresh, count := withExamples(t, "a test", stale); count != 1 || bytes.Equal(fresh, stale) {
+		t.Errorf("a stale example stays: %d %s", count, fresh)
+	}
+}

@@ -1,0 +1,114 @@
+package access
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// keptPage is a page session as the file holds it: nothing in it lets anybody in.
+type keptPage struct {
+	ID       string    `json:"id"`
+	SHA256   string    `json:"sha256"`
+	Person   string    `json:"person"`
+	Roles    []Role    `json:"roles"`
+	Projects []string  `json:"projects,omitzero"`
+	Owners   []string  `json:"owners,omitzero"`
+	By       string    `json:"by,omitzero"` // the credential that it stands on
+	Browser  string    `json:"browser,omitzero"`
+	User     string    `json:"user,omitzero"` // of this machine, who has logged in
+	Begun    time.Time `json:"begun,omitzero"`
+	Used     time.Time `json:"used,omitzero"`
+	Expires  time.Time `json:"expires"`
+}
+
+func (k keptPage) check() error {
+	if len(k.SHA256) != len(hashed("")) || k.ID == "" || k.Expires.IsZero() {
+		return errors.New("a login of " + k.Person + " has no id, no hash or no end")
+	}
+	if utf8.RuneCountInString(k.Browser) > maxBrowser || len(k.User) > maxUser {
+		return errors.New("a login of " + k.Person + " has a browser or a user with a name that is too long")
+	}
+	return checkPrincipal(k.page().who)
+}
+
+func (k keptPage) page() page {
+	who := Principal{
+		Name: k.Person, Roles: slices.Clone(k.Roles), Projects: slices.Clone(k.Projects), Owners: slices.Clone(k.Owners),
+		Surface: pageSurface, Credential: sessionPrefix + k.ID,
+	}
+	return page{who: who, by: k.By, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
+}
+
+// kept is what the file holds of page sessions, in a fixed order. One that stands on a
+// grant is not among them: its grant ends with the process.
+func kept(pages map[string]page) []keptPage {
+	var all []keptPage
+	for _, hash := range slices.Sorted(maps.Keys(pages)) {
+		pg := pages[hash]
+		if strings.HasPrefix(pg.by, grantPrefix) {
+			continue
+		}
+		all = append(all, keptPage{
+			ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), SHA256: hash, Person: pg.who.Name, Roles: pg.who.Roles,
+			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Browser: pg.browser.Name, User: pg.browser.User,
+			Begun: pg.begun.UTC(), Used: pg.used.UTC(), Expires: pg.expires.UTC(),
+		})
+	}
+	return all
+}
+
+// openPages are the page sessions of the file, with what it does not know of yet: what
+// was begun or ended here, and what stands on a grant of this process. The caller holds
+// mu.
+func (s *Store) openPages(filed []keptPage) map[string]page {
+	open := map[string]page{}
+	for hash, pg := range s.pages {
+		if strings.HasPrefix(pg.by, grantPrefix) {
+			open[hash] = pg
+		}
+	}
+	for _, k := range filed {
+		if !s.now().Before(k.Expires) {
+			continue
+		}
+		pg := k.page()
+		if known, was := s.pages[k.SHA256]; was && known.used.After(pg.used) {
+			pg.used = known.used
+		}
+		open[k.SHA256] = pg
+	}
+	for hash, pg := range s.unsaved {
+		if delete(open, hash); pg != nil {
+			open[hash] = *pg
+		}
+	}
+	return open
+}
+
+// keep writes logins and logouts into the file, and now and then when they were used. They count without that: where the file
+// cannot be written just now, the next look at it tries again, and only a restart in
+// between would not know of them. The caller holds mu.
+func (s *Store) keep() {
+	if !s.behind() {
+		return
+	}
+	release, err := lock(s.path)
+	if err != nil {
+		return
+	}
+	defer release()
+	if s.read(); s.broken == nil {
+		_ = s.save(s.tokens) // tried again
+	}
+}
+
+// behind tells whether the file does not know of something yet. The caller holds mu.
+func (s *Store) behind() bool { return len(s.unsaved) > 0 || s.touched }
+
+func sameKeys(a, b map[string]page) bool {
+	return maps.EqualFunc(a, b, func(page, page) bool { return true })
+}

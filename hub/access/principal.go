@@ -1,0 +1,102 @@
+package access
+
+import "slices"
+
+// Role is one bundle of rights.
+type Role string
+
+// The roles (design, "Rights"). Reading, replying and stopping are separate: a role gives
+// no more than its line says.
+const (
+	// Listener hears the sessions of its own person, and of the Owners it is given.
+	Listener Role = "listener"
+	// Approver answers, extends and takes back questions in the sessions that it hears,
+	// starts turns, and stops them.
+	Approver Role = "approver"
+	// Auditor hears every session and changes nothing.
+	Auditor Role = "auditor"
+	// Operator hears every session, starts turns, and stops any. With Approver it reviews
+	// tools, tries dead messages again, erases and imports.
+	Operator Role = "operator"
+	// Agent asks for calls. It never hears sessions and never approves.
+	Agent Role = "agent"
+	// Tool carries calls out. It never hears sessions and never approves.
+	Tool Role = "tool"
+)
+
+// Roles returns every role, in a fixed order.
+func Roles() []Role { return []Role{Listener, Approver, Auditor, Operator, Agent, Tool} }
+
+// Everybody as an entry of Owners stands for every owner.
+const Everybody = "*"
+
+// Principal is somebody who has shown who they are.
+type Principal struct {
+	// Name is the person (or the agent, or the tool service): who owns turns, and whose
+	// name stands under an answer.
+	Name  string
+	Roles []Role
+	// Projects narrows the principal to these projects; none does not.
+	Projects []string
+	// Owners are further people whose sessions the principal is concerned with, or
+	// [Everybody].
+	Owners []string
+	// Surface is where an answer is given, for example "page" or "terminal".
+	Surface string
+	// Credential is the id of the token, grant or page session that was shown. It says
+	// nothing secret. Empty for a principal that was not made by a [Store].
+	Credential string
+}
+
+// Has tells whether the principal has one of the roles.
+func (p Principal) Has(roles ...Role) bool {
+	return slices.ContainsFunc(roles, func(r Role) bool { return slices.Contains(p.Roles, r) })
+}
+
+// Reaches tells whether the principal's rights hold in a project.
+func (p Principal) Reaches(project string) bool {
+	return len(p.Projects) == 0 || slices.Contains(p.Projects, project)
+}
+
+// Subscribes tells whether the principal may hear any session at all.
+func (p Principal) Subscribes() bool { return p.Has(Listener, Approver, Auditor, Operator) }
+
+// HearsAll tells whether the principal may hear the sessions of everybody.
+func (p Principal) HearsAll() bool {
+	return p.Has(Auditor, Operator) || (p.Subscribes() && slices.Contains(p.Owners, Everybody))
+}
+
+// Hears tells whether the principal may hear the sessions of an owner.
+func (p Principal) Hears(owner string) bool {
+	return p.HearsAll() || (p.Has(Listener, Approver) && p.concerned(owner))
+}
+
+// Approves tells whether the principal may answer, extend and take back questions in the
+// sessions of an owner. Whoever has the role of an agent or a tool never may. That the
+// asking agent itself never does is the kernel's to see: it knows who asked.
+func (p Principal) Approves(owner string) bool {
+	return p.Has(Approver) && !p.Has(Agent, Tool) && (p.Has(Operator) || p.concerned(owner))
+}
+
+// Stops tells whether the principal may stop the sessions of an owner: the owner, an
+// approver for the owner, an operator.
+func (p Principal) Stops(owner string) bool {
+	if p.Has(Agent, Tool) {
+		return false
+	}
+	return p.Has(Operator) || p.Approves(owner) || (p.Name == owner && p.Has(Listener))
+}
+
+// Starts tells whether the principal may start turns, as their owner.
+func (p Principal) Starts() bool { return p.Has(Approver, Operator) && !p.Has(Agent, Tool) }
+
+// Operates tells whether the principal may change what the gate relies on, such as the review
+// of a tool, or what is kept: an operator who may also approve, as a person at a surface that
+// they have opened is, and a program that has found its way in is not.
+func (p Principal) Operates() bool {
+	return p.Has(Operator) && p.Has(Approver) && !p.Has(Agent, Tool)
+}
+
+func (p Principal) concerned(owner string) bool {
+	return (owner != "" && p.Name == owner) || slices.Contains(p.Owners, owner) || slices.Contains(p.Owners, Everybody)
+}

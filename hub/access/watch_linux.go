@@ -1,0 +1,74 @@
+package access
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// touches are what can make the file another one. Writing to it is not among them but the
+// end of writing is: the folder holds files that are written to all the time.
+const touches = unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ATTRIB |
+	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
+
+// changes tells when a file may have changed, by watching its folder, until stop is called
+// (which waits for the end) or the system tells no more; then it closes the channel. It
+// returns nil where the system cannot tell at all.
+func changes(path string) (told <-chan struct{}, stop func()) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, func() {}
+	}
+	folder := os.NewFile(uintptr(fd), "inotify")
+	if _, err := unix.InotifyAddWatch(fd, filepath.Dir(path), touches); err != nil {
+		_ = folder.Close()
+		return nil, func() {}
+	}
+	bell, done := make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(bell)
+		var room [4 << 10]byte
+		for {
+			n, err := folder.Read(room[:])
+			if err != nil { // closed, or broken
+				return
+			}
+			about, over := read(room[:n], filepath.Base(path))
+			if about || over {
+				select {
+				case bell <- struct{}{}:
+				default:
+				}
+			}
+			if over {
+				return
+			}
+		}
+	}()
+	return bell, func() {
+		_ = folder.Close()
+		<-done
+	}
+}
+
+// read reads notices: whether one of them is about the file, or may be, and whether they are
+// the last, since the folder itself has gone.
+func read(notices []byte, name string) (about, over bool) {
+	for len(notices) >= unix.SizeofInotifyEvent {
+		mask := binary.NativeEndian.Uint32(notices[4:])
+		size := int(binary.NativeEndian.Uint32(notices[12:]))
+		rest := notices[unix.SizeofInotifyEvent:]
+		if size > len(rest) {
+			return true, over
+		}
+		of := string(bytes.TrimRight(rest[:size], "\x00"))
+		about = about || of == name || mask&unix.IN_Q_OVERFLOW != 0
+		over = over || mask&(unix.IN_IGNORED|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_UNMOUNT) != 0
+		notices = rest[size:]
+	}
+	return about, over
+}

@@ -1,0 +1,355 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// book is a ledger of many sessions, with a bus that a test makes as bad as it likes. It
+// counts what it is asked.
+type book struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	sessions map[string]*shelf
+	order    []string // sessions, oldest first
+	events   []string // ids in the order of commits
+	at       map[string]place
+	open     []utp.QuestionRow
+	asked    map[string]int
+	read     map[string]int // events requests by session
+	replies  []utp.ReplyRequest
+	answer   error
+	shown    []utp.ReplyRequest
+	wish     int
+	away     bool
+	ears     map[int]func([]byte)
+	ear      int
+	// weather decides when a broadcast arrives, and how often; nil is at once, once.
+	weather func(deliver func())
+}
+
+type shelf struct {
+	owner string
+	rows  []utp.EventRow
+	state string
+	ended bool
+}
+
+type place struct {
+	session string
+	seq     int64
+	commit  int
+	when    time.Time
+}
+
+func newBook(t *testing.T) *book {
+	return &book{
+		t: t, sessions: map[string]*shelf{}, at: map[string]place{}, asked: map[string]int{}, read: map[string]int{},
+		ears: map[int]func([]byte){},
+	}
+}
+
+// begin opens a session with its first event.
+func (b *book) begin(session, owner string) {
+	b.mu.Lock()
+	b.sessions[session] = &shelf{owner: owner, state: aaep.StateIdle}
+	b.order = append(b.order, session)
+	b.mu.Unlock()
+	b.tell(session, aaep.SessionStarted{SummaryNormal: "It begins."})
+}
+
+// tell commits an event and broadcasts it.
+func (b *book) tell(session string, p aaep.Payload) utp.EventRow {
+	row := b.commit(session, p)
+	b.broadcast(row)
+	return row
+}
+
+// move commits n state changes.
+func (b *book) move(session string, n int) {
+	for range n {
+		b.mu.Lock()
+		from := b.sessions[session].state
+		b.mu.Unlock()
+		to := aaep.StateThinking
+		if from == to {
+			to = aaep.StateDeciding
+		}
+		b.tell(session, aaep.StateChanged{FromState: from, ToState: to, SummaryNormal: "On it goes."})
+	}
+}
+
+func (b *book) commit(session string, p aaep.Payload) utp.EventRow {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.sessions[session]
+	row := utp.EventRow{Seq: int64(len(s.rows) + 1), Session: session, Owner: s.owner}
+	id := fmt.Sprintf("evt_%sx%d", session[len("sess_"):], row.Seq)
+	e := aaep.Event{
+		ID: id, SessionID: session, Time: time.Now(), Producer: aaep.Producer{AgentID: "tidy"},
+		Hints: &aaep.LocalizationHints{PrimaryLanguage: "en"}, Payload: p,
+	}
+	raw, err := e.Encode()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	row.Body = raw
+	s.rows = append(s.rows, row)
+	b.events = append(b.events, id)
+	b.at[id] = place{session: session, seq: row.Seq, commit: len(b.events), when: time.Now()}
+	if changed, is := p.(aaep.StateChanged); is {
+		s.state = changed.ToState
+	}
+	s.ended = s.ended || e.IsTerminal()
+	return row
+}
+
+func (b *book) broadcast(row utp.EventRow) {
+	payload, err := json.Marshal(row)
+	if err != nil {
+		b.t.Error(err)
+	}
+	deliver := func() {
+		b.mu.Lock()
+		var ears []func([]byte)
+		for _, hear := range b.ears {
+			ears = append(ears, hear)
+		}
+		b.mu.Unlock()
+		for _, hear := range ears {
+			hear(payload)
+		}
+	}
+	b.mu.Lock()
+	weather := b.weather
+	b.mu.Unlock()
+	if weather == nil {
+		deliver()
+		return
+	}
+	weather(deliver)
+}
+
+// ask opens a question in a session.
+func (b *book) ask(session string, number int) utp.QuestionRow {
+	token := fmt.Sprintf("rpl_%032d", number)
+	row := b.tell(session, aaep.AwaitingConfirmation{
+		Action: fmt.Sprintf("Delete file %d", number), Consequence: "It is gone.", ReplyToken: token, TimeoutSeconds: 300,
+		DefaultDecision: aaep.DecisionReject, Irreversible: true, RiskLevel: "high", SummaryNormal: "May I?",
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q := utp.QuestionRow{
+		Number: number, Session: session, Token: token, Kind: "confirmation", Owner: b.sessions[session].owner, Seq: row.Seq, Body: row.Body,
+	}
+	b.open = append(b.open, q)
+	return q
+}
+
+func (b *book) end(session string) {
+	b.tell(session, aaep.SessionCompleted{SummaryNormal: "Done."})
+}
+
+// Broadcasts implements hub.Conn.
+func (b *book) Broadcasts(_ context.Context, session string, hear func([]byte)) (func(), error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if session != "" {
+		b.t.Errorf("listens to %s only", session)
+	}
+	b.ear++
+	n := b.ear
+	b.ears[n] = hear
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.ears, n)
+	}, nil
+}
+
+// Request implements rpc.Requester.
+func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked[op]++
+	if b.away {
+		return nil, context.DeadlineExceeded
+	}
+	switch op {
+	case utp.OpSince:
+		return answered(request, b.since)
+	case utp.OpSessions:
+		return answered(request, b.list)
+	case utp.OpEvents:
+		return answered(request, b.page)
+	case utp.OpQuestions:
+		return answered(request, b.questions)
+	case utp.OpPresent:
+		return answered(request, b.present)
+	case utp.OpPrefer:
+		return answered(request, func(q utp.PreferRequest) (utp.PreferAnswer, error) {
+			if q.Seconds != nil {
+				b.wish = *q.Seconds
+			}
+			return utp.PreferAnswer{Person: q.Person, Seconds: b.wish}, nil
+		})
+	case utp.OpEnqueue:
+		return answered(request, func(q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
+			return utp.EnqueueAnswer{Turn: "turn_" + q.Owner, Session: "sess_" + q.Owner}, nil
+		})
+	default:
+		return answered(request, func(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+			b.replies = append(b.replies, r)
+			return utp.ReplyAnswer{Resolution: op}, b.answer
+		})
+	}
+}
+
+func answered[Q, A any](request []byte, fn func(Q) (A, error)) ([]byte, error) {
+	var q Q
+	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
+	}
+	a, err := fn(q)
+	return utp.EncodeAnswer(a, err), nil
+}
+
+// questions gives two questions a page.
+func (b *book) questions(q utp.QuestionsRequest) (utp.QuestionsAnswer, error) {
+	const most = 2
+	at := slices.IndexFunc(b.open, func(o utp.QuestionRow) bool { return fmt.Sprint(o.Number) == q.After }) + 1
+	a := utp.QuestionsAnswer{Questions: b.open[at:min(at+most, len(b.open))]}
+	if at+most < len(b.open) {
+		a.Next = fmt.Sprint(b.open[at+most-1].Number)
+	}
+	return a, nil
+}
+
+// present starts the time of a question that waited, under a new token.
+func (b *book) present(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	b.shown = append(b.shown, r)
+	for i := range b.open {
+		if q := &b.open[i]; q.Token == r.Token && q.Unseen {
+			q.Unseen = false
+		}
+	}
+	return utp.ReplyAnswer{Resolution: "shown"}, b.answer
+}
+
+func (b *book) since(q utp.SinceRequest) (utp.SinceAnswer, error) {
+	var a utp.SinceAnswer
+	if len(b.events) > 0 {
+		a.Newest = b.events[len(b.events)-1]
+	}
+	if q.Now {
+		return a, nil
+	}
+	var point place
+	if q.Event != "" {
+		var known bool
+		if point, known = b.at[q.Event]; !known {
+			return a, &utp.Fault{Code: utp.CodeNotFound}
+		}
+		a.Owner = b.sessions[point.session].owner
+	}
+	limit := point.when.Add(-time.Duration(q.OverlapMS) * time.Millisecond)
+	for _, session := range b.order {
+		s := b.sessions[session]
+		row := utp.SinceRow{Session: session, Last: int64(len(s.rows)), Owner: s.owner, Ended: s.ended}
+		for _, r := range s.rows {
+			at := b.at[b.idOf(session, r.Seq)]
+			if at.commit <= point.commit && (session == point.session || q.OverlapMS == 0 || at.when.Before(limit)) {
+				row.Seq = r.Seq
+			}
+		}
+		if row.Seq < row.Last && (len(q.Owners) == 0 || slices.Contains(q.Owners, s.owner)) {
+			a.Sessions = append(a.Sessions, row)
+		}
+	}
+	return a, nil
+}
+
+func (b *book) idOf(session string, seq int64) string {
+	return fmt.Sprintf("evt_%sx%d", session[len("sess_"):], seq)
+}
+
+func (b *book) list(q utp.SessionsRequest) ([]utp.SessionRow, error) {
+	var rows []utp.SessionRow
+	skip := q.After != ""
+	for _, session := range b.order {
+		s := b.sessions[session]
+		row := utp.SessionRow{Session: session, Turn: "turn_" + session, Owner: s.owner, Last: int64(len(s.rows)), Ended: s.ended}
+		switch {
+		case skip:
+			skip = row.Turn != q.After
+			continue
+		case q.Session != "" && session != q.Session, q.Open && s.ended:
+			continue
+		case len(q.Owners) > 0 && !slices.Contains(q.Owners, s.owner):
+			continue
+		case q.Token != "" || q.Question != 0:
+			if !slices.ContainsFunc(b.open, func(o utp.QuestionRow) bool {
+				return o.Session == session && (o.Token == q.Token || o.Number == q.Question)
+			}) {
+				continue
+			}
+		}
+		if rows = append(rows, row); len(rows) == 2 {
+			break
+		}
+	}
+	return rows, nil
+}
+
+func (b *book) page(q utp.EventsRequest) (utp.EventsAnswer, error) {
+	b.read[q.Session]++
+	s, found := b.sessions[q.Session]
+	if !found {
+		return utp.EventsAnswer{}, &utp.Fault{Code: utp.CodeNotFound}
+	}
+	most := 7
+	if q.Limit > 0 {
+		most = min(most, q.Limit)
+	}
+	a := utp.EventsAnswer{Ended: s.ended}
+	for _, row := range s.rows {
+		if row.Seq <= q.After {
+			continue
+		}
+		if len(a.Events) == most {
+			a.More = true
+			break
+		}
+		a.Events = append(a.Events, utp.EventRow{Seq: row.Seq, Body: row.Body})
+	}
+	return a, nil
+}
+
+func (b *book) count(op string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked[op]
+}
+
+func (b *book) setWeather(w func(deliver func())) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.weather = w
+}
+
+func (b *book) last(session string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return int64(len(b.sessions[session].rows))
+}

@@ -1,0 +1,78 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// need is the right that an operation of operators takes.
+type need int
+
+const (
+	nobody   need = iota
+	looks         // an auditor or an operator
+	operates      // an operator
+)
+
+// operations is what operators and auditors may ask of the kernel, and with which right.
+func needOf(op string) need {
+	switch op {
+	case utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport:
+		return looks
+	case utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport:
+		return operates
+	}
+	return nobody
+}
+
+// Operate passes an operation of operators on, as it came, and its answer back. To look takes
+// an auditor or an operator. To change something takes an operator who may also approve: what
+// the gate relies on is for a person to change, and a program that found the way in by itself
+// is an operator without that. A retry is for the principal itself.
+func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value) (jsontext.Value, error) {
+	who, err := p.hub.current(p.who)
+	if err != nil {
+		return nil, err
+	}
+	switch needOf(op) {
+	case nobody:
+		return nil, &Error{Code: CodeNotFound, Message: "operators have no operation of that name"}
+	case looks:
+		if !who.Has(access.Auditor, access.Operator) || who.Has(access.Agent, access.Tool) {
+			return nil, notAllowed("only an auditor or an operator sees this", "use a token with one of these roles")
+		}
+	case operates:
+		if !who.Operates() {
+			return nil, notAllowed("only an operator who is also an approver changes this", "use a token with the roles operator and approver, or the command on the machine itself")
+		}
+	}
+	if op == utp.OpRetry {
+		if request, err = owned(request, who.Name); err != nil {
+			return nil, err
+		}
+	}
+	var answer jsontext.Value
+	if needOf(op) == looks {
+		err = rpc.AskUntil(ctx, p.hub.o.Conn, op, request, &answer)
+	} else {
+		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
+	}
+	return answer, err
+}
+
+// owned is a retry for its owner.
+func owned(request jsontext.Value, name string) (jsontext.Value, error) {
+	var q utp.RetryRequest
+	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
+		return nil, &Error{Code: CodeMalformed, Message: "the request cannot be read: " + err.Error(), Hint: "correct it", Err: err}
+	}
+	q.Owner = name
+	raw, err := json.Marshal(q)
+	return raw, err //nolint:wrapcheck // numbers and texts can always be written
+}

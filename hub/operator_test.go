@@ -1,0 +1,93 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/hub"
+	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// desk is a kernel that notes what operators ask it for.
+type desk struct{ asked []string }
+
+func (d *desk) Request(_ context.Context, op string, request []byte) ([]byte, error) {
+	d.asked = append(d.asked, op+" "+string(request))
+	return utp.EncodeAnswer(struct{}{}, nil), nil
+}
+
+func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error) {
+	return func() {}, nil
+}
+
+// TestOperateRights: to look takes an auditor or an operator, to change something an operator
+// who may also approve, and an agent or a tool does neither, whatever else it is.
+func TestOperateRights(t *testing.T) {
+	t.Parallel()
+	looks := []string{utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport}
+	changes := []string{utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport}
+	for _, tt := range []struct {
+		name          string
+		roles         []access.Role
+		look, operate bool
+	}{
+		{"a listener", []access.Role{access.Listener}, false, false},
+		{"an approver", []access.Role{access.Approver}, false, false},
+		{"an auditor", []access.Role{access.Auditor}, true, false},
+		{"an auditor who approves", []access.Role{access.Auditor, access.Approver}, true, false},
+		{"an operator", []access.Role{access.Operator}, true, false},
+		{"a program of the user", []access.Role{access.Listener, access.Operator}, true, false},
+		{"an operator who approves", []access.Role{access.Operator, access.Approver}, true, true},
+		{"an agent", []access.Role{access.Agent}, false, false},
+		{"an agent that is an operator", []access.Role{access.Agent, access.Operator, access.Approver}, false, false},
+		{"a tool that is an auditor", []access.Role{access.Tool, access.Auditor}, false, false},
+		{"nobody", nil, false, false},
+	} {
+		for op, may := range rightsOf(looks, tt.look, changes, tt.operate) {
+			d := &desk{}
+			h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+			_, err := h.As(person("ann", tt.roles...)).Operate(t.Context(), op, jsontext.Value("{}"))
+			if may != (err == nil) || !may && !errors.Is(err, hub.ErrNotAllowed) || may != (len(d.asked) == 1) {
+				t.Errorf("%s asks for %s: %v, the kernel was asked for %v", tt.name, op, err, d.asked)
+			}
+		}
+	}
+}
+
+func rightsOf(looks []string, look bool, changes []string, change bool) map[string]bool {
+	all := map[string]bool{}
+	for _, op := range looks {
+		all[op] = look
+	}
+	for _, op := range changes {
+		all[op] = change
+	}
+	return all
+}
+
+// TestOperateOnlyThese: what people and services ask for does not come in by this door, and a
+// retry is for whoever asks, whatever the request says.
+func TestOperateOnlyThese(t *testing.T) {
+	t.Parallel()
+	d := &desk{}
+	h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+	all := h.As(person("ann", access.Operator, access.Approver, access.Auditor))
+	for _, op := range []string{"", utp.OpAnswer, utp.OpStart, utp.OpFinish, utp.OpRegister, utp.OpEnqueue, utp.OpPrefer, utp.OpPresent, "Erase", "erase/x"} {
+		if _, err := all.Operate(t.Context(), op, jsontext.Value("{}")); !errors.Is(err, hub.ErrNotFound) {
+			t.Errorf("%q: %v", op, err)
+		}
+	}
+	if len(d.asked) != 0 {
+		t.Errorf("the kernel was asked for %v", d.asked)
+	}
+	if _, err := all.Operate(t.Context(), utp.OpRetry, jsontext.Value(`{"id":7,"owner":"bob"}`)); err != nil {
+		t.Error(err)
+	}
+	if want := `retry {"id":7,"owner":"ann"}`; len(d.asked) != 1 || d.asked[0] != want {
+		t.Errorf("the kernel was asked for %v, want %s", d.asked, want)
+	}
+}

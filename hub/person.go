@@ -1,0 +1,320 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Person is the hub as one principal may use it: every word is checked against the
+// rights that the principal has at that moment, and carries its name and surface.
+type Person struct {
+	hub *Hub
+	who access.Principal
+}
+
+// As returns the hub as a principal may use it.
+func (h *Hub) As(who access.Principal) *Person { return &Person{hub: h, who: who} }
+
+// Enqueue starts a turn that the principal owns. It takes an approver or an operator.
+func (p *Person) Enqueue(ctx context.Context, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
+	who, err := p.hub.current(p.who)
+	if err != nil {
+		return utp.EnqueueAnswer{}, err
+	}
+	if !who.Starts() {
+		return utp.EnqueueAnswer{}, notAllowed("only an approver or an operator starts turns", "use a token with the role approver")
+	}
+	q.Owner = who.Name
+	return p.hub.Enqueue(ctx, q)
+}
+
+// Sessions lists the sessions that the principal may hear.
+func (p *Person) Sessions(ctx context.Context, q utp.SessionsRequest) ([]utp.SessionRow, error) {
+	who, err := p.listens()
+	if err != nil {
+		return nil, err
+	}
+	if !who.HearsAll() {
+		if q.Owners = concerns(who, q.Owners); len(q.Owners) == 0 {
+			return nil, nil
+		}
+	}
+	var rows []utp.SessionRow
+	err = rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpSessions, q, &rows)
+	return rows, err
+}
+
+// concerns are the owners whose sessions the principal may hear, of those wanted.
+func concerns(who access.Principal, wanted []string) []string {
+	mine := append([]string{who.Name}, who.Owners...)
+	if len(wanted) == 0 {
+		return mine
+	}
+	return slices.DeleteFunc(slices.Clone(wanted), func(owner string) bool { return !slices.Contains(mine, owner) })
+}
+
+// Session describes one session. What the principal may not hear is [ErrNotFound], as is
+// what there is not.
+func (p *Person) Session(ctx context.Context, id string) (utp.SessionRow, error) {
+	return p.heard(ctx, utp.SessionsRequest{Session: id})
+}
+
+// Events reads a page of a session's events, with reply tokens only for who may answer.
+func (p *Person) Events(ctx context.Context, q utp.EventsRequest) (utp.EventsAnswer, error) {
+	var page utp.EventsAnswer
+	row, err := p.Session(ctx, q.Session)
+	if err != nil {
+		return page, err
+	}
+	who, err := p.listens()
+	if err != nil {
+		return page, err
+	}
+	err = rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpEvents, q, &page)
+	if !who.Approves(row.Owner) {
+		for i := range page.Events {
+			page.Events[i].Body = masked(page.Events[i].Body)
+		}
+	}
+	return page, err
+}
+
+// Newest returns a point behind which a stream goes on without missing anything of what is
+// committed later: the id of the newest event that the principal may hear, "" where the
+// ledger has none. When others' events come is not theirs to know, so that where nothing has
+// come for them since the hub began, the point is that moment.
+func (p *Person) Newest(ctx context.Context) (string, error) {
+	who, err := p.listens()
+	if err != nil {
+		return "", err
+	}
+	if who.HearsAll() {
+		var now utp.SinceAnswer
+		err := rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpSince, utp.SinceRequest{Now: true}, &now)
+		return now.Newest, err
+	}
+	if err := p.hub.feed.wait(ctx); err != nil {
+		return "", err
+	}
+	event, start := p.hub.feed.last(concerns(who, nil))
+	if event.n == 0 {
+		return start, nil
+	}
+	rows, err := p.hub.page(ctx, event.session, event.seq-1, 1)
+	if err != nil || len(rows) == 0 || rows[0].strange != nil {
+		return start, err
+	}
+	return rows[0].event.ID, nil
+}
+
+// Questions lists the open questions of the sessions that the principal may hear, by
+// their numbers. Those that it can answer are shown by that, and their time starts. The
+// token of one that it may not answer is left out, and masked in its event.
+func (p *Person) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
+	who, err := p.listens()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.hub.Questions(ctx)
+	if err == nil && p.hub.presentAll(ctx, who, rows) {
+		rows, err = p.hub.Questions(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(q utp.QuestionRow) bool { return !who.Hears(q.Owner) })
+	for i := range rows {
+		if !who.Approves(rows[i].Owner) {
+			rows[i].Token, rows[i].Body = "", masked(rows[i].Body)
+		}
+	}
+	slices.SortFunc(rows, func(a, b utp.QuestionRow) int { return cmp.Compare(a.Number, b.Number) })
+	return rows, nil
+}
+
+// Arguments reads the arguments that a question is about, at most one page of a blob
+// from a byte on, and their whole size.
+func (p *Person) Arguments(ctx context.Context, question int, offset int64) ([]byte, int64, error) {
+	if _, err := p.heard(ctx, utp.SessionsRequest{Question: question}); err != nil {
+		return nil, 0, err
+	}
+	return p.hub.Arguments(ctx, question, offset)
+}
+
+// Answer passes a reply on. By, Surface are the principal's own.
+func (p *Person) Answer(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	return p.consent(ctx, utp.OpAnswer, r)
+}
+
+// Extend asks for more time.
+func (p *Person) Extend(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	return p.consent(ctx, utp.OpExtend, r)
+}
+
+// Undo takes an accept back.
+func (p *Person) Undo(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	return p.consent(ctx, utp.OpUndo, r)
+}
+
+// Prefer sets, or with nil seconds only asks, how long questions that are put to the
+// principal stay open: up to 86,400 s; 0 leaves it to policy and tool.
+func (p *Person) Prefer(ctx context.Context, seconds *int) (int, error) {
+	who, err := p.listens()
+	if err != nil {
+		return 0, err
+	}
+	if seconds != nil && !who.Has(access.Approver) {
+		return 0, notAllowed("the time to answer is for those who answer", "use a token with the role approver")
+	}
+	return p.hub.Prefer(ctx, who.Name, seconds)
+}
+
+// Stop stops the session's turn: a right of its own, which the owner, an approver for
+// the owner and an operator have.
+func (p *Person) Stop(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	row, err := p.heard(ctx, named(r))
+	if err != nil {
+		return utp.ReplyAnswer{}, err
+	}
+	who, err := p.hub.current(p.who)
+	if err != nil {
+		return utp.ReplyAnswer{}, err
+	}
+	if !who.Stops(row.Owner) {
+		return utp.ReplyAnswer{}, notAllowed("the owner, an approver or an operator stops a session", "use a token with one of these roles")
+	}
+	return p.say(ctx, utp.OpStop, utp.ReplyRequest{Session: row.Session, Reason: r.Reason})
+}
+
+// consent carries the words that only an approver says. The kernel looks once more, in
+// the transaction, whether the person may approve.
+func (p *Person) consent(ctx context.Context, op string, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	who, err := p.hub.current(p.who)
+	if err != nil {
+		return utp.ReplyAnswer{}, err
+	}
+	if !who.Has(access.Approver) {
+		return utp.ReplyAnswer{}, notAllowed("only an approver answers questions", "use a token with the role approver")
+	}
+	row, err := p.heard(ctx, named(r))
+	if err != nil {
+		return utp.ReplyAnswer{}, err
+	}
+	if !who.Approves(row.Owner) {
+		return utp.ReplyAnswer{}, notAllowed("the session has another owner, for whom this principal does not approve", "ask the owner, or use a token for that owner")
+	}
+	return p.say(ctx, op, r)
+}
+
+func (p *Person) say(ctx context.Context, op string, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	r.By, r.Credential, r.Surface = p.who.Name, p.who.Credential, p.who.Surface
+	return p.hub.say(ctx, op, r)
+}
+
+// named asks for the session that a word is about.
+func named(r utp.ReplyRequest) utp.SessionsRequest {
+	switch {
+	case r.Token != "":
+		return utp.SessionsRequest{Token: r.Token}
+	case r.Question != 0:
+		return utp.SessionsRequest{Question: r.Question}
+	default:
+		return utp.SessionsRequest{Session: r.Session}
+	}
+}
+
+// heard finds the session that the request names, if the principal may hear it.
+func (p *Person) heard(ctx context.Context, q utp.SessionsRequest) (utp.SessionRow, error) {
+	who, err := p.listens()
+	if err != nil {
+		return utp.SessionRow{}, err
+	}
+	row, found, err := p.hub.session(ctx, q)
+	if err != nil {
+		return row, err
+	}
+	if !found || !who.Hears(row.Owner) {
+		return utp.SessionRow{}, ErrNotFound
+	}
+	return row, nil
+}
+
+// listens returns the principal's present rights, if it may hear anything at all.
+func (p *Person) listens() (access.Principal, error) {
+	who, err := p.hub.current(p.who)
+	if err != nil {
+		return who, err
+	}
+	if !who.Subscribes() {
+		return who, notAllowed("only listeners, approvers, auditors and operators hear sessions", "use a token with one of these roles")
+	}
+	return who, nil
+}
+
+// current looks up the principal's rights as they are now, in this project.
+func (h *Hub) current(who access.Principal) (access.Principal, error) {
+	now, err := h.o.Rights.Current(who)
+	if err != nil {
+		return access.Principal{}, &Error{Code: CodeRevoked, Message: "what " + who.Name + " has shown does not count any more", Hint: "log in again", Err: err}
+	}
+	if !now.Reaches(h.o.Project) {
+		return access.Principal{}, notAllowed("the rights do not hold in the project "+h.o.Project, "use a token for this project")
+	}
+	return now, nil
+}
+
+// session finds one session by a name of its own.
+func (h *Hub) session(ctx context.Context, q utp.SessionsRequest) (row utp.SessionRow, found bool, err error) {
+	if q.Session == "" && q.Token == "" && q.Question == 0 {
+		return row, false, nil // that would be a list
+	}
+	var rows []utp.SessionRow
+	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpSessions, q, &rows); err != nil {
+		return row, false, err
+	}
+	if len(rows) != 1 {
+		return row, false, nil
+	}
+	return rows[0], true, nil
+}
+
+// Questions lists all open questions, each with its title.
+func (h *Hub) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
+	var all []utp.QuestionRow
+	for after := ""; ; {
+		var page utp.QuestionsAnswer
+		if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpQuestions, utp.QuestionsRequest{After: after}, &page); err != nil {
+			return nil, err
+		}
+		for _, q := range page.Questions {
+			q.Title = cmp.Or(q.Title, title(q))
+			all = append(all, q)
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		after = page.Next
+	}
+}
+
+// title is the first line of a question, from the event that asks.
+func title(q utp.QuestionRow) string {
+	event, err := aaep.DecodeEvent(q.Body)
+	if err != nil {
+		return q.Tool
+	}
+	switch asked := event.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		return asked.Action
+	case aaep.AwaitingClarification:
+		return asked.Question
+	default:
+		return q.Tool
+	}
+}

@@ -1,0 +1,91 @@
+package hub
+
+import (
+	"context"
+	"sync"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// maxShown bounds the memory for what has been said to be shown. A word that is said again
+// changes nothing.
+const maxShown = 4096
+
+// showings remembers which askings the kernel knows to be shown, by their tokens, so that it
+// is told once by each process. It is safe for concurrent use.
+type showings struct {
+	mu    sync.Mutex
+	known map[string]struct{}
+	order []string
+}
+
+func (s *showings) has(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.known[token]
+	return known
+}
+
+func (s *showings) add(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.known[token]; known {
+		return
+	}
+	if s.known == nil {
+		s.known = map[string]struct{}{}
+	}
+	s.known[token] = struct{}{}
+	if s.order = append(s.order, token); len(s.order) > maxShown {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// present tells the kernel that a question, as it was asked under a token, is shown to
+// somebody who can answer it, and reports whether that was taken. A word that is lost or
+// refused gives the person more time, never less: nothing is repeated for it.
+func (h *Hub) present(ctx context.Context, who access.Principal, token string) bool {
+	if h.shown.has(token) {
+		return false
+	}
+	r := utp.ReplyRequest{Token: token, By: who.Name, Credential: who.Credential, Surface: who.Surface}
+	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPresent, r, nil); err != nil {
+		h.o.Logger.Info("a question that is shown is not noted as such", "surface", who.Surface, "reason", err)
+		return false
+	}
+	h.shown.add(token)
+	return true
+}
+
+// presentAll tells of every question in a list that nobody was known to have seen and that
+// the principal can answer, and reports whether any was taken: then the list is another.
+func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []utp.QuestionRow) bool {
+	taken := false
+	for _, q := range rows {
+		if q.Unseen && !q.Parked && who.Approves(q.Owner) {
+			taken = h.present(ctx, who, q.Token) || taken
+		}
+	}
+	return taken
+}
+
+// shows tells that a question has been handed to a subscriber who can answer it.
+func (st *stream) shows(p *place, e aaep.Event) {
+	token, can := "", false
+	switch asked := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		token, can = asked.ReplyToken, st.terms.CanConfirm()
+	case aaep.AwaitingClarification:
+		token, can = asked.ReplyToken, st.terms.CanClarify()
+	}
+	if !can {
+		return
+	}
+	if who, err := st.hub.current(st.sub.who); err == nil && who.Approves(p.owner) {
+		st.hub.present(st.ctx, who, token)
+	}
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// asked is one open question as a page shows it.
+type asked struct {
+	Number      int
+	Token       string
+	Version     string // changes when the question is asked again; says nothing of the token
+	Title       string
+	Language    string
+	Direction   string
+	Session     string
+	Consequence string
+	Detail      string
+	Hint        string
+	Effect      string // whether it can be undone
+	Risk        string
+	Until       string
+	Deadline    time.Time
+	Silence     string // what no answer means
+	Accept      bool
+	Reject      bool
+	Choices     []aaep.Choice
+	YesNo       bool
+	Text        bool
+	Numeric     bool
+	Arguments   bool
+	Answerable  bool
+	Whose       string // why not, where it is not
+	Parked      bool   // its turn is not under way here
+	MoreTime    bool
+	Form, Back  string // of the page that it stands on
+}
+
+// ask makes what is shown of a question for somebody who may answer, or not.
+func (s *Server) ask(q Question, who Principal) asked {
+	a := s.described(q, who)
+	if a.Parked { // a no is all that it takes
+		a.Accept, a.YesNo, a.Text, a.Numeric, a.Choices = false, false, false, false, nil
+	}
+	return a
+}
+
+// described is all that a question says and takes.
+func (s *Server) described(q Question, who Principal) asked {
+	sum := sha256.Sum256([]byte(q.Token))
+	a := asked{
+		Number: q.Number, Token: q.Token, Version: hex.EncodeToString(sum[:8]), Title: legible.Text(q.Title), Direction: "auto", Session: q.Session,
+		Deadline: q.Deadline, Until: s.until(q), Parked: q.Parked, MoreTime: !q.Parked, Arguments: q.Call != "", Answerable: answers(who, q) && q.Token != "",
+		Whose:  unanswerable(who, q),
+		Accept: q.Kind == "confirmation", Reject: q.Kind == "confirmation",
+	}
+	e, err := aaep.DecodeEvent(q.Event)
+	if err != nil {
+		a.Text = !a.Accept
+		return a
+	}
+	a.Language, a.Direction = language(e)
+	a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint"))
+	a.Detail = legible.Text(e.Extension(aaep.PrefixEarshot, "detail"))
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		a.confirmation(p)
+	case aaep.AwaitingClarification:
+		a.clarification(p)
+	}
+	return a
+}
+
+// answers tells whether somebody may answer this very question: an approver for its owner.
+// Buttons are there for nobody else.
+func answers(who Principal, q Question) bool { return mayReply().holds(who) && who.Approves(q.Owner) }
+
+// unanswerable says why somebody may not answer a question, "" where they may.
+func unanswerable(who Principal, q Question) string {
+	switch {
+	case answers(who, q):
+		return ""
+	case !mayReply().holds(who):
+		return "You may hear this question, and not answer it: that takes the role approver."
+	default:
+		return "You may hear this question, and not answer it: it is for " + legible.Text(q.Owner) + ", or an approver for that person."
+	}
+}
+
+func (a *asked) confirmation(p aaep.AwaitingConfirmation) {
+	a.Title = cmp.Or(legible.Text(p.Action), a.Title)
+	a.Consequence = legible.Text(p.Consequence)
+	a.Detail = cmp.Or(a.Detail, legible.Text(p.SummaryDetailed))
+	a.Risk = string(p.RiskLevel)
+	switch {
+	case p.Irreversible || p.Reversibility == aaep.Irreversible:
+		a.Effect = "This cannot be undone."
+	case p.Reversibility == aaep.ReversibleWithEffort:
+		a.Effect = "This can be undone, with effort."
+	case p.Reversibility == aaep.Reversible:
+		a.Effect = "This can be undone."
+	}
+	a.Silence = "Without an answer it is not done."
+	if p.DefaultDecision == aaep.DecisionAccept && !p.Irreversible {
+		a.Silence = "Without an answer it is done."
+	}
+	if len(p.AllowedReplies) > 0 {
+		a.Accept = slices.Contains(p.AllowedReplies, aaep.DecisionAccept)
+		a.Reject = slices.Contains(p.AllowedReplies, aaep.DecisionReject)
+	}
+}
+
+func (a *asked) clarification(p aaep.AwaitingClarification) {
+	a.Title = cmp.Or(legible.Text(p.Question), a.Title)
+	a.Consequence = legible.Text(p.Context)
+	a.Detail = legible.Text(p.SummaryDetailed)
+	if p.DefaultResponse != "" {
+		a.Silence = "Without an answer it is: " + legible.Text(p.DefaultResponse) + "."
+	}
+	kinds := p.AcceptedResponseKinds
+	a.Choices = p.Choices
+	a.YesNo = slices.Contains(kinds, aaep.ResponseYesNo)
+	a.Numeric = slices.Contains(kinds, aaep.ResponseNumeric) && !slices.Contains(kinds, aaep.ResponseFreetext)
+	a.Text = len(kinds) == 0 && len(p.Choices) == 0 || slices.Contains(kinds, aaep.ResponseFreetext)
+}
+
+// until says until when a question can be answered. How long that is would be wrong a
+// moment later: the announcer says when the end is near.
+func (s *Server) until(q Question) string {
+	if q.Deadline.IsZero() || q.Parked {
+		return ""
+	}
+	if !q.Deadline.After(s.now()) {
+		return "The time to answer is over."
+	}
+	at := q.Deadline.In(s.options.Zone)
+	form := "15:04:05"
+	if at.YearDay() != s.now().In(s.options.Zone).YearDay() {
+		form = "Monday 2 January, 15:04"
+	}
+	var term struct {
+		Waiting   bool `json:"waiting"`
+		Unlimited bool `json:"unlimited"`
+	}
+	if e, err := aaep.DecodeEvent(q.Event); err == nil {
+		_ = json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &term) // else it is as usual
+	}
+	switch {
+	case term.Waiting:
+		return "It waits until somebody who can answer is shown it, at most until " + at.Format(form) + "."
+	case term.Unlimited:
+		return "There is no time limit; it stays open until " + at.Format(form) + "."
+	}
+	return "Answer until " + at.Format(form) + "."
+}
+
+// counted is a number of things.
+func counted(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}
+
+// askedNumber is the number of the question that an event asks, or 0.
+func askedNumber(e aaep.Event) int {
+	var members struct {
+		Question int `json:"question"`
+	}
+	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &members) != nil {
+		return 0
+	}
+	return members.Question
+}

@@ -1,0 +1,51 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGuardFollowsTheLayout: a question is answered elsewhere and goes, so that the next
+// one's button comes to where the pointer is. A press in that moment accepts nothing.
+func TestGuardFollowsTheLayout(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2)
+	b := s.login()
+	s.turn(1)
+	b.hears("Question 1")
+	s.turn(2)
+	b.hears("Question 2")
+	b.until(`document.querySelector("#question-2 details")`)
+	value[bool](b, `(() => { for (const d of document.querySelectorAll("[data-question] details")) d.open = true; return true })()`)
+	b.settled()
+	value[bool](b, `(() => {
+		const button = [...document.querySelectorAll("button")].find((x) => x.textContent === "Accept question 2");
+		new MutationObserver(() => {
+			if (document.querySelector("#question-1") || window.pressed) return;
+			window.pressed = true;
+			requestAnimationFrame(() => button.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 })));
+		}).observe(document.querySelector("#questions ol"), { childList: true });
+		return true;
+	})()`)
+	s.terminal("reply", "1", "reject")
+	b.until(`window.pressed`)
+	b.hears("Question 1")
+	b.settled()
+	if said := strings.Join(b.said(), "\n"); strings.Contains(said, "yes to question 2") {
+		t.Errorf("a press on a button that had just moved was taken:\n%s", said)
+	}
+	if open := s.questions(); len(open) != 1 || open[0].Number != 2 {
+		t.Errorf("open are %+v; question 2 is to be", open)
+	}
+}
+
+// TestLossIsSaid: whoever cannot see that the connection is lost is told, once.
+func TestLossIsSaid(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.hears("Question 1")
+	s.kill()
+	b.hears("The connection is lost. Questions may be waiting.")
+}

@@ -1,0 +1,243 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestReject: no mouse, one Tab after another, and the files stay.
+func TestReject(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	session := s.turn(1)
+	b.toQuestion("1")
+	b.acts("Reject question 1")
+	b.focusIs("#notice-text")
+	b.hears("polite: Recorded: no to question 1. It is not done.")
+	s.ended(session)
+	b.hears("Finished.")
+	if !s.left(1) {
+		t.Error("the duplicate is gone")
+	}
+}
+
+// TestAcceptAndUndo: after the yes the focus lies on what became of it, and the next Tab
+// leads to the button that takes it back.
+func TestAcceptAndUndo(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	session := s.turn(1)
+	b.toQuestion("1")
+	b.acts("Accept question 1")
+	b.focusIs("#notice-text")
+	if text := value[string](b, `document.getElementById("notice-text").textContent`); text != "Question 1: accepted." {
+		t.Errorf("the notice is %q", text)
+	}
+	b.press(kb.Tab)
+	if name := value[string](b, `document.activeElement.textContent`); name != "Take back the yes to question 1" {
+		t.Fatalf("the next stop is %q", name)
+	}
+	b.press(kb.Enter)
+	b.until(`document.getElementById("notice-text").textContent.startsWith("Question 1: ") && !document.getElementById("notice-text").textContent.includes("accepted")`)
+	b.focusIs("#notice-text")
+	s.ended(session)
+	b.hears("Question 1 was stopped. Nothing of it was done.")
+	if !s.left(1) {
+		t.Error("the duplicate is gone")
+	}
+	t.Logf("%q", b.said())
+}
+
+// TestMoreTime asks for more time: the deadline moves, the question stays where it was,
+// open, and it is not asked again aloud as if it were new.
+func TestMoreTime(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.toQuestion("1")
+	before := s.questions()[0].Deadline
+	b.acts("More time for question 1")
+	b.focusIs("#notice-text")
+	b.hears("time")
+	after := s.questions()
+	if len(after) != 1 || after[0].Number != 1 || after[0].Deadline <= before {
+		t.Fatalf("the questions are %+v; the deadline was %s", after, before)
+	}
+	b.until(`document.querySelector("#question-1 details").open && document.querySelector("#question-1 time").getAttribute("datetime") > "` + before + `"`)
+	b.focusIs("#notice-text")
+	b.settled()
+	b.acts("Reject question 1")
+	b.hears("Recorded: no to question 1")
+	t.Logf("%q", b.said())
+}
+
+// TestStop stops the session that is shown.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	session := s.turn(1)
+	b.hears("Question 1")
+	b.until(`document.getElementById("session-stop")`)
+	b.accessKey("s")
+	b.focusIs("#session-heading")
+	b.acts("Stop this session")
+	b.focusIs("#notice-text")
+	s.ended(session)
+	b.hears("assertive: ")
+	b.until(`!document.getElementById("session-stop")`)
+	b.until(`!document.querySelector("[data-question]")`)
+	if !s.left(1) {
+		t.Error("the duplicate is gone")
+	}
+	t.Logf("%q", b.said())
+}
+
+// TestTooSoon: a press within 700 ms of opening decides nothing, and that is said.
+func TestTooSoon(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.toQuestion("1")
+	b.tabToButton("Accept question 1")
+	// Two presses in the question's first moments: the page's own clock is what counts.
+	if !value[bool](b, `(() => {
+		const question = document.getElementById("question-1");
+		const details = question.querySelector("details");
+		return new Promise((done) => {
+			details.addEventListener("toggle", () => {
+				if (!details.open) { details.open = true; return; }
+				[...question.querySelectorAll("button")].find((e) => e.textContent.startsWith("Accept")).click();
+				question.querySelector("form").requestSubmit();
+				done(true);
+			});
+			details.open = false;
+		});
+	})()`) {
+		t.Fatal("the question did not open")
+	}
+	b.hears("polite: Not taken: the question had only just appeared or changed.")
+	if open := s.questions(); len(open) != 1 {
+		t.Fatalf("open are %+v", open)
+	}
+	b.settled()
+	b.acts("Accept question 1")
+	b.hears("Recorded: yes to question 1")
+}
+
+// TestEscape: it decides nothing, wherever the focus is.
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.toQuestion("1")
+	for _, where := range []string{"#question-1-heading", "#question-1 summary", "#question-1 a", "#question-1 button"} {
+		if where != "#question-1-heading" {
+			b.press(kb.Tab)
+		}
+		before := b.focus()
+		b.press(kb.Escape)
+		b.press(kb.Escape)
+		if after := b.focus(); after != before {
+			t.Errorf("Escape led from %s to %s", before, after)
+		}
+	}
+	if open := s.questions(); len(open) != 1 || !value[bool](b, `document.querySelector("#question-1 details").open`) {
+		t.Errorf("after Escape open are %+v", open)
+	}
+}
+
+// TestArrivalLeavesTheFocus: whatever comes, is answered elsewhere or ends, the focus
+// stays where the person put it, also on what is drawn anew.
+func TestArrivalLeavesTheFocus(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2)
+	b := s.login()
+	first := s.turn(1)
+	b.until(`document.querySelector("#sessions-lists a")`)
+	b.tabTo("#sessions-lists a")
+	b.hears("Question 1")
+	link := `document.activeElement.getAttribute("href")`
+	mine := value[string](b, link)
+	if !strings.Contains(mine, first) {
+		t.Fatalf("the focus is on %q", mine)
+	}
+	second := s.turn(2)
+	b.hears("Question 2")
+	b.until(`document.querySelectorAll("[data-question]").length === 2`)
+	if now := value[string](b, link); now != mine {
+		t.Errorf("a question that came has led the focus to %q", now)
+	}
+	if out, code := s.terminal("reply", "2", "reject"); code != 0 {
+		t.Fatal(out)
+	}
+	s.ended(second)
+	b.hears("Finished.")
+	if now := value[string](b, link); now != mine {
+		t.Errorf("an end has led the focus to %q", now)
+	}
+
+	// A question under the focus that is answered elsewhere: the focus goes to the
+	// nearest heading, for it would be nowhere.
+	b.toQuestion("1")
+	b.tabToButton("Accept question 1")
+	if out, code := s.terminal("reply", "1", "reject"); code != 0 {
+		t.Fatal(out)
+	}
+	b.focusIs("#questions-heading")
+}
+
+// TestArguments reads everything that a question is about, and comes back.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.toQuestion("1")
+	b.tabTo("#question-1 a")
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && document.title.startsWith("Arguments of question 1")`)
+	text := plain(value[string](b, "document.body.innerText"))
+	if !strings.Contains(text, s.folder+"/1") || !strings.Contains(text, "second.txt") {
+		t.Errorf("the arguments are\n%s", text)
+	}
+	b.tabTo("main a")
+	b.press(kb.Enter)
+	b.connected()
+	if hash := value[string](b, "location.hash"); hash != "#question-1" {
+		t.Errorf("it leads back to %q", hash)
+	}
+	b.toQuestion("1")
+	b.acts("Reject question 1")
+	b.hears("Recorded: no to question 1")
+}
+
+// TestWrongCode: it is said, next to the field that has the focus's turn.
+func TestWrongCode(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.open()
+	b.tabTo("#code")
+	b.types("AAAA-AAAA")
+	b.press(kb.Enter)
+	b.until(`document.getElementById("code-error")`)
+	if title := value[string](b, "document.title"); !strings.HasPrefix(title, "Not logged in") {
+		t.Errorf("the title is %q", title)
+	}
+	b.tabTo("#code")
+	b.types(strings.ReplaceAll(s.newCode(), "-", " "))
+	b.press(kb.Enter)
+	b.connected()
+	b.tabToButton("Log out")
+	b.press(kb.Enter)
+	b.until(`location.pathname === "/login"`)
+	b.visit("/")
+	b.until(`location.pathname === "/login"`)
+}

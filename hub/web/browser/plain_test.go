@@ -1,0 +1,94 @@
+package browser_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// plainTab opens a tab without scripts, and logs in by keyboard.
+func (s *server) plainTab() *tab {
+	s.t.Helper()
+	b := s.open()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	b.visit("/")
+	b.tabTo("#code")
+	b.types(s.newCode())
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && location.pathname === "/" && document.body.innerText.includes("Scripts are off.")`)
+	return b
+}
+
+// opened opens a question as it stands on the page.
+func (b *tab) opened(n string) {
+	b.t.Helper()
+	b.tabTo("#question-" + n + " summary")
+	b.press(kb.Enter)
+	b.until(`document.querySelector("#question-` + n + ` details").open`)
+}
+
+func (b *tab) notice(want string) {
+	b.t.Helper()
+	b.until(`document.readyState === "complete" && location.hash === "#notice" && document.getElementById("notice-text").textContent === ` + "`" + want + "`")
+}
+
+// TestWithoutScripts: every act works by forms, and what became of it is on the page.
+func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 4)
+	b := s.plainTab()
+	await := func(n int) {
+		within(t, "a question is open", func() (bool, error) {
+			open := s.questions()
+			return len(open) == 1 && open[0].Number == n, nil
+		})
+		b.reload()
+	}
+	first := s.turn(1)
+	await(1)
+	b.opened("1")
+	b.acts("More time for question 1")
+	b.notice("Question 1: given more time.")
+	b.opened("1")
+	b.acts("Reject question 1")
+	b.notice("Question 1: rejected.")
+	s.ended(first)
+	second := s.turn(2)
+	await(2)
+	b.opened("2")
+	b.acts("Accept question 2")
+	b.notice("Question 2: accepted.")
+	b.acts("Take back the yes to question 2")
+	b.notice("Question 2: stopped.")
+	s.ended(second)
+	third := s.turn(3)
+	await(3)
+	b.opened("3")
+	b.acts("Accept question 3")
+	b.notice("Question 3: accepted.")
+	s.ended(third)
+	fourth := s.turn(4)
+	await(4)
+	b.visit("/?session=" + fourth)
+	b.acts("Stop this session")
+	b.notice("Stopping. No further step is taken; what had already happened will be said.")
+	s.ended(fourth)
+	b.reload()
+	if text := value[string](b, `document.getElementById("questions-heading").textContent`); text != "Questions: none open" {
+		t.Errorf("at the end the page says %q", text)
+	}
+	for n, left := range map[int]bool{1: true, 2: true, 3: false, 4: true} {
+		if s.left(n) != left {
+			t.Errorf("folder %d has its duplicate: %v", n, !left)
+		}
+	}
+	if said := b.said(); len(said) != 0 {
+		t.Errorf("without scripts a live region said %q", said)
+	}
+}

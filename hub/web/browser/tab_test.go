@@ -1,0 +1,246 @@
+package browser_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// tab is one tab of a browser that shares nothing with the others, not even the login.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context //nolint:containedctx // chromedp keeps a tab in its context
+	server *server
+}
+
+// observe writes down, over reloads too, what the live regions said and where the focus
+// went. It is the test's, not the page's.
+const observe = `(() => {
+  const note = (name, text) => {
+    try {
+      const all = JSON.parse(sessionStorage.getItem("observed." + name) ?? "[]");
+      sessionStorage.setItem("observed." + name, JSON.stringify([...all, text]));
+    } catch { /* about:blank has no storage */ }
+  };
+  const named = (e) => e.id ? "#" + e.id : e.closest("[id]") ? "#" + e.closest("[id]").id + " " + e.localName : e.localName;
+  document.addEventListener("DOMContentLoaded", () => {
+    const observer = new MutationObserver((changes) => {
+      for (const change of changes) {
+        const region = change.target.parentElement.closest("#live-polite, #live-assertive") ?? change.target;
+        if (region !== change.target) note("said", "changed: " + region.textContent);
+        for (const line of change.addedNodes) note("said", region.id.slice(5) + ": " + line.textContent);
+      }
+    });
+    for (const region of document.querySelectorAll("#live-polite, #live-assertive")) {
+      observer.observe(region, { childList: true, characterData: true, subtree: true });
+    }
+  });
+  document.addEventListener("focusin", (event) => note("focus", named(event.target)), true);
+})()`
+
+// open opens a tab on the page.
+func (s *server) open() *tab {
+	s.t.Helper()
+	ctx, closeTab := chromedp.NewContext(window, chromedp.WithNewBrowserContext())
+	s.t.Cleanup(closeTab)
+	b := &tab{t: s.t, ctx: ctx, server: s}
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: observe})
+		return err
+	}))
+	b.emulate(1024, 768, 1)
+	b.visit("/")
+	return b
+}
+
+// login opens a tab and logs in, by keyboard.
+func (s *server) login() *tab {
+	s.t.Helper()
+	b := s.open()
+	b.tabTo("#code")
+	b.types(s.newCode())
+	b.press(kb.Enter)
+	b.connected()
+	return b
+}
+
+// connected waits until the page hears the server.
+func (b *tab) connected() {
+	b.t.Helper()
+	b.until(`document.getElementById("connection")?.textContent.startsWith("Connected:")`)
+}
+
+// do runs steps in the tab, each call bounded.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := b.try(steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *tab) try(steps ...chromedp.Action[chromedp.Void]) error {
+	if err := chromedp.Do(b.ctx); err != nil { // the tab's life is the context of the first call
+		return fmt.Errorf("opening a tab: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	return chromedp.Do(ctx, steps...)
+}
+
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.server.page + path))
+}
+
+func (b *tab) reload() {
+	b.t.Helper()
+	b.do(chromedp.Reload())
+}
+
+// value evaluates an expression.
+func value[T any](b *tab, expression string) T {
+	b.t.Helper()
+	v, err := tryValue[T](b, expression)
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+func tryValue[T any](b *tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits until an expression is true. While a page loads there is nothing to
+// evaluate it in.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	within(b.t, expression, func() (bool, error) {
+		ok, err := tryValue[bool](b, "!!("+expression+")")
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			text, _ := tryValue[string](b, `document.title + "\n" + document.body.innerText + "\nfocus: " + document.activeElement.outerHTML.slice(0, 200)`)
+			return false, fmt.Errorf("the page is:\n%s\nsaid: %q", text, b.observed("said"))
+		}
+		return true, nil
+	})
+}
+
+// plain takes out the marks that keep directions apart.
+func plain(text string) string { return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(text) }
+
+func (b *tab) observed(name string) []string {
+	lines, _ := tryValue[[]string](b, `JSON.parse(sessionStorage.getItem("observed.`+name+`") ?? "[]")`)
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return lines
+}
+
+// said is everything that the live regions have said in this tab, in order.
+func (b *tab) said() []string { return b.observed("said") }
+
+// focuses is everywhere that the focus has been.
+func (b *tab) focuses() []string { return b.observed("focus") }
+
+// hears waits until the live regions have said a text.
+func (b *tab) hears(text string) {
+	b.t.Helper()
+	within(b.t, "it is said: "+text, func() (bool, error) {
+		said := b.said()
+		return strings.Contains(strings.Join(said, "\n"), text), fmt.Errorf("said: %q", said)
+	})
+}
+
+// focus is the element that has the focus.
+func (b *tab) focus() string {
+	b.t.Helper()
+	return value[string](b, `(e => e.id ? "#" + e.id : e.localName + (e.textContent ? " " + e.textContent.trim() : ""))(document.activeElement)`)
+}
+
+func (b *tab) focusIs(want string) {
+	b.t.Helper()
+	within(b.t, "the focus is on "+want, func() (bool, error) {
+		now := b.focus()
+		return now == want, fmt.Errorf("it is on %q", now)
+	})
+}
+
+func (b *tab) press(keys string, modifiers ...chromedp.Modifier) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// accessKey presses Alt and a letter.
+func (b *tab) accessKey(letter string) {
+	b.t.Helper()
+	code := int64(strings.ToUpper(letter)[0])
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		for _, kind := range []input.DispatchKeyEventType{kb.KeyRawDown, kb.KeyChar, kb.KeyUp} {
+			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+				Type: kind, Modifiers: int64(chromedp.ModifierAlt), Key: letter, Text: letter, UnmodifiedText: letter, Code: "Key" + strings.ToUpper(letter), WindowsVirtualKeyCode: code,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func (b *tab) types(text string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(text))
+}
+
+// tabTo presses Tab until the focus is on what a selector finds, as somebody does who
+// has no mouse.
+func (b *tab) tabTo(selector string) {
+	b.t.Helper()
+	for range 80 {
+		if value[bool](b, `document.activeElement.matches(`+strconv.Quote(selector)+`)`) {
+			return
+		}
+		b.press(kb.Tab)
+	}
+	b.t.Fatalf("Tab does not lead to %s", selector)
+}
+
+// tabToButton presses Tab until the focus is on a button of that name.
+func (b *tab) tabToButton(name string) {
+	b.t.Helper()
+	for range 80 {
+		if value[string](b, `document.activeElement.localName + " " + document.activeElement.textContent.trim()`) == "button "+name {
+			return
+		}
+		b.press(kb.Tab)
+	}
+	b.t.Fatalf("Tab does not lead to the button %q:\n%s", name, value[string](b, "document.body.innerText"))
+}
+
+// settled waits until a question takes presses: 700 ms after it came, changed or was
+// opened. The page's own clock says when that is.
+func (b *tab) settled() {
+	b.t.Helper()
+	value[bool](b, `new Promise((done) => setTimeout(() => done(true), 720))`)
+}
+
+func (b *tab) emulate(width, height int64, scale float64) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: scale})
+		return err
+	}))
+}

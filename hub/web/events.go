@@ -1,0 +1,70 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// errRevoked ends a stream whose visitor may no longer hear it.
+var errRevoked = errors.New("web: the right to hear this stream has ended")
+
+// events is the stream of a subscription (TR-SSE-03). The subscription must be one
+// that this very principal made (C-83); another's does not exist for them.
+func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error {
+	id := r.URL.Query().Get("subscription_id")
+	if id == "" {
+		return refuse(KindInvalid, "found no subscription_id in the address", "make a subscription with POST "+aaepRoot+"/subscriptions and go to its Location")
+	}
+	subscription, ok := s.hub.Subscription(v.Principal, id)
+	if !ok {
+		return refuse(KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+aaepRoot+"/subscriptions")
+	}
+	if r.Method == http.MethodHead {
+		headStream(w)
+		return nil
+	}
+	ctx, leave, err := s.enter(r.Context(), v.Principal)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
+		return s.deliver(ctx, subscription, r.Header.Get("Last-Event-ID"), "aaep.event", send)
+	})
+	return nil
+}
+
+// deliver turns deliveries into frames.
+func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]frame) bool) error {
+	for d, err := range from.Deliveries(ctx, after) {
+		if err != nil {
+			return err
+		}
+		s.counts.deliveries.Add(1)
+		if !send([]frame{{id: point(d), event: name, data: d.Raw}}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// point is the id field of a delivery: its event's id, where a stream can go on behind it.
+func point(d Delivery) string {
+	if d.Resumable {
+		return d.EventID
+	}
+	return ""
+}
+
+// serve runs a stream to its end.
+func (s *Server) serve(ctx context.Context, w http.ResponseWriter, v visitor, from frames) {
+	to := openStream(w)
+	if err := to.send(frame{comment: "connected"}); err != nil {
+		return
+	}
+	err := to.run(ctx, from, s.watch(v))
+	if err != nil && ctx.Err() == nil {
+		s.log.InfoContext(ctx, "a stream has ended", "principal", v.Name, "reason", err)
+	}
+}

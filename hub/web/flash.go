@@ -1,0 +1,57 @@
+package web
+
+import "sync"
+
+// mostFlashes bounds what is kept for people who never come back for it.
+const mostFlashes = 1024
+
+// notice is what became of a person's own act.
+type notice struct {
+	Text    string `json:"text"`
+	Refused bool   `json:"refused,omitzero"`
+	Undo    int    `json:"undo,omitzero"` // the question whose accept can be taken back
+}
+
+// flashes keep the notice of a form that was sent without scripts until the page that
+// follows has shown it. The address carries nothing: a notice in it could be forged.
+type flashes struct {
+	mu    sync.Mutex
+	kept  map[string]notice
+	order []string
+}
+
+func (f *flashes) put(form string, n notice) {
+	if form == "" { // a token's, not a page's: nobody comes back for it
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept == nil {
+		f.kept = map[string]notice{}
+	}
+	if _, there := f.kept[form]; !there {
+		f.order = append(f.order, form)
+	}
+	f.kept[form] = n
+	for len(f.order) > mostFlashes {
+		delete(f.kept, f.order[0])
+		f.order = f.order[1:]
+	}
+}
+
+func (f *flashes) take(form string) (notice, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, ok := f.kept[form]
+	if !ok {
+		return notice{}, false
+	}
+	delete(f.kept, form)
+	for i, one := range f.order {
+		if one == form {
+			f.order = append(f.order[:i], f.order[i+1:]...)
+			break
+		}
+	}
+	return n, true
+}

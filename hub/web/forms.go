@@ -1,0 +1,140 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// questionForm takes an answer from the page. The form carries the token of the
+// question as it was read: an answer to what has changed since is not one.
+func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.form(w, r); err != nil {
+		return err
+	}
+	if err := v.meant(r); err != nil {
+		return err
+	}
+	number, err := questionNumber(r)
+	if err != nil {
+		return err
+	}
+	word := Word{Question: number, Token: r.PostForm.Get("token"), At: s.now()}
+	switch act := r.PathValue("act"); act {
+	case "accept", "reject":
+		word.Verb, word.Decision = VerbAnswer, act
+	case "reply":
+		word.Verb, word.Response = VerbAnswer, strings.TrimSpace(r.PostForm.Get("response"))
+	case "more-time":
+		word.Verb = VerbExtend
+	case "undo":
+		word.Verb = VerbUndo
+	default:
+		return refuse(KindNotFound, "there is nothing at this address", "go back to the page")
+	}
+	if word.Token == "" && word.Verb != VerbUndo {
+		return refuse(KindInvalid, "the form does not say which question was read", "reload the page and try again")
+	}
+	if word.Verb == VerbAnswer && word.Decision == "" && word.Response == "" {
+		return s.done(w, r, v, notice{Refused: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
+	}
+	s.counts.replies.Add(1)
+	said, err := s.hub.Say(r.Context(), v.Principal, word)
+	if err != nil {
+		n, ok := s.unsaid(number, err)
+		if !ok {
+			return err
+		}
+		return s.done(w, r, v, n)
+	}
+	return s.done(w, r, v, outcome(word, said))
+}
+
+// unsaid is the notice of a word that was not taken because of how the question stands:
+// that is told on the page, where the other refusals get a page of their own. It says who
+// was first and what was decided, or when the time ended.
+func (s *Server) unsaid(number int, err error) (notice, bool) {
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || refusal.Kind != KindNotFound && refusal.Kind != KindConflict {
+		return notice{}, false
+	}
+	n := notice{Refused: true, Text: fmt.Sprintf("Question %d is not open any more, or has been asked anew. Nothing was recorded.", number)}
+	switch c := refusal.Closed; {
+	case c != nil:
+		n.Text = announce.Closed{
+			Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At,
+		}.Text(s.now(), s.options.Zone)
+	case refusal.Kind == KindConflict:
+		n.Text = fmt.Sprintf("Question %d: %s.", number, strings.TrimSuffix(legible.Text(refusal.Message), "."))
+		if refusal.Hint != "" {
+			n.Text += " " + legible.Capital(legible.Text(refusal.Hint)) + "."
+		}
+	}
+	return n, true
+}
+
+// outcome says what the ledger holds after a word.
+func outcome(w Word, said Said) notice {
+	n := notice{Text: fmt.Sprintf("Question %d: %s.", w.Question, resolutionText(said.Resolution))}
+	wanted := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
+	switch {
+	case w.Verb == VerbAnswer && w.Decision == "" && said.Resolution != "answered",
+		wanted != "" && said.Resolution != wanted && (wanted != "rejected" || said.Resolution != "stopped"):
+		n.Refused = true
+		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, resolutionText(said.Resolution))
+	case said.Resolution == "accepted":
+		n.Undo = w.Question
+	}
+	return n
+}
+
+func resolutionText(resolution string) string {
+	switch resolution {
+	case "accepted", "rejected", "answered", "expired", "withdrawn":
+		return resolution
+	case "extended":
+		return "given more time"
+	case "stopped":
+		return "stopped"
+	case "":
+		return "recorded"
+	}
+	return legible.Text(resolution)
+}
+
+// stopForm stops a session from the page.
+func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.form(w, r); err != nil {
+		return err
+	}
+	if err := v.meant(r); err != nil {
+		return err
+	}
+	_, err := s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, v, notice{Text: "Stopping. No further step is taken; what had already happened will be said."})
+}
+
+// done answers a form: with a notice for the script, or by leading back to the page,
+// which then shows it.
+func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n notice) error {
+	if !wantsPage(r) && strings.Contains(r.Header.Get("Accept"), "application/json") {
+		writeJSON(w, http.StatusOK, n)
+		return nil
+	}
+	s.flashes.put(v.form, n)
+	to := "/"
+	if session := r.PostForm.Get("session"); session != "" {
+		to += "?session=" + url.QueryEscape(session)
+	}
+	http.Redirect(w, r, to+"#notice", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// The largest bodies that are read.
+const (
+	replyLimit = 64 << 10
+	turnLimit  = 256 << 10
+	formLimit  = 64 << 10
+)
+
+// policy is what a page of ours may do: load its own style and script, talk to this
+// server, send forms to it; nothing else, and no other page may frame it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard refuses, before anything else looks at it, a request that names another host
+// or comes from a foreign origin. Nothing that it answers tells the page's name.
+func (s *Server) guard(page, api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		// No other origin is told where a request comes from, another port of the page's name
+		// neither. Not no-referrer: with that a browser calls the origin of its own forms "null".
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		served := api
+		switch {
+		case s.onPage(r):
+			served = page
+		case !isLoopback(r.Host):
+			s.fail(w, r, refuse(KindMisdirected, "this server does not answer to the name in the Host header",
+				"use the address that the server printed; behind a proxy, hand on the Host that the browser sent, and start the server with --page-url"))
+			return
+		}
+		origin := r.Header.Get("Origin")
+		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text)
+		if foreign && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
+			h.Add("Vary", "Origin")
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Expose-Headers", "Location, Retry-After")
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+			if r.Method == http.MethodOptions {
+				h.Set("Access-Control-Allow-Methods", "GET, POST")
+				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, Cache-Control")
+				h.Set("Access-Control-Max-Age", "600")
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			foreign = false
+		}
+		if !safe(r.Method) && (foreign || crossSite(r, origin)) {
+			s.fail(w, r, refuse(KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
+}
+
+// isAPI answers whether a path is one of the API's, which takes tokens.
+func isAPI(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, apiRoot+"/") || strings.HasPrefix(r.URL.Path, aaepRoot+"/")
+}
+
+// crossSite answers whether a browser says that another site made the request. It says
+// so even where it names no origin.
+func crossSite(r *http.Request, origin string) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return origin == "" && site != "" && site != "same-origin" && site != "none"
+}
+
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+func hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+// body reads a JSON body of at most limit bytes.
+func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return nil, refuse(KindMedia, "found the content type "+clip(r.Header.Get("Content-Type"))+", expected application/json", "send JSON and say so")
+	}
+	deadline(w, bodyTime)
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	deadline(w, 0)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // told looks at the type
+	}
+	return raw, nil
+}
+
+// bodyTime is how long a body may take to arrive.
+const bodyTime = 10 * time.Second
+
+// deadline bounds the reading of a body; 0 ends the bound. A writer that has no connection,
+// as in a test, has none.
+func deadline(w http.ResponseWriter, d time.Duration) {
+	at := time.Time{}
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(at)
+}
+
+// clip shows a word of the client's own, cut and quoted.
+func clip(text string) string {
+	const most = 64
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return "“" + strings.ToValidUTF8(legible.Text(text), "?") + "”"
+}
+
+// wantsPage answers whether the client is a person's browser that asks for a document.
+func wantsPage(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}

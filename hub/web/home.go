@@ -1,0 +1,331 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// What a page lists of sessions that run and of those that have ended, and how long their
+// texts may be there, in characters. The rest is on pages of its own.
+const (
+	mostRunning = 50
+	mostBefore  = 50
+	nameRoom    = 120
+	summaryRoom = 240
+)
+
+// homeView is the page. Its parts are templates of their own, which the stream sends
+// again when they have changed.
+type homeView struct {
+	Person    string
+	Form      string
+	After     string // the newest event when the page was made
+	Title     string
+	Where     string
+	Notice    *notice
+	Sessions  sessionsView
+	Chosen    *chosenView
+	Questions questionsView
+}
+
+type sessionsView struct {
+	Running, Before []sessionLine
+	// The addresses of what is not listed here; "" where all is.
+	MoreRunning, MoreBefore string
+}
+
+type sessionLine struct {
+	Session
+
+	Name    string
+	State   string
+	Current bool
+	When    string
+}
+
+type chosenView struct {
+	sessionLine
+	story
+
+	Form    string
+	MayStop bool
+}
+
+type questionsView struct {
+	Open    []asked
+	Heading string
+}
+
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", s.home)
+	mux.HandleFunc("GET /login", s.loginPage)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.logout)
+	mux.HandleFunc("GET /page/{file}", s.static)
+	mux.Handle("GET /page/events", s.known(mayRead(), s.pageEvents))
+	mux.Handle("GET /sessions", s.known(mayRead(), s.sessionsPage))
+	mux.Handle("GET /questions/{number}/arguments", s.known(mayRead(), s.argumentsPage))
+	mux.Handle("POST /questions/{number}/{act}", s.known(mayReply(), s.questionForm))
+	mux.Handle("POST /sessions/{session}/stop", s.known(mayStop(), s.stopForm))
+}
+
+// elsewhereRoutes stand in the place of the page under the names that every server of this
+// machine has. They say where to look, and not what the page's name is: whoever knows it
+// could be sent the page's cookie.
+func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
+	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions/", "/sessions", "/sessions/"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			s.fail(w, r, refuse(KindMisdirected, "the page has an address of its own, which is not this one",
+				"its address was printed when the server started; the command earshot code prints it again"))
+		})
+	}
+}
+
+// home is the page. Whoever is not logged in is led to the login.
+func (s *Server) home(w http.ResponseWriter, r *http.Request) {
+	v, err := s.visitor(r)
+	if err != nil {
+		http.Redirect(w, r, "/login", http.StatusSeeOther)
+		return
+	}
+	if err = mayRead().of(v.Principal); err == nil {
+		var view homeView
+		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session")); err == nil {
+			if n, ok := s.flashes.take(v.form); ok && r.Method == http.MethodGet {
+				view.Notice = &n
+			} else if ok { // HEAD shows nothing to anybody
+				s.flashes.put(v.form, n)
+			}
+			err = s.show(w, http.StatusOK, "home", view)
+		}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeView, error) {
+	view := homeView{Person: v.Name, Form: v.form}
+	var err error
+	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
+		return view, err
+	}
+	n, err := s.news(ctx, v, chosen)
+	if err != nil {
+		return view, err
+	}
+	view.Sessions, view.Questions, view.Title, view.Where = n.sessions, n.questions, n.title(), n.where()
+	if n.chosen != nil {
+		c := chosenView{sessionLine: *n.chosen, Form: v.form, MayStop: !n.chosen.Ended && mayStop().holds(v.Principal)}
+		for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
+			if err != nil {
+				return view, err
+			}
+			c.take(row.Body, row.Seq)
+		}
+		view.Chosen = &c
+	}
+	return view, nil
+}
+
+// news is what lies on the page beside the chosen session's own story.
+type news struct {
+	sessions  sessionsView
+	questions questionsView
+	chosen    *sessionLine
+}
+
+// news reads the sessions and the questions. Without a choice the newest session that
+// runs is chosen, or else the newest.
+func (s *Server) news(ctx context.Context, v visitor, chosen string) (news, error) {
+	var n news
+	open, err := s.hub.Questions(ctx, v.Principal)
+	if err != nil {
+		return n, err
+	}
+	for _, q := range open {
+		n.questions.Open = append(n.questions.Open, s.ask(q, v.Principal))
+	}
+	if err := s.listInto(ctx, v, &n, waitingOn(open, v.Principal), chosen); err != nil {
+		return n, err
+	}
+	for i := range n.questions.Open {
+		q := &n.questions.Open[i]
+		q.Form = v.form
+		if n.chosen != nil {
+			q.Back = n.chosen.ID
+		}
+	}
+	n.questions.Heading = "Questions: " + open0(len(open))
+	return n, nil
+}
+
+// listInto reads the newest sessions, and the chosen one wherever it stands.
+func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
+	running, err := s.hub.Sessions(ctx, v.Principal, Wanted{Open: true, Limit: mostRunning})
+	if err != nil {
+		return err
+	}
+	before, err := s.hub.Sessions(ctx, v.Principal, Wanted{Ended: true, Limit: mostBefore})
+	if err != nil {
+		return err
+	}
+	n.sessions.MoreRunning, n.sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
+	for _, one := range running.Sessions {
+		if !slices.ContainsFunc(before.Sessions, func(b Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
+			n.sessions.Running = append(n.sessions.Running, s.line(one, waiting[one.ID]))
+		}
+	}
+	for _, one := range before.Sessions {
+		n.sessions.Before = append(n.sessions.Before, s.line(one, ""))
+	}
+	return s.choose(ctx, v, n, waiting, chosen)
+}
+
+func moreOf(l Listed, open bool) string {
+	if next := l.next(); next != "" {
+		return older(next, open)
+	}
+	return ""
+}
+
+// choose marks the chosen session. One that is not among the newest is added to the list,
+// so that a page always says where its reader is.
+func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
+	lists := []*[]sessionLine{&n.sessions.Running, &n.sessions.Before}
+	mark := func(list *[]sessionLine, i int) {
+		(*list)[i].Current = true
+		n.chosen = &(*list)[i]
+	}
+	for _, list := range lists {
+		if i := slices.IndexFunc(*list, func(l sessionLine) bool { return l.ID == chosen }); i >= 0 {
+			mark(list, i)
+			return nil
+		}
+	}
+	if chosen != "" {
+		one, err := s.hub.Session(ctx, v.Principal, chosen)
+		if err == nil {
+			list := lists[0]
+			if one.Ended {
+				list = lists[1]
+			}
+			*list = append(*list, s.line(one, waiting[one.ID]))
+			mark(list, len(*list)-1)
+			return nil
+		}
+		if refusal, told := errors.AsType[*Refusal](err); !told || refusal.Kind != KindNotFound {
+			return err
+		}
+	}
+	for _, list := range lists {
+		if len(*list) > 0 {
+			mark(list, 0)
+			return nil
+		}
+	}
+	return nil
+}
+
+// waitingOn says of each session with an open question on whom it waits.
+func waitingOn(open []Question, who Principal) map[string]string {
+	waiting := map[string]string{}
+	for _, q := range open {
+		switch {
+		case answers(who, q):
+			waiting[q.Session] = "waiting for your answer"
+		case waiting[q.Session] == "":
+			waiting[q.Session] = "waiting for an answer"
+		}
+	}
+	return waiting
+}
+
+func (s *Server) line(one Session, waiting string) sessionLine {
+	// Cut before it is made legible, which may add marks that belong together.
+	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: "running", When: one.Created.In(s.options.Zone).Format("2 January 2006, 15:04")}
+	switch {
+	case one.Ended:
+		l.State = "ended"
+		if one.Status != "" && one.Status != "ended" {
+			l.State = legible.Text(one.Status)
+		}
+	case waiting != "":
+		l.State = waiting
+	}
+	l.Summary = legible.Text(shorten(one.Summary, summaryRoom))
+	return l
+}
+
+// shorten cuts a text to so many characters and shows that it did. The whole of it is in the
+// session itself.
+func shorten(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+}
+
+// called is what a session is called: its agent, and what was asked of it, in words that
+// others have written.
+func (s Session) called() string {
+	switch {
+	case s.Request == "":
+		return s.Agent
+	case strings.HasPrefix(strings.ToLower(s.Request), strings.ToLower(s.Agent)+" "):
+		return shorten(s.Request, nameRoom)
+	}
+	return s.Agent + ": " + shorten(s.Request, nameRoom)
+}
+
+func open0(n int) string {
+	if n == 0 {
+		return "none open"
+	}
+	return strconv.Itoa(n) + " open"
+}
+
+// title is the page's title: what needs the person comes first.
+func (n news) title() string {
+	switch open := len(n.questions.Open); open {
+	case 0:
+		return "Earshot"
+	case 1:
+		return "(1 question) Earshot"
+	default:
+		return fmt.Sprintf("(%d questions) Earshot", open)
+	}
+}
+
+// where says where things stand, in sentences.
+func (n news) where() string {
+	parts := []string{"No session is running."}
+	if running := len(n.sessions.Running); running > 0 {
+		parts[0] = counted(running, "session") + " running."
+		if n.sessions.MoreRunning != "" {
+			parts[0] = "More than " + parts[0]
+		}
+	}
+	switch open := n.questions.Open; len(open) {
+	case 0:
+		parts = append(parts, "No question is open.")
+	default:
+		numbers := make([]string, 0, len(open))
+		for _, q := range open {
+			numbers = append(numbers, strconv.Itoa(q.Number))
+		}
+		parts = append(parts, counted(len(open), "question")+" open: "+strings.Join(numbers, ", ")+".")
+	}
+	if n.chosen != nil {
+		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.called()), " "))+", "+n.chosen.State+".")
+	}
+	return strings.Join(parts, " ")
+}

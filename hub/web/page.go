@@ -1,0 +1,134 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// pages are the templates and the files of the page.
+type pages struct {
+	templates *template.Template
+	files     map[string]file
+}
+
+type file struct {
+	kind string
+	tag  string
+	body []byte
+}
+
+func loadPages() (*pages, error) {
+	templates, err := template.New("").Funcs(template.FuncMap{
+		"show":  legible.Text,
+		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	}).ParseFS(embedded, "page/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	p := &pages{templates: templates, files: map[string]file{}}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+	err = fs.WalkDir(embedded, "page", func(name string, _ fs.DirEntry, err error) error {
+		kind := kinds[path.Ext(name)]
+		if err != nil || kind == "" {
+			return err
+		}
+		body, err := embedded.ReadFile(name)
+		if err != nil {
+			return err //nolint:wrapcheck // named below
+		}
+		sum := sha256.Sum256(body)
+		p.files[strings.TrimPrefix(name, "page/")] = file{kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, body: body}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	return p, nil
+}
+
+// render fills a template; half a page is never sent.
+func (p *pages) render(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// show answers with a page.
+func (s *Server) show(w http.ResponseWriter, status int, name string, data any) error {
+	body, err := s.pages.render(name, data)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a browser that has gone is not told
+	return nil
+}
+
+// static serves the style and the scripts.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	f, ok := s.pages.files[r.PathValue("file")]
+	if !ok {
+		s.fail(w, r, refuse(KindNotFound, "there is no such file", "the page is at /"))
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", "no-cache") // asked for again each time, and answered by the tag
+	h.Set("ETag", f.tag)
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write(f.body) // a browser that has gone is not told
+}
+
+// troubleView is the page of a refusal.
+type troubleView struct {
+	Title, Message, Hint string
+	Login                bool
+	Here                 bool // the page is under this name, and can be led back to
+}
+
+// failPage tells a refusal as a page.
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refusal) {
+	t := troubleView{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
+	switch refusal.Kind {
+	case KindUnauthenticated:
+		t.Title, t.Login = "Log in first", true
+	case KindForbidden:
+		t.Title = "Not allowed"
+	case KindNotFound:
+		t.Title = "Not here"
+	case KindConflict:
+		t.Title = "Something else came first"
+	case KindMisdirected:
+		t.Title = "The page is not here"
+	case KindMethod:
+		t.Title = "Not this way"
+	case KindInvalid, KindTooLarge, KindMedia, KindBusy, KindUnavailable, KindUncertain:
+	}
+	if refusal.Hint == "" {
+		t.Hint = ""
+	}
+	if err := s.show(w, refusal.status(), "trouble", t); err != nil {
+		s.log.ErrorContext(r.Context(), "a page could not be made", "error", err)
+		http.Error(w, refusal.Message, refusal.status())
+	}
+}

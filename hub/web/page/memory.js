@@ -1,0 +1,32 @@
+// What this tab has heard outlives a reload. Without storage (it may be forbidden) the
+// tab forgets, and hears a summary again.
+
+const prefix = "earshot.";
+const mostSaid = 500;
+
+export function recall(name) {
+  try {
+    return sessionStorage.getItem(prefix + name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+export function remember(name, value) {
+  try {
+    sessionStorage.setItem(prefix + name, value);
+  } catch {
+    // nothing is kept then
+  }
+}
+
+const said = new Set(recall("said").split("\n").filter(Boolean));
+
+// firstTime answers whether an announcement has not been said in this tab.
+export function firstTime(id) {
+  if (said.has(id)) return false;
+  said.add(id);
+  while (said.size > mostSaid) said.delete(said.values().next().value);
+  remember("said", [...said].join("\n"));
+  return true;
+}

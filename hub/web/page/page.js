@@ -1,0 +1,24 @@
+// The page works without scripts. With them it hears what is new, and says it.
+
+import { movedNow, watch } from "./place.js";
+import { listen } from "./stream.js";
+import "./forms.js";
+
+for (const item of document.querySelectorAll("#questions li[data-item]")) watch(item);
+
+// What stands above the questions grows with what is said.
+const above = new ResizeObserver(movedNow);
+for (const id of ["announcements", "notice"]) above.observe(document.getElementById(id));
+
+// A link to a part of the page leads the focus to its heading; Escape decides nothing.
+for (const link of document.querySelectorAll("header a[href^='#']")) {
+  link.addEventListener("click", () => {
+    const heading = document.querySelector(`${link.hash} h2`);
+    if (heading) {
+      heading.tabIndex = -1;
+      setTimeout(() => heading.focus());
+    }
+  });
+}
+
+listen();

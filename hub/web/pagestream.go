@@ -1,0 +1,391 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+)
+
+const (
+	// comeBack is how soon a page tries again when its stream has broken.
+	comeBack = time.Second
+	// stale is how old what was missed may be to be told in full; older things are
+	// summed up.
+	stale = 2 * time.Minute
+	// glance is how often the lists are looked at without an event: a turn that waits to be
+	// taken up has told nothing yet, and belongs there all the same.
+	glance = 10 * time.Second
+)
+
+// pageEvents is the stream of one page (not of AAEP): what it has to say and to show.
+// It begins behind Last-Event-ID, or behind ?after= where a browser cannot send that;
+// with ?fresh=true what was before is summed up. ?session= is the session that the page
+// shows, and ?from= the number of the last event of it that the page has.
+//
+//	earshot.announce   one finished sentence for a live region
+//	earshot.questions  the list of open questions, as HTML, and the page's title
+//	earshot.sessions   the lists of sessions, as HTML, and where things stand
+//	earshot.steps      new lines of the chosen session, as HTML, and pieces of its output
+//	earshot.at         carries the id: all that belongs to the event has been sent
+func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
+	query := r.URL.Query()
+	from, err := number(r, "from")
+	if err != nil {
+		return err
+	}
+	after := r.Header.Get("Last-Event-ID")
+	fresh := after == "" && query.Get("fresh") == "true"
+	if after == "" {
+		after = query.Get("after")
+	}
+	if r.Method == http.MethodHead {
+		headStream(w)
+		return nil
+	}
+	ctx, leave, err := s.enter(r.Context(), v.Principal)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	subscription, err := s.pageSubscription(ctx, v, query.Get("lang"))
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	to := openStream(w)
+	if to.retry(comeBack) != nil {
+		return nil
+	}
+	p := &pageStream{server: s, visitor: v, chosen: query.Get("session"), story: story{Last: from}, known: map[string]int64{}, since: s.now()}
+	if !fresh {
+		p.since = p.since.Add(-stale)
+	}
+	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Zone: s.options.Zone, Since: p.since})
+	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
+		p.send = send
+		return p.run(ctx, subscription, after, fresh)
+	}, s.watch(v))
+	if err != nil && ctx.Err() == nil {
+		s.log.InfoContext(ctx, "a page's stream has ended", "principal", v.Name, "reason", err)
+	}
+	return nil
+}
+
+// pageSubscription subscribes as a page does: to everything, at once, able to reply.
+func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (Subscription, error) {
+	yes := mayReply().holds(v.Principal)
+	request := aaep.SubscriptionRequest{
+		AAEPVersion: aaep.Version, SubscriberID: "earshot-page", SubscriberName: "The page of this server",
+		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
+	}
+	if aaep.PatternLanguage.Match(lang) {
+		request.Capabilities.Languages = []string{lang}
+	}
+	subscription, rejected, err := s.hub.Subscribe(ctx, v.Principal, request)
+	if err != nil {
+		return nil, err
+	}
+	if rejected != nil {
+		return nil, &Refusal{
+			Kind: KindUnavailable, Message: "the page could not subscribe: " + rejected.ReasonMessage, Hint: "try again soon",
+			After: time.Duration(max(rejected.RetryAfterSeconds, 1)) * time.Second,
+		}
+	}
+	return subscription, nil
+}
+
+// pageStream makes the frames of one page's stream.
+type pageStream struct {
+	server  *Server
+	visitor visitor
+	says    *announce.Announcer
+	since   time.Time
+	send    func([]frame) bool
+
+	chosen string
+	story  story
+	known  map[string]int64 // the last event of each session that the announcer has taken
+	last   map[string]string
+}
+
+// run sends what lies there, and then what comes.
+func (p *pageStream) run(ctx context.Context, from Subscription, after string, fresh bool) error {
+	first, err := p.begin(ctx, fresh)
+	if err != nil || !p.send(first) {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	next, done := make(chan Delivery), make(chan error, 1)
+	go func() {
+		defer close(done)
+		for d, err := range from.Deliveries(ctx, after) {
+			if err != nil {
+				done <- err
+				return
+			}
+			select {
+			case next <- d:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		for range done { // the goroutine has ended
+			continue
+		}
+	}()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	look := time.NewTicker(glance)
+	defer look.Stop()
+	for {
+		p.wind(timer)
+		var group []frame
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-done:
+			return err
+		case d := <-next:
+			if group, err = p.delivered(ctx, d); err != nil {
+				return err
+			}
+			p.server.counts.deliveries.Add(1)
+		case <-timer.C:
+			group = announced(p.says.Tick(p.server.now()))
+		case <-look.C:
+			if group, _, err = p.lists(ctx); err != nil {
+				return err
+			}
+		}
+		if len(group) > 0 && !p.send(group) {
+			return nil
+		}
+	}
+}
+
+// wind sets the timer to when the announcer has something to say by itself.
+func (p *pageStream) wind(timer *time.Timer) {
+	due := p.says.Wake()
+	if due.IsZero() {
+		timer.Stop()
+		return
+	}
+	timer.Reset(max(due.Sub(p.server.now()), 0))
+}
+
+// begin is what a page gets first: the lists as they are, what the chosen session has
+// said since the page was made, and, on a fresh page, a summary of what runs.
+func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
+	group, n, err := p.lists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.chosen == "" && n.chosen != nil {
+		p.chosen = n.chosen.ID
+	}
+	steps, err := p.catchUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	group = append(group, steps...)
+	if !fresh {
+		return group, nil
+	}
+	for _, l := range n.sessions.Running {
+		if l.Last == 0 { // it waits to be taken up, and has told nothing
+			continue
+		}
+		err := p.learn(ctx, l.ID, l.Last, func(said []Announcement) { group = append(group, announced(said)...) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(group, announced(p.says.Tick(p.server.now()))...), nil
+}
+
+// learn has the announcer take a session's events up to a sequence number.
+func (p *pageStream) learn(ctx context.Context, session string, last int64, hear func([]Announcement)) error {
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
+		if err != nil {
+			return err
+		}
+		if row.Seq > last {
+			break
+		}
+		if e, err := aaep.DecodeEvent(row.Body); err == nil {
+			hear(p.says.Event(e, row.Seq))
+		}
+		p.known[session] = row.Seq
+	}
+	return nil
+}
+
+// delivered makes the frames of one delivery. The last carries the id, so that a page
+// that lost some of them gets them all again, and knows by their own ids which it has.
+func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error) {
+	e, err := aaep.DecodeEvent(d.Raw)
+	if err != nil {
+		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+	}
+	var group []frame
+	if changes(e) {
+		lists, _, err := p.lists(ctx)
+		if err != nil {
+			return nil, err
+		}
+		group = append(group, lists...)
+	}
+	if d.Session == p.chosen {
+		steps, err := p.catchUp(ctx)
+		if err != nil {
+			return nil, err
+		}
+		group = append(group, steps...)
+	}
+	if d.First > p.known[d.Session]+1 {
+		// What the page heard before this stream is said again to an announcer that has
+		// not, or it would not know what the session is about.
+		p.says.Resume(time.Time{})
+		err := p.learn(ctx, d.Session, d.First-1, func([]Announcement) {})
+		p.says.Resume(p.since)
+		if err != nil {
+			return nil, err
+		}
+	}
+	group = append(group, announced(p.says.Event(e, d.Last))...)
+	p.known[d.Session] = max(p.known[d.Session], d.Last)
+	return append(group, at(d)), nil
+}
+
+// changes answers whether an event may change the lists.
+func changes(e aaep.Event) bool {
+	switch e.Payload.(type) {
+	case aaep.OutputStreaming, aaep.ProgressUpdated, aaep.ToolInvoked, aaep.ToolCompleted:
+		return false
+	}
+	return true
+}
+
+// stepsFrame is what has come new of the chosen session.
+type stepsFrame struct {
+	Session  string  `json:"session_id"`
+	Last     int64   `json:"last"`
+	HTML     string  `json:"html,omitzero"`
+	Outputs  []piece `json:"outputs,omitzero"`
+	Progress string  `json:"progress"`
+}
+
+// catchUp reads what the chosen session has said since it was last shown.
+func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
+	if p.chosen == "" {
+		return nil, nil
+	}
+	f := stepsFrame{Session: p.chosen}
+	begun, said := p.story.Last, p.story.Progress
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last) {
+		if err != nil {
+			return nil, err
+		}
+		line, text := p.story.take(row.Body, row.Seq)
+		if line.Text != "" {
+			html, err := p.server.pages.render("step", line)
+			if err != nil {
+				return nil, err
+			}
+			f.HTML += string(html)
+		}
+		if text.ID != "" {
+			f.Outputs = append(f.Outputs, text)
+		}
+	}
+	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
+	f.Last, f.Progress = p.story.Last, p.story.Progress
+	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said {
+		return nil, nil
+	}
+	return encoded("earshot.steps", f)
+}
+
+// listFrame is a part of the page as it is now.
+type listFrame struct {
+	HTML  string `json:"html"`
+	Title string `json:"title,omitzero"`
+	Open  int    `json:"open"`
+	Where string `json:"where,omitzero"`
+	// Chosen is the session that a page shows which had none to show.
+	Chosen string `json:"chosen,omitzero"`
+	State  string `json:"state,omitzero"` // of the chosen session
+	Ended  bool   `json:"ended,omitzero"`
+}
+
+// lists makes the frames of those lists that have changed since they were last sent.
+func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
+	n, err := p.server.news(ctx, p.visitor, p.chosen)
+	if err != nil {
+		return nil, n, err
+	}
+	questions, err := p.server.pages.render("questions", n.questions)
+	if err != nil {
+		return nil, n, err
+	}
+	sessions, err := p.server.pages.render("sessions", n.sessions)
+	if err != nil {
+		return nil, n, err
+	}
+	list := listFrame{HTML: string(sessions), Where: n.where()}
+	if n.chosen != nil {
+		list.Chosen, list.State, list.Ended = n.chosen.ID, n.chosen.State, n.chosen.Ended
+	}
+	var group []frame
+	for _, part := range []struct {
+		name string
+		list listFrame
+	}{
+		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: len(n.questions.Open)}},
+		{"earshot.sessions", list},
+	} {
+		frames, err := encoded(part.name, part.list)
+		if err != nil {
+			return nil, n, err
+		}
+		if p.last == nil {
+			p.last = map[string]string{}
+		}
+		if text := string(frames[0].data); p.last[part.name] != text {
+			p.last[part.name] = text
+			group = append(group, frames...)
+		}
+	}
+	return group, n, nil
+}
+
+// announced makes the frames of announcements.
+func announced(said []Announcement) []frame {
+	var group []frame
+	for _, a := range said {
+		frames, err := encoded("earshot.announce", speak(a))
+		if err != nil {
+			continue // it holds text and numbers only, which can always be written
+		}
+		group = append(group, frames...)
+	}
+	return group
+}
+
+func at(d Delivery) frame { return frame{id: point(d), event: "earshot.at", data: []byte("{}")} }
+
+func encoded(event string, value any) ([]frame, error) {
+	data, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		return nil, &Refusal{Kind: "internal_error", Message: "a part of the page could not be written", Cause: err}
+	}
+	return []frame{{event: event, data: data}}, nil
+}

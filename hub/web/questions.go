@@ -1,0 +1,165 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// listQuestions lists the open questions, oldest first. The reply token of each is only for
+// those who may answer it.
+func (s *Server) listQuestions(w http.ResponseWriter, r *http.Request, v visitor) error {
+	open, err := s.openQuestions(r, v)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Questions []Question `json:"questions"`
+	}{open})
+	return nil
+}
+
+func (s *Server) openQuestions(r *http.Request, v visitor) ([]Question, error) {
+	open, err := s.hub.Questions(r.Context(), v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Question, 0, len(open))
+	for _, q := range open {
+		if !answers(v.Principal, q) {
+			q.Token, q.Event = "", nil // the event carries the token too
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// part is one page of a question's arguments. Next is where the next page begins; it
+// is absent on the last one.
+type part struct {
+	Question int    `json:"question"`
+	Offset   int64  `json:"offset"`
+	Size     int64  `json:"size"`
+	Next     int64  `json:"next,omitzero"`
+	Text     string `json:"text"`
+}
+
+// arguments reads a page of what a question is about: exactly the text that runs.
+func (s *Server) arguments(w http.ResponseWriter, r *http.Request, v visitor) error {
+	p, err := s.argumentsPart(r, v)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, p)
+	return nil
+}
+
+func (s *Server) argumentsPart(r *http.Request, v visitor) (part, error) {
+	question, err := questionNumber(r)
+	if err != nil {
+		return part{}, err
+	}
+	offset, err := number(r, "offset")
+	if err != nil {
+		return part{}, err
+	}
+	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset)
+	if err != nil {
+		return part{}, err
+	}
+	p := part{Question: question, Offset: offset, Size: size}
+	if end := offset + int64(len(data)); end < size {
+		data = whole(data)
+		p.Next = offset + int64(len(data))
+		if p.Next == offset {
+			return part{}, refuse(KindInvalid, "the offset lies within a character", "go on from the next of the page before")
+		}
+	}
+	p.Text = string(data)
+	return p, nil
+}
+
+// whole cuts off a character that the end of a page has split.
+func whole(data []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
+		tail := data[len(data)-back:]
+		if !utf8.RuneStart(tail[0]) {
+			continue
+		}
+		if !utf8.FullRune(tail) {
+			return data[:len(data)-back]
+		}
+		return data
+	}
+	return data
+}
+
+func questionNumber(r *http.Request) (int, error) {
+	text := r.PathValue("number")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, refuse(KindInvalid, "found the question "+clip(text)+", expected its number", "see "+apiRoot+"/questions")
+	}
+	return n, nil
+}
+
+// spokenWord is the body of a word about a question.
+type spokenWord struct {
+	Token    string `json:"reply_token"`
+	Decision string `json:"decision"`
+	Response string `json:"response"`
+	Reason   string `json:"reason"`
+}
+
+// word hands a word about a question in and answers with what the ledger then holds.
+func (s *Server) word(verb Verb) handler {
+	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
+		question, err := questionNumber(r)
+		if err != nil {
+			return err
+		}
+		raw, err := body(w, r, replyLimit)
+		if err != nil {
+			return err
+		}
+		var b spokenWord
+		if err := json.Unmarshal(raw, &b, json.RejectUnknownMembers(true)); err != nil {
+			return &Refusal{
+				Kind: KindInvalid, Message: "the body is not one of an answer: " + err.Error(), Cause: err,
+				Hint: `send {"decision":"accept"}, {"decision":"reject"} or {"response":"…"}`,
+			}
+		}
+		word := Word{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
+		if err := word.check(); err != nil {
+			return err
+		}
+		said, err := s.hub.Say(r.Context(), v.Principal, word)
+		if err != nil {
+			return err
+		}
+		s.counts.replies.Add(1)
+		writeJSON(w, http.StatusOK, said)
+		return nil
+	}
+}
+
+// check refuses an answer that is none, or two.
+func (w Word) check() error {
+	if w.Verb != VerbAnswer {
+		if w.Decision != "" || w.Response != "" {
+			return refuse(KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
+		}
+		return nil
+	}
+	switch {
+	case w.Decision != "" && w.Response != "":
+		return refuse(KindInvalid, "found a decision and a response, expected one of them", "a confirmation takes a decision, a clarification a response")
+	case w.Decision == "" && w.Response == "":
+		return refuse(KindInvalid, "found neither a decision nor a response", "a confirmation takes a decision, a clarification a response")
+	case w.Decision != "" && w.Decision != "accept" && w.Decision != "reject":
+		return refuse(KindInvalid, "found the decision "+clip(w.Decision)+", expected accept or reject", "only these two words decide")
+	}
+	return nil
+}

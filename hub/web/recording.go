@@ -1,0 +1,297 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/capture"
+)
+
+// RecordingOptions say what a [Recording] plays. Open is required.
+type RecordingOptions struct {
+	// Open opens the recording at its beginning. It is opened once for playing, and once
+	// for each listener.
+	Open func() (io.ReadCloser, error)
+	// Speed is how many times as fast as recorded it plays; 0 plays without any pause.
+	Speed float64
+	// Skipped gets each message that is broken; it is not played. It is called by the
+	// goroutine of [Recording.Play].
+	Skipped func(*capture.BrokenError)
+	// Log gets what listeners do wrong; default none.
+	Log *slog.Logger
+}
+
+// Recording plays recorded messages to any number of listeners, at the pace at which
+// they were recorded. A listener that comes late hears them from the first one on. What
+// has been played stays in the file: memory does not grow with it. It is safe for
+// concurrent use. Make it with [NewRecording].
+type Recording struct {
+	o RecordingOptions
+
+	mu       sync.Mutex
+	released int           // messages that may be heard
+	ended    bool          // there will be no more
+	changed  chan struct{} // closed with each change of the above
+	heard    int           // listeners that have heard everything
+	under    int           // listeners that are still hearing
+}
+
+// NewRecording makes a recording that has not been played yet.
+func NewRecording(o RecordingOptions) *Recording {
+	if o.Skipped == nil {
+		o.Skipped = func(*capture.BrokenError) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Recording{o: o, changed: make(chan struct{})}
+}
+
+// Play lets the messages out, each when its time has come, and returns when all are
+// out, with how many there are. The time of a message is that of its timestamp after
+// the one before it; without one, and where time runs backwards, it comes at once.
+func (r *Recording) Play(ctx context.Context) (int, error) {
+	in, err := r.o.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = in.Close() }()
+	defer r.change(func() { r.ended = true })
+
+	messages := &playable{from: capture.NewReader(in, capture.Options{}), skipped: r.o.Skipped}
+	var last time.Time
+	for played := 0; ; played++ {
+		raw, err := messages.next()
+		if errors.Is(err, io.EOF) {
+			return played, nil
+		}
+		if err != nil {
+			return played, fmt.Errorf("web: recording: %w", err)
+		}
+		if at, ok := timeOf(raw); ok {
+			if err := r.pause(ctx, last, at); err != nil {
+				return played, err
+			}
+			last = at
+		}
+		r.change(func() { r.released++ })
+	}
+}
+
+// timeOf is when a message says that it was made.
+func timeOf(raw []byte) (time.Time, bool) {
+	text, _ := aaep.Read(raw).Text("timestamp")
+	at, err := time.Parse(time.RFC3339, text)
+	return at, err == nil
+}
+
+func (r *Recording) pause(ctx context.Context, last, at time.Time) error {
+	if r.o.Speed <= 0 || last.IsZero() || !at.After(last) {
+		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
+	}
+	timer := time.NewTimer(time.Duration(float64(at.Sub(last)) / r.o.Speed))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
+	}
+}
+
+// change changes the state and tells everybody.
+func (r *Recording) change(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// until waits until the condition, which reads the state, holds.
+func (r *Recording) until(ctx context.Context, holds func() bool) error {
+	for {
+		r.mu.Lock()
+		done, changed := holds(), r.changed
+		r.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx) //nolint:wrapcheck // the caller's own
+		}
+	}
+}
+
+// Heard waits until a listener has heard everything, and none is still hearing.
+func (r *Recording) Heard(ctx context.Context) error {
+	return r.until(ctx, func() bool { return r.ended && r.heard > 0 && r.under == 0 })
+}
+
+// hear hands one listener all messages as they come out, those before now at once. It
+// returns nil at the end of the recording, or when take answers false.
+func (r *Recording) hear(ctx context.Context, take func(raw []byte) bool) error {
+	in, err := r.o.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	r.change(func() { r.under++ })
+	whole := false
+	defer r.change(func() {
+		r.under--
+		if whole {
+			r.heard++
+		}
+	})
+	messages := &playable{from: capture.NewReader(in, capture.Options{}), skipped: func(*capture.BrokenError) {}}
+	for n := 1; ; n++ {
+		if err := r.until(ctx, func() bool { return r.released >= n || r.ended }); err != nil {
+			return err
+		}
+		if r.out() < n {
+			whole = true
+			return nil
+		}
+		raw, err := messages.next()
+		if err != nil {
+			return fmt.Errorf("web: recording: %w", err)
+		}
+		if !take(raw) {
+			return nil
+		}
+	}
+}
+
+func (r *Recording) out() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.released
+}
+
+// playable are the whole messages of a recording.
+type playable struct {
+	from    *capture.Reader
+	skipped func(*capture.BrokenError)
+}
+
+func (p *playable) next() ([]byte, error) {
+	for {
+		m, err := p.from.Next()
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Err != nil:
+			p.skipped(m.Err)
+		case !aaep.Read(m.Raw).Readable():
+			p.skipped(&capture.BrokenError{Line: m.Line, Column: m.Column, Offset: m.Offset, Reason: "found no JSON object"})
+		default:
+			return m.Raw, nil
+		}
+	}
+}
+
+// Handler serves the recording:
+//
+//	GET  /events                  server-sent events, at once
+//	GET  /ws                      a WebSocket, at once
+//	POST /aaep/v1/subscriptions   and the stream that it names: Appendix B of the protocol
+//	GET  /aaep/v1/events
+//	GET  /aaep/v1/ws              a WebSocket whose first message is a subscription.request
+//	POST /aaep/v1/replies         is refused: what is played asks nobody
+//
+// On a WebSocket a reply is refused by closing it.
+// A reader that returns with the id of the last event gets the status 204: there is no more.
+func (r *Recording) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /events", r.serveEvents)
+	mux.HandleFunc("GET "+aaepRoot+"/events", r.serveEvents)
+	mux.HandleFunc("POST "+aaepRoot+"/subscriptions", r.serveSubscribe)
+	mux.HandleFunc("POST "+aaepRoot+"/replies", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(KindConflict, "this is a recording: its questions were asked elsewhere, and no reply counts here", "answer where the question is asked").write(w)
+	})
+	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, false) })
+	mux.HandleFunc("GET "+aaepRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
+	return mux
+}
+
+// serveEvents plays to a reader of server-sent events, behind the event that it names.
+func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
+	after := q.Header.Get("Last-Event-ID")
+	if after != "" && r.isLast(q.Context(), after) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	name := "aaep.event"
+	if q.URL.Path == "/events" {
+		name = "" // whoever listens there may hear unnamed events only (C-80)
+	}
+	to := openStream(w)
+	if err := to.send(frame{comment: "connected"}); err != nil {
+		return
+	}
+	err := to.run(q.Context(), func(ctx context.Context, send func([]frame) bool) error {
+		behind := after != "" && r.has(ctx, after)
+		return r.hear(ctx, func(raw []byte) bool {
+			id, _ := aaep.Read(raw).Text("event_id")
+			if behind {
+				behind = id != after
+				return true
+			}
+			return send([]frame{{id: id, event: name, data: append([]byte(nil), raw...)}})
+		})
+	}, forever{})
+	if err != nil && q.Context().Err() == nil {
+		r.o.Log.InfoContext(q.Context(), "a listener is gone", "reason", err)
+	}
+}
+
+// has answers whether the event has been played.
+func (r *Recording) has(ctx context.Context, id string) bool {
+	found, _ := r.find(ctx, id)
+	return found
+}
+
+// isLast answers whether the recording has ended with this event.
+func (r *Recording) isLast(ctx context.Context, id string) bool {
+	found, last := r.find(ctx, id)
+	return found && last
+}
+
+// find looks for an event among those that are out.
+func (r *Recording) find(ctx context.Context, id string) (found, last bool) {
+	r.mu.Lock()
+	out, ended := r.released, r.ended
+	r.mu.Unlock()
+	in, err := r.o.Open()
+	if err != nil {
+		return false, false
+	}
+	defer func() { _ = in.Close() }()
+	messages := &playable{from: capture.NewReader(in, capture.Options{}), skipped: func(*capture.BrokenError) {}}
+	for n := 0; n < out && ctx.Err() == nil; n++ {
+		raw, err := messages.next()
+		if err != nil {
+			return found, false
+		}
+		if of, _ := aaep.Read(raw).Text("event_id"); of == id {
+			found, last = true, ended && n == out-1
+		}
+	}
+	return found, last
+}
+
+// forever is the right to a stream that anybody may hear.
+type forever struct{}
+
+func (forever) changes(context.Context) <-chan struct{} { return nil }
+func (forever) valid() bool                             { return true }

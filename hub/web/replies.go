@@ -1,0 +1,144 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// reply takes what a subscriber sends back (TR-SSE-04). Every reply that can be read
+// gets the same empty answer, whatever becomes of it: a sender does not learn whether a
+// token exists, and who won is told by the stream (C-57, C-99). What cannot be read is
+// refused before any token is looked up.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error {
+	raw, err := body(w, r, replyLimit)
+	if err != nil {
+		return asBadReply(err)
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return unreadable(err)
+	}
+	switch head.Type {
+	case aaep.TypeSubscriptionRenegotiate:
+		return s.renegotiate(w, r, v, raw)
+	case aaep.TypeSubscriptionClose:
+		return s.closeSubscription(w, v, raw)
+	}
+	id, err := replySubscription(head.Type, raw)
+	if err != nil {
+		return unreadable(err)
+	}
+	if err := mayReply().of(v.Principal); err != nil {
+		return err
+	}
+	s.counts.replies.Add(1)
+	if subscription, ok := s.hub.Subscription(v.Principal, id); ok {
+		if err := s.pass(r.Context(), subscription, raw); err != nil {
+			return err
+		}
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// pass hands a reply in. Only that nothing could be recorded at all is told: it does
+// not depend on the token, and the sender has to try again.
+func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
+	err := to.Reply(ctx, raw)
+	var refusal *Refusal
+	if errors.As(err, &refusal) && refusal.SafeToRetry() {
+		return refusal
+	}
+	if err != nil {
+		s.log.InfoContext(ctx, "a reply did not count", "reason", err)
+	}
+	return nil
+}
+
+// replySubscription reads a reply as strictly as whoever judges it and returns the
+// subscription that it names.
+func replySubscription(kind string, raw []byte) (string, error) {
+	switch kind {
+	case aaep.TypeConfirmationReply:
+		r, err := aaep.DecodeConfirmationReply(raw)
+		return r.SubscriptionID, err
+	case aaep.TypeClarificationReply:
+		r, err := aaep.DecodeClarificationReply(raw)
+		return r.SubscriptionID, err
+	case aaep.TypeQuestionExtend:
+		r, err := aaep.DecodeQuestionExtend(raw)
+		return r.SubscriptionID, err
+	}
+	return "", refuse(KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
+}
+
+// renegotiate changes terms: 200 with what holds from now on (C-82).
+func (s *Server) renegotiate(w http.ResponseWriter, r *http.Request, v visitor, raw []byte) error {
+	request, err := aaep.DecodeSubscriptionRenegotiate(raw)
+	if err != nil {
+		return unreadable(err)
+	}
+	subscription, ok := s.hub.Subscription(v.Principal, request.SubscriptionID)
+	if !ok {
+		s.rejectAs(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "There is no such live subscription of yours."}, http.StatusOK)
+		return nil
+	}
+	accepted, rejected, err := subscription.Renegotiate(r.Context(), request)
+	if err != nil {
+		return err
+	}
+	if rejected != nil {
+		s.rejectAs(w, r, *rejected, http.StatusOK)
+		return nil
+	}
+	answer, err := accepted.Encode()
+	if err != nil {
+		return err
+	}
+	writeRaw(w, http.StatusOK, answer)
+	return nil
+}
+
+// closeSubscription ends a subscription: 204, also when it has ended already (HS-70).
+func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte) error {
+	request, err := aaep.DecodeSubscriptionClose(raw)
+	if err != nil {
+		return unreadable(err)
+	}
+	if subscription, ok := s.hub.Subscription(v.Principal, request.SubscriptionID); ok {
+		subscription.Close()
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// unreadable is the answer to a body that is no message (TR-SSE-08).
+func unreadable(err error) error {
+	return &Refusal{Kind: KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
+}
+
+// asBadReply makes an oversize reply a bad one: the two are answered alike (C-57).
+func asBadReply(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Refusal{Kind: KindInvalid, Code: string(KindTooLarge), Message: "the body is larger than 64 KiB", Hint: "send less", Cause: err}
+	}
+	return err
+}
+
+// plainly is the text of an error of the protocol for the one who sent the message.
+func plainly(err error) string {
+	if wrong, ok := errors.AsType[*aaep.Error](err); ok {
+		return wrong.Error()
+	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return refusal.Message
+	}
+	return "it is no JSON object that can be read"
+}

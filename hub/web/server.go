@@ -1,0 +1,145 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Server answers HTTP requests. It is safe for concurrent use.
+type Server struct {
+	options   Options
+	page      origin
+	hub       Hub
+	access    Access
+	log       *slog.Logger
+	now       func() time.Time
+	pages     *pages
+	published []byte // the manifest
+	served    http.Handler
+	flashes   flashes
+	wrong     wrong
+	counts    counts
+
+	life context.Context //nolint:containedctx // it is the life of all streams, not of a call
+	end  context.CancelFunc
+
+	mu      sync.Mutex
+	streams map[string]int // by principal
+	closed  bool
+	open    sync.WaitGroup
+}
+
+// New makes a server. It starts nothing; Close ends the streams that requests opened.
+func New(o Options) (*Server, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := loadPages()
+	if err != nil {
+		return nil, err
+	}
+	published, err := describe(o.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: o, page: originOf(o.PageURL), hub: o.Hub, access: o.Access, log: o.Logger, now: o.Now, pages: pages, published: published, streams: map[string]int{},
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.served = bounded(s.guard(s.routes(s.pageRoutes), s.routes(s.elsewhereRoutes)))
+	return s, nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.served.ServeHTTP(w, r) }
+
+// Close ends all streams and waits for them; later ones are refused. Subscriptions
+// stay: they belong to the hub. It may be called more than once.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	s.open.Wait()
+}
+
+// The roots of the paths.
+const (
+	aaepRoot = "/aaep/v1"
+	apiRoot  = "/api/v1"
+)
+
+// routes are the API's, with those of the page or with what stands in their place.
+func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
+	mux := http.NewServeMux()
+	open := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, h) }
+	by := func(needs right, pattern string, h handler) { mux.Handle(pattern, s.known(needs, h)) }
+
+	// Appendix B.1.
+	open("POST "+aaepRoot+"/subscriptions", s.subscribe)
+	by(mayRead(), "GET "+aaepRoot+"/events", s.events)
+	by(mayRead(), "POST "+aaepRoot+"/replies", s.reply)
+	open("GET /.well-known/aaep-manifest.json", s.manifest)
+
+	// The API.
+	by(mayStart(), "POST "+apiRoot+"/turns", s.startTurn)
+	by(mayRead(), "GET "+apiRoot+"/sessions", s.listSessions)
+	by(mayRead(), "GET "+apiRoot+"/sessions/{session}", s.oneSession)
+	by(mayRead(), "GET "+apiRoot+"/sessions/{session}/events", s.sessionEvents)
+	by(mayRead(), "GET "+apiRoot+"/sessions/{session}/recap", s.recap)
+	by(mayStop(), "POST "+apiRoot+"/sessions/{session}/stop", s.stopSession)
+	by(mayRead(), "GET "+apiRoot+"/questions", s.listQuestions)
+	by(mayRead(), "GET "+apiRoot+"/questions/{number}/arguments", s.arguments)
+	by(mayReply(), "POST "+apiRoot+"/questions/{number}/reply", s.word(VerbAnswer))
+	by(mayReply(), "POST "+apiRoot+"/questions/{number}/extend", s.word(VerbExtend))
+	by(mayReply(), "POST "+apiRoot+"/questions/{number}/undo", s.word(VerbUndo))
+	by(mayStop(), "POST "+apiRoot+"/questions/{number}/stop", s.word(VerbStop))
+	by(mayRead(), "GET "+apiRoot+"/me", s.me)
+	by(mayRead(), "GET "+apiRoot+"/preferences", s.wishes)
+	by(mayReply(), "PUT "+apiRoot+"/preferences", s.wish)
+	by(mayRead(), "POST "+apiRoot+"/codes", s.newCode)
+	by(mayMeasure(), "POST "+apiRoot+"/operator/{op}", s.operate)
+
+	others(mux)
+
+	// The process.
+	open("GET /healthz", s.healthy)
+	open("GET /readyz", s.ready)
+	by(mayMeasure(), "GET /metrics", s.metrics)
+	open("/", s.elsewhere(mux, "the API is below "+apiRoot))
+	return mux
+}
+
+// enter counts a stream in, or says why not; leave is called when it has ended. The
+// context ends with the request's, and when the server is closed.
+func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, leave func(), _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, &Refusal{Kind: KindUnavailable, Message: "the server is closing", Hint: "try again soon", After: 2 * time.Second}
+	}
+	whose := who.Name + " " + who.Credential // one's own streams never shut out another's
+	if s.streams[whose] >= s.options.Streams {
+		return nil, nil, &Refusal{Kind: KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: beat}
+	}
+	s.streams[whose]++
+	s.open.Add(1)
+	s.counts.streams.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	off := context.AfterFunc(s.life, cancel)
+	return ctx, func() {
+		off()
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.streams[whose]--; s.streams[whose] == 0 {
+			delete(s.streams, whose)
+		}
+		s.counts.streams.Add(-1)
+		s.open.Done()
+	}, nil
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+const (
+	// usualSessions is how many sessions a list holds where nothing else is asked for,
+	// mostSessions the most that one answer does.
+	usualSessions = 50
+	mostSessions  = 100
+)
+
+// Wanted says which sessions a list is to hold.
+type Wanted struct {
+	// Open leaves those out that have ended, Ended those that have not.
+	Open, Ended bool
+	// Before is a session: the list goes on behind it, with older ones. One that the
+	// principal may not hear is a [Refusal].
+	Before string
+	Limit  int // from 1 on
+}
+
+// Listed is one page of a list. More says that there are older ones.
+type Listed struct {
+	Sessions []Session
+	More     bool
+}
+
+// next is where the list goes on: its last session, or "".
+func (l Listed) next() string {
+	if !l.More {
+		return ""
+	}
+	return l.Sessions[len(l.Sessions)-1].ID
+}
+
+// wanted reads which sessions a request is about: ?open=true, ?limit= and ?before=.
+func wanted(r *http.Request) (Wanted, error) {
+	query := r.URL.Query()
+	w := Wanted{Open: query.Get("open") == "true", Before: query.Get("before"), Limit: usualSessions}
+	if text := query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return w, refuse(KindInvalid, "found the limit "+clip(text)+", expected a number from 1 on", "correct the address; one answer holds 100 at most")
+		}
+		w.Limit = min(n, mostSessions)
+	}
+	return w, nil
+}
+
+// listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves those
+// out that have ended. Where there are older ones the answer names, as next, the session
+// to go on behind with ?before=.
+func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, v visitor) error {
+	want, err := wanted(r)
+	if err != nil {
+		return err
+	}
+	page, err := s.hub.Sessions(r.Context(), v.Principal, want)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Sessions []Session `json:"sessions"`
+		Next     string    `json:"next,omitzero"`
+	}{append([]Session{}, page.Sessions...), page.next()})
+	return nil
+}
+
+// olderView is a page of the list of all sessions.
+type olderView struct {
+	Title    string
+	Heading  string
+	Sessions []sessionLine
+	Next     string // the address of the next page
+	Behind   string // when the last session here began
+	First    bool
+	Running  bool
+}
+
+// sessionsPage is the list of all sessions as a page of its own, for what the first page has
+// no room for. It works without scripts, and nothing on it changes by itself.
+func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	want, err := wanted(r)
+	if err != nil {
+		return err
+	}
+	page, err := s.hub.Sessions(r.Context(), v.Principal, want)
+	if err != nil {
+		return err
+	}
+	waiting, err := s.waiting(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	view := olderView{Heading: "All sessions", First: want.Before == "", Running: want.Open}
+	if want.Open {
+		view.Heading = "Running sessions"
+	}
+	for _, one := range page.Sessions {
+		view.Sessions = append(view.Sessions, s.line(one, waiting[one.ID]))
+	}
+	if n := len(view.Sessions); n > 0 {
+		view.Behind = view.Sessions[n-1].When
+		if !view.First {
+			view.Heading += " from " + view.Sessions[0].When + " and before"
+		}
+	}
+	view.Title = view.Heading + " - Earshot"
+	if next := page.next(); next != "" {
+		view.Next = older(next, want.Open)
+	}
+	return s.show(w, http.StatusOK, "older", view)
+}
+
+// older is the address of the list behind a session.
+func older(than string, open bool) string {
+	query := url.Values{"before": {than}}
+	if open {
+		query.Set("open", "true")
+	}
+	return "/sessions?" + query.Encode()
+}
+
+// waiting says of each session with an open question on whom it waits.
+func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
+	open, err := s.hub.Questions(ctx, v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	return waitingOn(open, v.Principal), nil
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+)
+
+// oneSession describes one session; of one that has ended it says how.
+func (s *Server) oneSession(w http.ResponseWriter, r *http.Request, v visitor) error {
+	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, one)
+	return nil
+}
+
+// sessionEvents writes a session's events so far as lines of JSON; ?after=N begins
+// behind a sequence number.
+func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
+	after, err := number(r, "after")
+	if err != nil {
+		return err
+	}
+	control := http.NewResponseController(w)
+	begun := false
+	begin := func() {
+		if !begun {
+			w.Header().Set("Content-Type", "application/jsonl")
+			begun = true
+		}
+	}
+	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), after) {
+		if err != nil && !begun {
+			return err
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // a cut answer is seen as one; a whole one would be believed
+		}
+		begin()
+		_ = control.SetWriteDeadline(time.Now().Add(patience)) // each line has its own time; not every writer has one
+		if _, err := w.Write(append(slices.Clip(row.Body), '\n')); err != nil {
+			return nil
+		}
+	}
+	begin()
+	return nil
+}
+
+// recap tells the last announcements of a session again; ?n= says how many, default 5.
+func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error {
+	n, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		n = 5
+	}
+	narration := announce.New(announce.Preferences{Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: s.options.Zone})
+	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0) {
+		if err != nil {
+			return err
+		}
+		if event, err := aaep.DecodeEvent(row.Body); err == nil {
+			narration.Event(event, row.Seq)
+		}
+	}
+	said := narration.Recap(int(min(n, 100)))
+	list := make([]spoken, 0, len(said))
+	for _, a := range said {
+		list = append(list, speak(a))
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Announcements []spoken `json:"announcements"`
+	}{list})
+	return nil
+}
+
+// stopSession stops a session's turn.
+func (s *Server) stopSession(w http.ResponseWriter, r *http.Request, v visitor) error {
+	said, err := s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, said)
+	return nil
+}
+
+// number reads a whole number of a query; absent is 0.
+func number(r *http.Request, name string) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, refuse(KindInvalid, "found "+name+" "+clip(text)+", expected a whole number from 0 on", "correct the address")
+	}
+	return n, nil
+}

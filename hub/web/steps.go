@@ -1,0 +1,165 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// mostSteps is how many steps of a session a page shows; the rest is in its record.
+const mostSteps = 200
+
+// step is one line of what a session did.
+type step struct {
+	Seq       int64
+	Text      string
+	Language  string
+	Direction string
+	At        time.Time
+	Question  int // when the line is a question's
+}
+
+// piece is a piece of an output's text. Position and Next count its characters.
+type piece struct {
+	ID        string `json:"id"`
+	Position  int64  `json:"position"`
+	Next      int64  `json:"next"`
+	Text      string `json:"text"`
+	Language  string `json:"language,omitzero"`
+	Direction string `json:"direction,omitzero"`
+	Complete  bool   `json:"complete,omitzero"`
+}
+
+// story is what a page shows of a session: made from its events, in their order.
+type story struct {
+	Steps    []step
+	Earlier  int // steps that are not shown
+	Outputs  []piece
+	Progress string
+	Last     int64 // the sequence number of the last event
+}
+
+// take adds an event. What it returns is what has come new; a step without text, or an
+// output without an id, is none.
+func (s *story) take(raw []byte, seq int64) (step, piece) {
+	if seq <= s.Last {
+		return step{}, piece{}
+	}
+	s.Last = seq
+	e, err := aaep.DecodeEvent(raw)
+	if err != nil {
+		return step{}, piece{} // not an event that this version can read; the record has it
+	}
+	switch p := e.Payload.(type) {
+	case aaep.OutputStreaming:
+		return step{}, s.output(e, p)
+	case aaep.ProgressUpdated:
+		s.Progress = progressText(p)
+		return step{}, piece{}
+	case aaep.ToolCompleted:
+		s.Progress = ""
+	}
+	if e.IsTerminal() {
+		s.Progress = ""
+	}
+	line := step{Seq: seq, Text: legible.Text(sentence(e)), At: e.Time, Question: askedNumber(e)}
+	line.Language, line.Direction = language(e)
+	if line.Text == "" {
+		return step{}, piece{}
+	}
+	s.Steps = append(s.Steps, line)
+	if len(s.Steps) > mostSteps {
+		s.Earlier++
+		s.Steps = s.Steps[1:]
+	}
+	return line, piece{}
+}
+
+// output adds a chunk to its output's text.
+func (s *story) output(e aaep.Event, p aaep.OutputStreaming) piece {
+	added := piece{
+		ID: cmp.Or(p.OutputID, "out"), Position: p.Position, Next: p.Position + int64(utf8.RuneCountInString(p.Chunk)),
+		Text: legible.Text(p.Chunk), Complete: p.Complete,
+	}
+	added.Language, added.Direction = language(e)
+	if p.Language != "" {
+		added.Language, added.Direction = p.Language, string(aaep.Direction(p.Language))
+	}
+	for i := range s.Outputs {
+		if o := &s.Outputs[i]; o.ID == added.ID {
+			o.Text += added.Text
+			o.Next, o.Complete = added.Next, added.Complete
+			return added
+		}
+	}
+	s.Outputs = append(s.Outputs, added)
+	return added
+}
+
+// language is the language of an event's text and the direction it is written in.
+func language(e aaep.Event) (tag, direction string) {
+	if e.Hints == nil || e.Hints.PrimaryLanguage == "" {
+		return "", "auto"
+	}
+	return e.Hints.PrimaryLanguage, cmp.Or(string(e.Hints.TextDirection), string(aaep.Direction(e.Hints.PrimaryLanguage)))
+}
+
+// sentence is what one line says of an event.
+func sentence(e aaep.Event) string {
+	switch p := e.Payload.(type) {
+	case aaep.SessionStarted:
+		return p.SummaryNormal
+	case aaep.SessionCompleted:
+		return p.SummaryNormal
+	case aaep.SessionErrored:
+		return joined(p.SummaryNormal, p.RemediationHint)
+	case aaep.SessionCancelled:
+		return joined(p.SummaryNormal, p.PartialResult)
+	case aaep.StateChanged:
+		return cmp.Or(p.SummaryNormal, p.SummaryTerse)
+	case aaep.ToolInvoked:
+		return p.SummaryNormal
+	case aaep.ToolCompleted:
+		return cmp.Or(p.SummaryNormal, p.SummaryTerse, p.ErrorMessage, "The tool "+p.Tool+" has ended: "+string(p.Status)+".")
+	case aaep.AwaitingConfirmation:
+		return question(e, joined(p.Action, p.Consequence))
+	case aaep.AwaitingClarification:
+		return question(e, p.Question)
+	case aaep.HandoffRequested:
+		return cmp.Or(p.SummaryNormal, p.SummaryTerse, p.Reason)
+	}
+	return ""
+}
+
+func question(e aaep.Event, text string) string {
+	if n := askedNumber(e); n > 0 {
+		return fmt.Sprintf("Question %d: %s", n, text)
+	}
+	return "Question: " + text
+}
+
+func joined(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+func progressText(p aaep.ProgressUpdated) string {
+	text := legible.Text(cmp.Or(p.SummaryNormal, p.SummaryTerse, p.Progress.Description))
+	if p.Progress.Percent != nil {
+		return joined(fmt.Sprintf("%.0f percent.", *p.Progress.Percent), text)
+	}
+	if p.Progress.Step != nil && p.Progress.TotalSteps != nil {
+		return joined(fmt.Sprintf("Step %d of %d.", *p.Progress.Step, *p.Progress.TotalSteps), text)
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package kernel
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What a caller may say, in bytes, is kept within these. Longer texts are cut; more calls
+// are refused.
+const (
+	// maxOpen is how many turns one owner may have that have not ended: whoever may start
+	// turns must not fill the ledger, nor the lists of those who hear them.
+	maxOpen    = 200
+	maxCalls   = 256     // of one step
+	maxAdopted = 64      // open commands taken over in one turn
+	maxName    = 128     // a key or a code
+	maxReason  = 1 << 10 // why a turn is stopped
+	maxSays    = 2 << 10 // an agent's own words about a call
+	maxMessage = 8 << 10 // an error's, or a turn's last word
+	// maxNesting is how deep a result may be nested: what is deeper is read by nobody, and
+	// costs everybody who walks through it.
+	maxNesting = 256
+)
+
+// clip cuts a text to at most n bytes, at a character, and shows that it did.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const mark = "…"
+	return strings.ToValidUTF8(text[:n-len(mark)], "") + mark
+}
+
+// tooDeep reports whether valid JSON is nested deeper than a result may be.
+func tooDeep(v jsontext.Value) bool {
+	depth, text := 0, false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{', c == '[':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+package kernel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// TestEnqueueBounds: a turn's arguments, request and owner together have to fit into one
+// message, with room to spare.
+func TestEnqueueBounds(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		text := func(n int) string { return strings.Repeat("t", n) }
+		args := func(n int) jsontext.Value { return jsontext.Value(`"` + text(n-2) + `"`) }
+		const most = utp.InlineLimit
+		for name, q := range map[string]utp.EnqueueRequest{
+			"arguments":    {Args: args(most + 1)},
+			"request":      {Args: args(3), Request: text(most - 2)},
+			"owner":        {Args: args(3), Owner: text(most - 2)},
+			"all together": {Args: args(most / 2), Request: text(most / 4), Owner: text(most/4 + 1)},
+		} {
+			q.Agent = agentName
+			t.Log(name)
+			_, err := w.hub.Enqueue(w.ctx, q)
+			wantFault(t, err, utp.CodeTooLarge)
+		}
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "0" {
+			t.Errorf("%s turns; want none", n)
+		}
+		full := utp.EnqueueRequest{Agent: agentName, Args: args(most - 8), Request: "tidy up", Owner: "o"}
+		a, err := w.hub.Enqueue(w.ctx, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.claims("wrk_hand"); got.Turn != a.Turn || len(got.Args) != most-8 {
+			t.Errorf("claimed %s with %d bytes of arguments", got.Turn, len(got.Args))
+		}
+		h := w.hand()
+		h.deliver()
+		w.over(a.Turn)
+	})
+}
+
+// TestStepBounds: a step has at most 256 calls, with keys of at most 128 bytes.
+func TestStepBounds(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		calls := func(n, key int) []utp.ToolCall {
+			var all []utp.ToolCall
+			for i := range n {
+				all = append(all, utp.ToolCall{Key: fmt.Sprintf("%0*d", key, i), Tool: unknown, Args: utp.Body{Inline: jsontext.Value(`{}`)}})
+			}
+			return all
+		}
+		a := w.begin()
+		h := w.hand()
+		wantFault(t, h.wants(calls(257, 1)...), utp.CodeBadRequest)
+		wantFault(t, h.wants(calls(2, 129)...), utp.CodeBadRequest)
+		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
+			t.Errorf("%s cards were written for steps that were refused", n)
+		}
+		if err := h.wants(calls(256, 128)...); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Second)
+		h.results()
+		if all, _ := h.transcript(); len(all) != 256 {
+			t.Errorf("%d results; want 256", len(all))
+		}
+		h.deliver()
+		w.over(a.Turn)
+	})
+}
+
+// TestStartNeedsAnOwner: a start by nobody could be answered to anybody.
+func TestStartNeedsAnOwner(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.services[0].conn.cut.Store(true)
+		w.work(one(look))
+		a := w.begin()
+		w.pass(time.Second)
+		call := w.last(a.Turn).ID
+		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call}, nil), utp.CodeBadRequest)
+		if n := w.cell(`SELECT count(*) FROM grants`); n != "0" {
+			t.Errorf("%s starts were granted; want none", n)
+		}
+		w.services[0].conn.cut.Store(false)
+		w.succeeded(a.Turn)
+	})
+}
+
+// TestOpenTurnsBound: an owner has at most 200 turns that have not ended; the next one is
+// refused and leaves nothing behind, whoever else still may, and there is room again once one
+// has ended.
+func TestOpenTurnsBound(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+		const most = 200
+		ask := func(owner string) (utp.EnqueueAnswer, error) {
+			return w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Owner: owner, Args: jsontext.Value(`{}`)})
+		}
+		var first utp.EnqueueAnswer
+		for i := range most {
+			a, err := ask(person)
+			if err != nil {
+				t.Fatalf("turn %d: %v", i+1, err)
+			}
+			if i == 0 {
+				first = a
+			}
+		}
+		_, err := ask(person)
+		wantFault(t, err, utp.CodeTooManyTurns)
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "200" {
+			t.Errorf("%s turns are in the ledger", n)
+		}
+		if _, err := ask("bob"); err != nil {
+			t.Errorf("another owner: %v", err)
+		}
+		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: first.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.over(first.Turn)
+		if _, err := ask(person); err != nil {
+			t.Errorf("after one has ended: %v", err)
+		}
+	})
+}
+
+// TestLongLines: a list whose texts fill more than one message comes in parts, each of which
+// can be sent, and nothing is left out.
+func TestLongLines(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+		const all = 190
+		for range all { // in JSON each of these characters takes six
+			if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Owner: person, Args: jsontext.Value(`{}`), Request: strings.Repeat("\x01", 1<<10)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := map[string]bool{}
+		for after := ""; ; {
+			var rows []utp.SessionRow
+			if err := rpc.Ask(w.ctx, w.person, utp.OpSessions, utp.SessionsRequest{After: after, Newest: true}, &rows); err != nil {
+				t.Fatal(err)
+			}
+			if len(rows) == 0 {
+				break
+			}
+			raw, err := json.Marshal(rows)
+			if err != nil || len(raw) > utp.MessageLimit {
+				t.Fatalf("%d rows have %d bytes, %v", len(rows), len(raw), err)
+			}
+			for _, r := range rows {
+				found[r.Session] = true
+			}
+			after = rows[len(rows)-1].Turn
+		}
+		if len(found) != all {
+			t.Errorf("%d sessions were listed; want %d", len(found), all)
+		}
+	})
+}

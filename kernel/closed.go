@@ -1,0 +1,89 @@
+package kernel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// notTaken is what a surface of our own tells a person whose word on a question was not
+// taken. A subscriber of the protocol is told nothing of it (CONF-56).
+func (s *step) notTaken(q consent.Question, why consent.Reason) error {
+	label := "question " + strconv.Itoa(q.Number)
+	switch {
+	case q.State != consent.Open:
+		return closed(q)
+	case why == consent.TooLate:
+		q.State = consent.Expired
+		q.Resolution = consent.Resolution{How: consent.ByTimeout, At: q.Deadline()}
+		return closed(q)
+	case why == consent.NoMoreTime:
+		return fault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
+	default:
+		return fault(utp.CodeDone, "that is no answer to "+label+", which is still open: "+string(why))
+	}
+}
+
+// tooLateToUndo is what a no is told that comes when a yes cannot be taken back any more:
+// whose yes it was, and, while the turn goes on, what can still be done.
+func (s *step) tooLateToUndo(q consent.Question, err error) error {
+	refused, is := errors.AsType[*turn.Error](err)
+	if !is {
+		return err
+	}
+	told := closed(q)
+	if refused.Code == utp.CodeDone {
+		told.Message, told.Closed = told.Message+": "+refused.Message, nil
+	}
+	return told
+}
+
+// closed says how a question has ended, by whom and where.
+func closed(q consent.Question) *utp.Fault {
+	end := &utp.Closed{
+		Question: q.Number, Resolution: string(q.State), By: q.Resolution.By, Surface: q.Resolution.Surface, At: q.Resolution.At,
+	}
+	label := "question " + strconv.Itoa(q.Number)
+	message := fmt.Sprintf("%s was %s at %s; this came after it and did not count", label, q.State, clockTime(end.At))
+	switch {
+	case q.Resolution.How == consent.ByTimeout:
+		end.At = q.Deadline()
+		message = fmt.Sprintf("too late: the time to answer %s ended at %s; nothing was done", label, clockTime(end.At))
+	case q.Resolution.How == consent.ByReply && end.By != "" && end.Surface != "":
+		message = fmt.Sprintf("%s was %s by %q at %q at %s; this came after it and did not count", label, q.State, end.By, end.Surface, clockTime(end.At))
+	case q.Resolution.How == consent.ByReply && end.By != "":
+		message = fmt.Sprintf("%s was %s by %q at %s; this came after it and did not count", label, q.State, end.By, clockTime(end.At))
+	}
+	return &utp.Fault{Code: utp.CodeDone, Message: message, Retry: utp.CodeDone.SafeToRetry(), Closed: end}
+}
+
+// clockTime is a time for a message; surfaces have the time itself beside it.
+func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC" }
+
+// unnamed is why a word names no live question: it carries a token that has been replaced,
+// or there is none such. More than that is only told to whom the question concerns.
+func (s *step) unnamed(from Caller, r utp.ReplyRequest) error {
+	mine := s.mayApprove(cmp.Or(r.By, from.Name), r.Credential)
+	for _, q := range s.rec.Questions {
+		if !mine || r.Token == "" || !slices.Contains(q.SpentTokens, r.Token) {
+			continue
+		}
+		if q.State != consent.Open {
+			return closed(q)
+		}
+		return fault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
+	}
+	return fault(utp.CodeNotFound, "no open question has that number")
+}
+
+// parked refuses what would start something in a turn that nobody works on here.
+func parked() error {
+	return fault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
+}

@@ -1,0 +1,152 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel/storetest"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// tattles is a planner that says the mark wherever an agent can say anything: while it plans,
+// in a question, in a call and in its result.
+func tattles(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+	const mark = storetest.Marker
+	if _, err := io.WriteString(worker.Output(ctx), mark+" while planning. "); err != nil {
+		return worker.Move{}, err
+	}
+	switch len(t.Results) {
+	case 0:
+		return worker.Move{Question: &worker.Question{Key: "q", Text: "What about " + mark + "?"}}, nil
+	case 1:
+		return worker.Move{Calls: []worker.Call{{Key: "k" + mark, Tool: burn, Args: map[string]any{"name": mark}, Says: mark, To: 100}}}, nil
+	default:
+		return worker.Move{Answer: &worker.Answer{Summary: mark, Output: mark, Fields: []worker.Field{{Name: "title", Value: mark}}}}, nil
+	}
+}
+
+// tattled plays such a turn to its end, with an answer that has the mark in it.
+func (w *world) tattled() utp.EnqueueAnswer {
+	w.t.Helper()
+	agent := w.loop(tattles)
+	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{
+		Agent: agentName, Args: jsontext.Value(`{"about":"` + storetest.Marker + `"}`), Request: storetest.Marker, ResultFields: []string{"title"},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.follow(a.Session)
+	q := w.asked()
+	w.say(q, "It is "+storetest.Marker+".")
+	w.say(w.askedAfter(q), "accept")
+	w.over(a.Turn)
+	agent.kill()
+	return a
+}
+
+// commandsMarked has a worker of another make ask twice with the mark in the arguments: for a tool
+// that does what it is told, and for one that there is not.
+func (w *world) commandsMarked() string {
+	w.t.Helper()
+	s := w.stranger("peer")
+	c := s.holds()
+	for call, name := range map[string]string{"tc_theirs": look, "tc_refused": "none." + storetest.Marker} {
+		card := s.wanted(c.Turn, call, name)
+		card.Arguments = jsontext.Value(`{"name":"` + storetest.Marker + `"}`)
+		s.keeps(utp.NewToolCall(card))
+		if _, err := s.sends(s.commanded(card, c.Epoch)); (err == nil) != (name == look) {
+			w.t.Fatalf("the command for %s: %v", name, err)
+		}
+	}
+	w.until("both are to be answered", func() bool {
+		_, _, done := s.row(c.Turn, "tc_theirs")
+		_, _, refused := s.row(c.Turn, "tc_refused")
+		return done && refused
+	})
+	s.delivers(c)
+	w.over(c.Turn)
+	return c.Turn
+}
+
+// TestEraseLeavesNothing: of what was said in a turn nothing is left in the files of the ledger,
+// wherever it was said: in the request, while planning, in a question and its answer, in a call,
+// in the deliverable, in the commands of a worker of another make and their answers.
+func TestEraseLeavesNothing(t *testing.T) {
+	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+		turns := []string{w.tattled().Turn, w.commandsMarked()}
+		const marked = ` LIKE '%` + storetest.Marker + `%'`
+		for what, where := range map[string]string{
+			"the request":           `turn_inputs WHERE request` + marked,
+			"the turn's arguments":  `turn_inputs WHERE args` + marked,
+			"the summary":           `turns WHERE summary` + marked,
+			"the agent's own words": `calls WHERE doc` + marked,
+			"the text of events":    `events WHERE type LIKE '%output.streaming' AND body` + marked,
+			"the deliverable":       `cards WHERE type = 'task.deliverable' AND content` + marked,
+			"the person's answer":   `cards WHERE type = 'tool.result' AND content LIKE '%It is ` + storetest.Marker + `%'`,
+			"their command":         `cards WHERE card_id = 'card_of_tc_theirs' AND content` + marked,
+			"their refused command": `cards WHERE card_id = 'card_of_tc_refused' AND content` + marked,
+			"what was refused":      `cards WHERE card_id LIKE 'card_answer_%' AND metadata` + marked,
+			"the transcript":        `results WHERE key` + marked,
+		} {
+			if w.cell(`SELECT count(*) > 0 FROM `+where) != "1" {
+				t.Errorf("%s is not marked before: the test shows nothing of it", what)
+			}
+		}
+		w.pass(2 * time.Minute) // the last message has left
+		got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: turns})
+		if err != nil || got.Erased != len(turns) {
+			t.Fatalf("erased %+v, %v", got, err)
+		}
+		if err := w.now.store.Scrub(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(w.now.path + "*")
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(raw, []byte(storetest.Marker)); n > 0 {
+				t.Errorf("%s still says it, %d times", filepath.Base(file), n)
+			}
+		}
+		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
+			t.Errorf("%s cards are left", n)
+		}
+	})
+}
+
+// TestNothingIntoErasedTurn: a worker of another make cannot bring content back into a turn
+// whose content is gone.
+func TestNothingIntoErasedTurn(t *testing.T) {
+	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+		s := w.stranger("peer")
+		c := s.holds()
+		s.delivers(c)
+		w.over(c.Turn)
+		w.pass(2 * time.Minute)
+		if got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{c.Turn}}); err != nil || got.Erased != 1 {
+			t.Fatalf("erased %+v, %v", got, err)
+		}
+		card, err := utp.NewToolCall(s.wanted(c.Turn, "tc_late", look))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := utp.EncodeCard(card)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, s.ask(utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeTurnEnded)
+	})
+}

@@ -1,0 +1,68 @@
+package kernel
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// lastWord makes the result of a call that ends the turn the turn's answer: a text is the
+// answer itself, of an object its members summary and output are, and anything else has been
+// told with the call.
+func (s *step) lastWord() error {
+	c, is := s.rec.State.Terminal()
+	if !is {
+		return nil
+	}
+	row := ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
+	result, err := s.resultValue(row)
+	if errors.Is(err, ErrDamaged) { // the turn ends without its words
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var text string
+	var answer struct {
+		Summary jsontext.Value `json:"summary"`
+		Output  jsontext.Value `json:"output"`
+	}
+	switch result.Kind() {
+	case jsontext.KindString:
+		text = unquoted(result)
+		s.tell.Summary, _, _ = strings.Cut(text, "\n")
+		s.tell.Output = text
+	case jsontext.KindBeginObject:
+		if json.Unmarshal(result, &answer) == nil {
+			s.tell.Summary, s.tell.Output = unquoted(answer.Summary), unquoted(answer.Output)
+		}
+	default:
+	}
+	s.tell.Summary = clip(s.tell.Summary, maxMessage)
+	return nil
+}
+
+// unquoted is a JSON text, or "" where it is none.
+func unquoted(v jsontext.Value) string {
+	var text string
+	if v.Kind() != jsontext.KindString || json.Unmarshal(v, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// resultValue reads a recorded result, also one that this very step records, as far as it is
+// small enough to be told.
+func (s *step) resultValue(row ResultRow) (jsontext.Value, error) {
+	card, err := s.card(row.Card)
+	if err != nil {
+		return nil, damage(err)
+	}
+	r, err := resultOn(card, row)
+	if err != nil {
+		return nil, err
+	}
+	return r.Result.Inline, nil
+}

@@ -1,0 +1,84 @@
+package ledgersql
+
+import (
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
+)
+
+// Beside implements [kernel.Tx].
+func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
+	var b kernel.Beside
+	err := t.usable()
+	if err == nil && f.Sealed != "" {
+		b.Sealed, err = t.sealed(f.Sealed)
+	}
+	if err == nil && f.Receipts != "" {
+		b.Receipts, err = t.receipts(f.Receipts)
+	}
+	if err == nil && f.Calls != "" {
+		b.Calls, err = t.calls(f)
+	}
+	if err == nil && f.Wish != "" {
+		b.Wish, err = t.wish(f.Wish)
+	}
+	return b, err
+}
+
+func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {
+	var rows []kernel.Sealed
+	err := t.c.Each(`SELECT call_id, ref, box FROM sealed WHERE call_id = $1 ORDER BY ref`, []any{call},
+		func(scan func(...any) error) error {
+			var s kernel.Sealed
+			err := scan(&s.Call, &s.Ref, &s.Box)
+			rows = append(rows, s)
+			return err
+		})
+	return rows, t.read(err, "the sealed values of %s", call)
+}
+
+func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
+	var rows []kernel.Receipt
+	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language FROM receipts
+		WHERE session_id = $1 ORDER BY id`, []any{session}, func(scan func(...any) error) error {
+		var r kernel.Receipt
+		var at int64
+		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language)
+		r.At = instant(at)
+		rows = append(rows, r)
+		return err
+	})
+	return rows, t.read(err, "the receipts of %s", session)
+}
+
+func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
+	w := t.where()
+	w.add("turn_id = %s", f.Calls)
+	if f.Call != "" {
+		w.add("call_id = %s", f.Call)
+	}
+	if f.CallsAfter != "" {
+		w.add("call_id > %s", f.CallsAfter)
+	}
+	var rows []turn.Call
+	err := t.c.Each(`SELECT call_id, tool, target, state, class, risk, definition, coalesce(question, 0), digest, fence, doc FROM calls `+
+		w.page("call_id", f.CallsLimit), w.args, func(scan func(...any) error) error {
+		var c turn.Call
+		var doc string
+		err := scan(&c.ID, &c.Tool, &c.Target, &c.State, &c.Class, &c.Risk, &c.Definition, &c.Question, &c.Digest, &c.Fence, &doc)
+		if err == nil {
+			err = decode(doc, &c) // of an erased call it says nothing
+		}
+		rows = append(rows, c)
+		return err
+	})
+	return rows, t.read(err, "the calls of %s", f.Calls)
+}
+
+func (t *Tx) wish(person string) (kernel.Wish, error) {
+	w := kernel.Wish{Person: person}
+	err := t.c.One(`SELECT answer_seconds FROM people WHERE person = $1`, []any{person}, &w.AnswerSeconds)
+	if noRows(err) {
+		return kernel.Wish{}, nil
+	}
+	return w, t.read(err, "what %s wishes", person)
+}

@@ -1,0 +1,45 @@
+package ledgersql
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// where is the condition of a list, with its arguments. Its texts are a fixed set, however
+// many names it is given.
+type where struct {
+	d      Dialect
+	wanted []string
+	args   []any
+}
+
+func (t *Tx) where() *where { return &where{d: t.d, wanted: []string{"true"}} }
+
+// add takes a condition in which %s stands for the argument.
+func (w *where) add(condition string, arg any) {
+	w.args = append(w.args, arg)
+	w.wanted = append(w.wanted, fmt.Sprintf(condition, "$"+strconv.Itoa(len(w.args))))
+}
+
+// among keeps the rows of these names; nil keeps all.
+func (w *where) among(column string, names []string) {
+	switch {
+	case names == nil:
+	case len(names) == 1: // by far the most, and no list has to be taken apart
+		w.add(column+" = %s", names[0])
+	default:
+		w.args = append(w.args, w.d.List(names))
+		w.wanted = append(w.wanted, w.d.Among(column, "$"+strconv.Itoa(len(w.args))))
+	}
+}
+
+// page ends the query; a limit of 0 does not limit.
+func (w *where) page(order string, limit int) string {
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	w.args = append(w.args, limit)
+	return "WHERE " + strings.Join(w.wanted, " AND ") + " ORDER BY " + order + " LIMIT $" + strconv.Itoa(len(w.args))
+}

@@ -1,0 +1,257 @@
+package kernel
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// operatorOperation is what hubs ask for on behalf of operators and auditors. Who may is the
+// hub's to judge.
+func operatorOperation(op string) operation {
+	switch op {
+	case utp.OpTurn:
+		return serve((*Kernel).turnDetail)
+	case utp.OpCards:
+		return serve((*Kernel).cards)
+	case utp.OpTools:
+		return serve((*Kernel).tools)
+	case utp.OpReview:
+		return serve((*Kernel).reviewed)
+	case utp.OpRemove:
+		return serve((*Kernel).remove)
+	case utp.OpDead:
+		return serve((*Kernel).dead)
+	case utp.OpRetry:
+		return serve((*Kernel).retry)
+	case utp.OpErase:
+		return serve((*Kernel).erase)
+	case utp.OpExport:
+		return serve((*Kernel).export)
+	case utp.OpImport:
+		return serve((*Kernel).importTurn)
+	}
+	return nil
+}
+
+// callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
+const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
+
+// room counts what one message still holds. The first row always fits.
+type room struct {
+	left int
+	rows int
+}
+
+func newRoom() room { return room{left: utp.InlineLimit} }
+
+func (r *room) takes(value any) (bool, error) {
+	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return false, unexpected("a row", err)
+	}
+	if r.left -= len(raw); r.left < 0 && r.rows > 0 {
+		return false, nil
+	}
+	r.rows++
+	return true, nil
+}
+
+// turnNamed is the handle of a turn or of its session.
+func turnNamed(name string) TurnRef {
+	if strings.HasPrefix(name, "sess_") {
+		return TurnRef{Session: name}
+	}
+	return TurnRef{Turn: name}
+}
+
+func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q utp.TurnRequest) (utp.TurnDetail, error) {
+	var a utp.TurnDetail
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(turnNamed(q.Name))
+		if err != nil {
+			return err
+		}
+		if a, err = detailOf(tx, rec); err != nil {
+			return err
+		}
+		kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
+		if err == nil && q.After == "" {
+			var all Beside
+			all, err = tx.Beside(BesideFilter{Receipts: rec.State.Session})
+			kept.Receipts = all.Receipts
+		}
+		if err != nil {
+			return err
+		}
+		return fillDetail(&a, kept)
+	})
+	return a, err
+}
+
+func fillDetail(a *utp.TurnDetail, kept Beside) error {
+	r := newRoom()
+	for _, receipt := range kept.Receipts {
+		if fits, err := r.takes(receipt); err != nil || !fits {
+			return err
+		}
+		a.Receipts = append(a.Receipts, receiptDetail(receipt))
+	}
+	r.rows = 0
+	a.More = len(kept.Calls) == callPage
+	for _, c := range kept.Calls {
+		d := callDetail(c)
+		fits, err := r.takes(d)
+		if err != nil {
+			return err
+		}
+		if !fits {
+			a.More = true
+			return nil
+		}
+		a.Calls = append(a.Calls, d)
+	}
+	return nil
+}
+
+func detailOf(tx Tx, rec Record) (utp.TurnDetail, error) {
+	s := rec.State
+	end, err := sessionEnd(tx, s)
+	if err != nil {
+		return utp.TurnDetail{}, err
+	}
+	a := utp.TurnDetail{
+		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Owner: s.Owner, Status: string(s.Status),
+		Created: rec.Created, Erased: rec.Erased, Imported: rec.Imported, Request: rec.Request, Args: rec.Args, Step: s.Step, Applied: s.Applied,
+		End: end,
+	}
+	if s.End != nil {
+		a.Message, a.Deliverable = s.End.Message, s.End.Deliverable
+	}
+	return a, nil
+}
+
+func callDetail(c turn.Call) utp.CallDetail {
+	d := utp.CallDetail{
+		ID: c.ID, Key: c.Key, Step: c.Step, Number: c.Number, Tool: c.Tool, Kind: string(c.Kind), Target: c.Target, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
+		Decision: string(c.Decision), State: string(c.State), Says: c.Says, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
+		Policy: c.Policy, Card: c.Card, Started: c.StartedAt, Replaces: c.Replaces, ReplacedBy: c.ReplacedBy,
+	}
+	if o := c.Outcome; o != nil {
+		d.Status, d.Code, d.Message, d.Result = o.Status, o.Code, o.Message, o.Card
+	}
+	return d
+}
+
+func receiptDetail(r Receipt) utp.ReceiptDetail {
+	return utp.ReceiptDetail{
+		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
+	}
+}
+
+func (k *Kernel) cards(ctx context.Context, _ Caller, q utp.CardsRequest) (utp.CardsAnswer, error) {
+	var a utp.CardsAnswer
+	f := CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
+	if q.ID != "" {
+		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
+	}
+	if q.ID == "" && q.Turn == "" {
+		return a, fault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = utp.CardsAnswer{}
+		cards, err := tx.Cards(f)
+		if err == nil && q.ID != "" && len(cards) == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		r := newRoom()
+		for _, c := range cards {
+			raw, err := utp.EncodeCard(c)
+			if err != nil {
+				return unexpected("a card", err)
+			}
+			if fits, err := r.takes(jsontext.Value(raw)); err != nil || !fits {
+				a.More = true
+				return err
+			}
+			a.Cards = append(a.Cards, raw)
+		}
+		a.More = q.ID == "" && len(cards) == cardPage
+		return nil
+	})
+	return a, err
+}
+
+func (k *Kernel) tools(ctx context.Context, _ Caller, q utp.ToolsRequest) (utp.ToolsAnswer, error) {
+	var a utp.ToolsAnswer
+	f := ToolFilter{After: q.After, Limit: toolPage}
+	if q.Tool != "" {
+		f = ToolFilter{Names: []string{q.Tool}}
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = utp.ToolsAnswer{}
+		tools, err := tx.Tools(f)
+		if err == nil && q.Tool != "" && len(tools) == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		r := newRoom()
+		for _, t := range tools {
+			d := k.toolDetail(t)
+			if fits, err := r.takes(d); err != nil || !fits {
+				a.More = true
+				return err
+			}
+			a.Tools = append(a.Tools, d)
+		}
+		a.More = q.Tool == "" && len(tools) == toolPage
+		return nil
+	})
+	return a, err
+}
+
+func (k *Kernel) toolDetail(t Tool) utp.ToolDetail {
+	d := utp.ToolDetail{
+		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
+		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
+	}
+	if !t.Reviewed {
+		d.Seen = t.Seen
+	}
+	return d
+}
+
+func (k *Kernel) reviewed(ctx context.Context, _ Caller, q utp.ReviewRequest) (utp.ToolDetail, error) {
+	var a utp.ToolDetail
+	if !q.Class.Valid() || !q.Risk.Valid() {
+		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
+	}
+	if err := k.Review(ctx, q.Tool, q.Digest, q.Class, q.Risk); err != nil {
+		return a, err
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		t, err := registered(tx, q.Tool)
+		a = k.toolDetail(t)
+		return err
+	})
+	return a, err
+}
+
+func (k *Kernel) remove(ctx context.Context, _ Caller, q utp.RemoveRequest) (struct{}, error) {
+	return struct{}{}, k.update(ctx, func(tx Tx) error {
+		if _, err := registered(tx, q.Tool); err != nil {
+			return err
+		}
+		return tx.Save(Batch{Removed: []string{q.Tool}})
+	})
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package cluster
+
+import "syscall"
+
+// owner is who runs the cluster: nil is whoever we are. PostgreSQL itself refuses root.
+type owner struct{}
+
+func ordinary() (*owner, error) { return nil, nil } //nolint:nilnil // nil is ourselves
+
+func (*owner) give(string) error { return nil }
+
+func (*owner) attributes(bool) *syscall.SysProcAttr { return nil }

@@ -1,0 +1,187 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"time"
+)
+
+// Defaults of [Retention].
+const (
+	DefaultContent  = 30 * 24 * time.Hour
+	DefaultReceipts = 365 * 24 * time.Hour
+)
+
+// Retention says how long is kept what people and tools have said, and how long that there
+// was something: counted from the last event of a turn that has ended. What is open stays.
+type Retention struct {
+	// Content is kept so long: arguments, results, output, the texts of events and questions,
+	// blobs, sealed secrets, narration. Default 30 days; negative keeps it for ever.
+	Content time.Duration
+	// Receipts, consents and the digests of calls are kept so long. Default 365 days; negative
+	// keeps them for ever. It is never shorter than Content.
+	Receipts time.Duration
+	// Gone is told of the calls whose content was erased, after the commit, so that what lies
+	// elsewhere goes too. It may be told of a call twice.
+	Gone func(calls []string)
+}
+
+func (r *Retention) fill() {
+	if r.Content == 0 {
+		r.Content = DefaultContent
+	}
+	if r.Receipts == 0 {
+		r.Receipts = DefaultReceipts
+	}
+	if r.Content < 0 {
+		r.Receipts = -1
+	}
+	if r.Receipts > 0 {
+		r.Receipts = max(r.Receipts, r.Content)
+	}
+	if r.Gone == nil {
+		r.Gone = func([]string) {}
+	}
+}
+
+// Purge erases what its time is over of, or what is named, in one transaction. Only turns that
+// have ended are touched. Of Turns, Project and Content the first that is set counts.
+type Purge struct {
+	// Turns are erased now.
+	Turns []string
+	// Project is one whose turns are erased now.
+	Project string
+	// Content: turns whose last event is older.
+	Content time.Time
+	// Receipts: erased turns whose receipts are all older are forgotten.
+	Receipts time.Time
+	// Limit is the most of each kind in this transaction.
+	Limit int
+
+	// What was done, set by the store: which turns and calls were erased, how many turns were
+	// forgotten and blobs removed, and whether there is probably more.
+	Erased, Calls  []string
+	Dropped, Blobs int
+	More           bool
+}
+
+// Scrubber is a [Store] in whose files erased content stays for a while, in parts that are no
+// longer used. Scrub removes it from there; an error says that it could not yet.
+type Scrubber interface {
+	Scrub(ctx context.Context) error
+}
+
+const (
+	// purgeEvery is how often the ledger is looked through; purgeTurns how many turns go in one
+	// transaction, which others wait for, and purgePause what lies between two.
+	purgeEvery = time.Hour
+	purgeTurns = 8
+	purgePause = 100 * time.Millisecond
+)
+
+// purger erases what its time is over of, at the start and then every hour.
+func (k *Kernel) purger(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if err := k.purgeDue(ctx); err != nil && ctx.Err() == nil {
+			k.o.Logger.Error("what is too old could not be erased; it is tried again", "error", err)
+		}
+		timer.Reset(purgeEvery)
+	}
+}
+
+func (k *Kernel) purgeDue(ctx context.Context) error {
+	now := k.o.Clock.Now()
+	p := Purge{}
+	if k.o.Retention.Content > 0 {
+		p.Content = now.Add(-k.o.Retention.Content)
+	}
+	if k.o.Retention.Receipts > 0 {
+		p.Receipts = now.Add(-k.o.Retention.Receipts)
+	}
+	_, err := k.purge(ctx, p)
+	return err
+}
+
+// purge runs small transactions until nothing is left to do, and says what they did in all.
+func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
+	p.Limit = purgeTurns
+	var all Purge
+	for {
+		if err := k.purgeStep(ctx, &p); err != nil {
+			return all, err
+		}
+		all.Erased, all.Calls = append(all.Erased, p.Erased...), append(all.Calls, p.Calls...)
+		all.Dropped, all.Blobs = all.Dropped+p.Dropped, all.Blobs+p.Blobs
+		if !p.More {
+			break
+		}
+		if err := breathe(ctx, purgePause); err != nil {
+			return all, err
+		}
+	}
+	if len(all.Erased)+all.Dropped+all.Blobs == 0 {
+		return all, nil
+	}
+	return all, k.scrub(ctx)
+}
+
+func (k *Kernel) purgeStep(ctx context.Context, p *Purge) error {
+	err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Purge: p}) })
+	if err == nil {
+		k.o.Retention.Gone(p.Calls)
+	}
+	return err
+}
+
+// scrub asks the store for as long as it is busy, for a while.
+func (k *Kernel) scrub(ctx context.Context) error {
+	s, can := k.o.Store.(Scrubber)
+	if !can {
+		return nil
+	}
+	const tries = 20
+	var err error
+	for range tries {
+		if err = s.Scrub(ctx); err == nil {
+			return nil
+		}
+		if err := breathe(ctx, purgePause); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func breathe(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+var blobReference = regexp.MustCompile(`"\$blob"\s*:\s*"([0-9a-f]{64})"`)
+
+// BlobsIn finds the blobs that the content of a card refers to. A text that merely looks like
+// a reference counts as one, which only keeps a blob for longer.
+func BlobsIn(content []byte) []string {
+	if !bytes.Contains(content, []byte(`"$blob"`)) {
+		return nil
+	}
+	var found []string
+	for _, m := range blobReference.FindAllSubmatch(content, -1) {
+		found = append(found, string(m[1]))
+	}
+	return found
+}

@@ -1,0 +1,27 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// say tells a piece of the text that the agent writes while it plans.
+func (k *Kernel) say(ctx context.Context, from Caller, q utp.SayRequest) (struct{}, error) {
+	if len(q.Text) > utp.SayLimit || q.From < 0 {
+		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", utp.SayLimit))
+	}
+	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
+		s.tell.Output = q.Text
+		return s.feed(turn.Say{Worker: q.Worker, Epoch: q.Epoch, Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
+	})
+}
+
+// release takes a turn back from a worker that lets go of it.
+func (k *Kernel) release(ctx context.Context, from Caller, q utp.WorkerRequest) (struct{}, error) {
+	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
+		return s.feed(turn.Release{Worker: q.Worker, Epoch: q.Epoch})
+	})
+}

@@ -1,0 +1,16 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/sim"
+	"github.com/earshot-dev/earshot/kernel/storetest"
+)
+
+// TestLedger: the simulated ledger keeps what every ledger has to.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	storetest.Exercise(t, func(*testing.T) kernel.Store { return sim.NewLedger(time.Now) })
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package sim_test
+
+// How many seeds are run, and how many twice.
+const manySeeds, fewSeeds = 2000, 40

@@ -1,0 +1,248 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// TestUndo: taken back within the undo time, after the dispatch, and too late.
+func TestUndo(t *testing.T) {
+	undo := func(w *world, q utp.QuestionRow) error {
+		_, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+		return err
+	}
+	t.Run("in time", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.pass(2900 * time.Millisecond)
+			if err := undo(w, q); err != nil {
+				t.Fatal(err)
+			}
+			w.cancelled(a.Turn)
+			w.effectsAre(0)
+			wantFault(t, undo(w, q), utp.CodeTurnEnded)
+			w.pass(time.Minute)
+			w.effectsAre(0)
+		})
+	})
+	t.Run("after the dispatch", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.services[0].conn.cut.Store(true)
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.reaches(a.Turn, turn.Dispatched)
+			if err := undo(w, q); err != nil {
+				t.Fatal(err)
+			}
+			w.services[0].conn.cut.Store(false)
+			w.cancelled(a.Turn)
+			w.pass(time.Minute)
+			w.effectsAre(0)
+		})
+	})
+	t.Run("too late", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			running := w.gate()
+			w.effects.at("begun", running.pass)
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.reaches(a.Turn, turn.Started)
+			wantFault(t, undo(w, q), utp.CodeDone)
+			wantFault(t, undo(w, utp.QuestionRow{Number: q.Number + 7}), utp.CodeNotFound)
+			running.open()
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
+	t.Run("by a no after the yes", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.pass(time.Second)
+			w.say(q, "reject")
+			w.cancelled(a.Turn)
+			w.effectsAre(0)
+			if got := w.cell(`SELECT group_concat(decision) FROM receipts`); got != "accept,undo" {
+				t.Errorf("the receipts say %s", got)
+			}
+		})
+	})
+	t.Run("by a no that is too late", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			running := w.gate()
+			w.effects.at("begun", running.pass)
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.reaches(a.Turn, turn.Started)
+			_, err := w.reply(q, "reject")
+			wantFault(t, err, utp.CodeDone)
+			running.open()
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
+}
+
+// TestUndoByToken: the token of the question takes its yes back as well as its number.
+func TestUndoByToken(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		answer, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "page"})
+		if err != nil || answer.Question != q.Number || answer.Resolution != "stopped" {
+			t.Errorf("taken back: %+v, %v", answer, err)
+		}
+		w.cancelled(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
+// TestUndoRefused: there is nothing to take back where nobody has said yes.
+func TestUndoRefused(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.asked()
+		for name, tt := range map[string]struct {
+			request utp.ReplyRequest
+			code    utp.Code
+		}{
+			"not answered yet":           {utp.ReplyRequest{Question: q.Number}, utp.CodeDone},
+			"not answered yet, by token": {utp.ReplyRequest{Token: q.Token}, utp.CodeDone},
+			"no such question":           {utp.ReplyRequest{Question: q.Number + 1}, utp.CodeNotFound},
+			"no such token":              {utp.ReplyRequest{Token: "rpl_none"}, utp.CodeNotFound},
+			"no question at all":         {utp.ReplyRequest{Session: a.Session}, utp.CodeNotFound},
+		} {
+			t.Log(name)
+			_, err := w.hub.Undo(w.ctx, tt.request)
+			wantFault(t, err, tt.code)
+		}
+		if s := w.last(a.Turn).State; s != turn.Asked {
+			t.Errorf("the call is %s; want asked", s)
+		}
+		w.say(q, "accept")
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestUndoTimeAfterARestart: the whole undo time is given again by the process that
+// takes the place of one in which everything lived: nobody could take the yes back while
+// it was gone.
+func TestUndoTimeAfterARestart(t *testing.T) {
+	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		startBy := w.last(a.Turn).StartBy.Wall
+		w.pass(time.Second)
+		w.now.die()
+		<-w.now.done
+		w.pass(10 * time.Second) // its undo time is long over
+		w.restart()
+		w.pass(2900 * time.Millisecond)
+		if c := w.last(a.Turn); c.State != turn.Accepted || !c.StartBy.Wall.Equal(startBy) {
+			t.Fatalf("the call is %s, to be started by %v; want accepted, by %v", c.State, c.StartBy.Wall, startBy)
+		}
+		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.cancelled(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
+// TestStartAfterTheStop: a service that is late hears that its call was stopped, not
+// only that it is too late.
+func TestStartAfterTheStop(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.services[0].kill()
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		call := w.reaches(a.Turn, turn.Dispatched).ID
+		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.cancelled(a.Turn)
+		start := utp.StartRequest{Call: call, Owner: "own_1"}
+		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, start, nil), utp.CodeStopped)
+	})
+}
+
+// TestUndoTime: the undo time is three seconds or what a reviewed tool wants longer, and
+// leaves half of the time to start.
+func TestUndoTime(t *testing.T) {
+	tests := map[string]struct {
+		options     string
+		undo, start time.Duration
+	}{
+		"default":              {`{}`, 3 * time.Second, 60 * time.Second},
+		"shorter":              {`{"undo_seconds":1}`, 3 * time.Second, 60 * time.Second},
+		"none":                 {`{"undo_seconds":0}`, 3 * time.Second, 60 * time.Second},
+		"negative":             {`{"undo_seconds":-5}`, 3 * time.Second, 60 * time.Second},
+		"longer":               {`{"undo_seconds":20}`, 20 * time.Second, 60 * time.Second},
+		"too long":             {`{"undo_seconds":50}`, 30 * time.Second, 60 * time.Second},
+		"little time to start": {`{"undo_seconds":9,"start_within_seconds":4}`, 2 * time.Second, 4 * time.Second},
+		"all too long":         {`{"undo_seconds":9000000000,"start_within_seconds":9223372037}`, 5 * time.Minute, 10 * time.Minute},
+		"all too negative":     {`{"undo_seconds":-9223372037,"start_within_seconds":-9223372037}`, 3 * time.Second, 60 * time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.post(definition(mail, utp.Irreversible, tt.options), nil)
+				w.work(one(mail))
+				a := w.begin()
+				q := w.accepts()
+				c := w.last(a.Turn)
+				undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.Consent.At.Wall)
+				if undo != tt.undo || start != tt.start {
+					t.Errorf("undo %v, start within %v; want %v and %v", undo, start, tt.undo, tt.start)
+				}
+				if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
+					t.Fatal(err)
+				}
+				w.cancelled(a.Turn)
+			})
+		})
+	}
+}
+
+// TestUnreviewedTimes: the times that a tool wishes for itself do not count before an
+// operator has looked at it.
+func TestUnreviewedTimes(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.serve("post", func(s *service) []tool.Tool {
+			d := definition(mail, utp.Irreversible, `{"answer_seconds":86000,"start_within_seconds":600,"undo_seconds":100}`)
+			d.Target = strings.Replace(d.Target, "tool."+target, "tool.post", 1)
+			return []tool.Tool{s.tool(d)}
+		})
+		w.work(one(mail))
+		a := w.begin()
+		q := w.asked()
+		if left := q.Deadline.Sub(w.clock.now()).Round(time.Second); left != turn.DefaultAnswer {
+			t.Errorf("the question stays open for %v; want %v", left, turn.DefaultAnswer)
+		}
+		w.say(q, "accept")
+		c := w.last(a.Turn)
+		undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.Consent.At.Wall)
+		if undo != turn.DefaultUndo || start != turn.DefaultStartWithin {
+			t.Errorf("undo %v, start within %v; want the defaults", undo, start)
+		}
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}

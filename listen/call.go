@@ -1,0 +1,166 @@
+package listen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+)
+
+// maxAnswer bounds what is read of an answer; a list of sessions is the largest.
+const maxAnswer = 64 << 20
+
+// call makes one request. In nil sends nothing, out nil reads nothing.
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+
+	var body []byte
+
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return &Error{Code: CodeUsage, Message: "the request cannot be written: " + err.Error(), Err: err}
+		}
+	}
+
+	answer, err := c.send(ctx, method, path, body, nil)
+	if err != nil {
+		return err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return unreachable(answer.Request.URL, err)
+	}
+
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return c.worded(refusal(answer, raw))
+	}
+
+	if out == nil {
+		return nil
+	}
+
+	if err := json.Unmarshal(raw, out); err != nil {
+		return strange(answer, err)
+	}
+
+	return nil
+}
+
+// send makes a request and returns the answer with its body open.
+func (c *Client) send(ctx context.Context, method, path string, body []byte, header map[string]string) (*http.Response, error) {
+	place, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+
+	request, err := http.NewRequestWithContext(ctx, method, place.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + err.Error(), Err: err}
+	}
+
+	request.Header.Set("Authorization", "Bearer "+place.Token)
+	request.Header.Set("Accept", "application/json")
+
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, unreachable(request.URL, err)
+	}
+
+	return answer, nil
+}
+
+func unreachable(u *url.URL, err error) error {
+	return &Error{
+		Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s does not answer: %s", u.Host, plainCause(err)),
+		Hint: "see that `earshot up` runs there; what was asked for may or may not have been done", Err: err,
+	}
+}
+
+func strange(answer *http.Response, err error) error {
+	return &Error{
+		Code: CodeStrange, Message: fmt.Sprintf("%s answers %q to %s, which is not what an earshot server says", answer.Request.URL.Host, answer.Status, answer.Request.URL.Path),
+		Hint: "check the address", Retry: answer.StatusCode >= http.StatusInternalServerError, Err: err,
+	}
+}
+
+// worded says how a question has ended in this listener's own time.
+func (c *Client) worded(err error) error {
+	if e, is := errors.AsType[*Error](err); is && e.Closed != nil {
+		now := c.o.Now()
+		e.Message, e.Hint = e.Closed.Text(now, now.Location()), ""
+	}
+
+	return err
+}
+
+// refusal is the server's own word on what it will not do.
+func refusal(answer *http.Response, raw []byte) error {
+	var said struct {
+		Error struct {
+			Code    Code   `json:"code"`
+			Message string `json:"message"`
+			Hint    string `json:"hint"`
+			Retry   bool   `json:"safe_to_retry"`
+			Closed  *struct {
+				Question   int             `json:"question"`
+				Resolution aaep.Resolution `json:"resolution"`
+				By         string          `json:"by"`
+				Surface    string          `json:"surface"`
+				At         time.Time       `json:"at"`
+			} `json:"closed"`
+		} `json:"error"`
+	}
+
+	if err := json.Unmarshal(raw, &said); err != nil || said.Error.Code == "" {
+		return strange(answer, err)
+	}
+
+	e := &Error{Code: said.Error.Code, Message: said.Error.Message, Hint: said.Error.Hint, Retry: said.Error.Retry}
+
+	if c := said.Error.Closed; c != nil {
+		e.Closed = &announce.Closed{Question: c.Question, Resolution: c.Resolution, By: c.By, Surface: c.Surface, At: c.At}
+	}
+
+	switch said.Error.Code {
+	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
+		e.Code, e.Retry = CodeConflict, false
+
+		return e
+	default:
+	}
+
+	switch answer.StatusCode { // a code of its own does not hide what sort it is
+	case http.StatusUnauthorized:
+		e.Code = CodeUnauthenticated
+	case http.StatusForbidden:
+		e.Code = CodeForbidden
+	case http.StatusNotFound:
+		e.Code = CodeNotFound
+	case http.StatusConflict:
+		e.Code = CodeConflict
+	}
+
+	return e
+}

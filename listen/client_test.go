@@ -1,0 +1,228 @@
+package listen_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/listen"
+)
+
+var _ listen.Port = (*listen.Client)(nil)
+
+const me = `{"name":"anna","roles":["listener"],"surface":"phone"}`
+
+// eventText is one event of a session as it is sent.
+func eventText(kind, id, members string) string {
+	return fmt.Sprintf(`{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.%s","event_id":"evt_%s","session_id":"sess_1","timestamp":"2026-11-21T12:00:00.000Z","producer":{"agent_id":"x"},%s}`, kind, id, members)
+}
+
+func frameOf(id, text string) string {
+	return "event: aaep.event\nid: " + id + "\ndata: " + text + "\n\n"
+}
+
+// producer is a server that serves streams one after the other.
+type producer struct {
+	streams []string // what each connection gets before it breaks
+	after   []string // the Last-Event-ID of each connection
+	calls   atomic.Int32
+	subs    atomic.Int32
+	token   atomic.Value
+}
+
+func newProducer(streams ...string) *producer {
+	p := &producer{streams: streams}
+	p.token.Store("t")
+
+	return p
+}
+
+func (p *producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+p.token.Load().(string) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":{"code":"authentication_required","message":"nobody","hint":"log in","safe_to_retry":false}}`))
+		return
+	}
+	switch r.URL.Path {
+	case "/api/v1/me":
+		_, _ = w.Write([]byte(me))
+	case "/aaep/v1/subscriptions":
+		w.WriteHeader(http.StatusCreated)
+		_, _ = fmt.Fprintf(w, `{"type":"subscription.accepted","subscription_id":"sub_%d","aaep_version":"1.0.0","producer":{"agent_id":"x"},"honored_capabilities":{}}`, p.subs.Add(1))
+	case "/aaep/v1/events":
+		n := int(p.calls.Add(1)) - 1
+		p.after = append(p.after, r.Header.Get("Last-Event-ID"))
+		if n >= len(p.streams) || p.streams[n] == "404" {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"error":{"code":"not_found","message":"no such subscription","safe_to_retry":false}}`))
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte(p.streams[n]))
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// TestClientResumes (TR-SSE-09, C-43): a broken stream goes on behind the last event, a
+// subscription that has run out is made anew, and nothing is heard twice.
+func TestClientResumes(t *testing.T) {
+	t.Parallel()
+	start := eventText("session.started", "1", `"summary_normal":"Started."`)
+	state := eventText("state.changed", "2", `"from_state":"idle","to_state":"thinking"`)
+	end := eventText("session.completed", "3", `"summary_normal":"Done.","duration_ms":1`)
+	p := newProducer(
+		": connected\n\n"+frameOf("evt_1", start)+"id: evt_2\ndata: {\"cut", // what was not ended does not count
+		"404",
+		frameOf("evt_1", start)+frameOf("evt_2", state)+frameOf("evt_3", end),
+	)
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	c, err := listen.Dial(t.Context(), listen.DialOptions{URL: s.URL, Token: "t", Session: "sess_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	for d, err := range c.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, d.Event.ID)
+	}
+	if want := []string{"evt_1", "evt_2", "evt_3"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %v, want %v", heard, want)
+	}
+	if want := []string{"", "evt_1", "evt_1"}; !slices.Equal(p.after, want) {
+		t.Errorf("it went on behind %q, want %q", p.after, want)
+	}
+	if p.subs.Load() != 2 {
+		t.Errorf("%d subscriptions, want 2", p.subs.Load())
+	}
+}
+
+// TestClientRefused: a token that does not count any more ends the events with a word.
+func TestClientRefused(t *testing.T) {
+	t.Parallel()
+	p := newProducer(frameOf("evt_1", eventText("session.started", "1", `"summary_normal":"Started."`)))
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	c, err := listen.Dial(t.Context(), listen.DialOptions{URL: s.URL, Token: "t", Session: "sess_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, err := range c.Events(t.Context()) {
+		if err == nil && d.Event.Type() == aaep.TypeSessionStarted {
+			p.token.Store("another")
+			continue
+		}
+		if !errors.Is(err, listen.ErrUnauthenticated) {
+			t.Errorf("the events end with %v", err)
+		}
+	}
+}
+
+// TestDialRefuses: what cannot be used is said, with what to do, and sends no token.
+func TestDialRefuses(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(newProducer())
+	t.Cleanup(s.Close)
+	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL, http.StatusFound))
+	t.Cleanup(elsewhere.Close)
+	empty := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name string
+		o    listen.DialOptions
+		code listen.Code
+	}{
+		{"no address", listen.DialOptions{Token: "t"}, listen.CodeUsage},
+		{"another scheme", listen.DialOptions{URL: "ftp://127.0.0.1", Token: "t"}, listen.CodeUsage},
+		{"a password in it", listen.DialOptions{URL: "http://a:b@127.0.0.1", Token: "t"}, listen.CodeUsage},
+		{"another machine without TLS", listen.DialOptions{URL: "http://example.org", Token: "t"}, listen.CodeInsecure},
+		{"no token", listen.DialOptions{URL: s.URL}, listen.CodeUsage},
+		{"empty token file", listen.DialOptions{URL: s.URL, TokenFile: empty}, listen.CodeUsage},
+		{"missing token file", listen.DialOptions{URL: s.URL, TokenFile: empty + "x"}, listen.CodeUsage},
+		{"wrong token", listen.DialOptions{URL: s.URL, Token: "x"}, listen.CodeUnauthenticated},
+		{"nobody there", listen.DialOptions{URL: "http://127.0.0.1:1", Token: "t"}, listen.CodeUnreachable},
+		{"no server file", listen.DialOptions{ServerFile: empty + "x"}, listen.CodeUnreachable},
+		{"a redirection", listen.DialOptions{URL: elsewhere.URL, Token: "t"}, listen.CodeStrange},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := listen.Dial(t.Context(), row.o)
+			var e *listen.Error
+			if !errors.As(err, &e) || e.Code != row.code || e.Hint == "" && e.Code != listen.CodeUnauthenticated {
+				t.Errorf("got %#v, want %s with a hint", err, row.code)
+			}
+			if err != nil && row.o.Token == "t" && strings.Contains(err.Error(), "Bearer") {
+				t.Errorf("%v tells the token", err)
+			}
+		})
+	}
+}
+
+// TestClientIsLate: a word that comes second is answered with who was first, in this
+// listener's own time.
+func TestClientIsLate(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/me" {
+			_, _ = w.Write([]byte(me))
+			return
+		}
+		w.WriteHeader(http.StatusConflict)
+		_, _ = w.Write([]byte(`{"error":{"code":"done","message":"done","hint":"look","safe_to_retry":false,"closed":{"question":7,"resolution":"rejected","by":"bob","surface":"page","at":"2026-11-21T11:00:00Z"}}}`))
+	}))
+	t.Cleanup(s.Close)
+	now := func() time.Time { return time.Date(2026, 11, 21, 12, 1, 0, 0, time.FixedZone("here", 3600)) }
+	c, err := listen.Dial(t.Context(), listen.DialOptions{URL: s.URL, Token: "t", Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Say(t.Context(), 7, listen.Reply{Decision: "accept"})
+	var e *listen.Error
+	if !errors.As(err, &e) || !errors.Is(err, listen.ErrConflict) || e.Closed == nil || e.Closed.By != "bob" ||
+		err.Error() != "Question 7 was rejected by bob on the page, at 12:00:00. Your word came after that and did not count." {
+		t.Errorf("the client says %v", err)
+	}
+}
+
+// TestClientPrefers: the wish is set, and asked for.
+func TestClientPrefers(t *testing.T) {
+	t.Parallel()
+	wish := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /api/v1/me":
+			_, _ = w.Write([]byte(me))
+			return
+		case "PUT /api/v1/preferences":
+			wish = 90
+		case "GET /api/v1/preferences":
+		default:
+			t.Errorf("asked for %s %s", r.Method, r.URL)
+		}
+		_, _ = fmt.Fprintf(w, `{"answer_seconds":%d}`, wish)
+	}))
+	t.Cleanup(s.Close)
+	c, err := listen.Dial(t.Context(), listen.DialOptions{URL: s.URL, Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seconds := range []*int{nil, new(90), nil} {
+		if n, err := c.Prefer(t.Context(), seconds); err != nil || n != wish {
+			t.Errorf("%d, %v; want %d", n, err, wish)
+		}
+	}
+}

@@ -1,0 +1,13 @@
+package listen
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Operate asks for an operation of operators, with the request and the answer in the kernel's
+// own form.
+func (c *Client) Operate(ctx context.Context, op string, request, answer any) error {
+	return c.call(ctx, http.MethodPost, api+"/operator/"+url.PathEscape(op), request, answer)
+}

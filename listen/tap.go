@@ -1,0 +1,385 @@
+package listen
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives
+// when it will say no more (TR-WS-07).
+const (
+	subprotocol         = "aaep.v1"
+	closeClean          = websocket.StatusCode(4000)
+	closeRejected       = websocket.StatusCode(4001)
+	closeNotKnown       = websocket.StatusCode(4002)
+	closeNotAllowed     = websocket.StatusCode(4003)
+	closeForAMistake    = websocket.StatusCode(4004)
+	closeByTheListener  = websocket.StatusCode(4005)
+	defaultTapPatience  = 30 * time.Second
+	webSocketMessageMax = 16 << 20
+)
+
+// TapOptions say which stream to tap, and as whom. URL is required.
+type TapOptions struct {
+	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket.
+	// An http address without a path is that of a server that wants to be subscribed to
+	// first (Appendix B); with a path the stream itself is there.
+	URL string
+	// Token goes into the Authorization header, if there is one. Without TLS it is for
+	// the loopback only.
+	Token string
+	// TokenFile holds the token on its first line, instead of Token.
+	TokenFile string
+	// Name is how this listener calls itself where it subscribes; default "earshot".
+	Name string
+	// Patience is how long a lost connection is tried for again; default 30 seconds.
+	Patience time.Duration
+	// Told gets the loss of the connection and its return, each once.
+	Told func(Connection)
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+	// Transport makes the requests; default one of its own, with the environment's proxy.
+	Transport http.RoundTripper
+}
+
+// Tapped is one message of a stream, as it came.
+type Tapped struct {
+	// ID is the event's id on the transport; "" where it has none.
+	ID string
+	// Raw is the message's bytes: JSON, as far as the producer keeps to it.
+	Raw []byte
+}
+
+// Tap hears everything that a producer sends, of any session, and neither judges nor
+// answers it. A lost stream of server-sent events is taken up behind its last event; a
+// WebSocket begins anew. What comes twice on the way is yielded once. The messages end
+// without an error when the producer has said that there will be no more (status 204,
+// close code 4000), otherwise with an [*Error], or with the context's.
+func Tap(ctx context.Context, o TapOptions) iter.Seq2[Tapped, error] {
+	return func(yield func(Tapped, error) bool) {
+		t, err := newTap(o)
+		if err != nil {
+			yield(Tapped{}, err)
+
+			return
+		}
+
+		t.yield = yield
+
+		defer t.http.CloseIdleConnections()
+
+		if err := t.connection.keep(ctx); err != nil && !t.gone {
+			yield(Tapped{}, err)
+		}
+	}
+}
+
+// tap is one run of Tap.
+type tap struct {
+	o     TapOptions
+	url   *url.URL
+	token string
+	http  *http.Client
+	yield func(Tapped, error) bool
+
+	gone       bool // the consumer has stopped
+	over       bool // the producer has
+	stream     string
+	last       string
+	seen       recent
+	connection connection
+}
+
+func newTap(o TapOptions) (*tap, error) {
+	o.Name = cmp.Or(o.Name, "earshot")
+	o.Patience = cmp.Or(o.Patience, defaultTapPatience)
+
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+
+	if o.Told == nil {
+		o.Told = func(Connection) {}
+	}
+
+	if o.Transport == nil {
+		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
+	}
+
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is no address of a stream", o.URL),
+			Hint: "it reads like http://localhost:8080/events or ws://localhost:8080/aaep/v1/ws", Err: err,
+		}
+	}
+
+	t := &tap{o: o, url: u, http: &http.Client{
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+
+	if t.token, err = tokenOf(o); err != nil {
+		return nil, err
+	}
+
+	if err := t.secure(); err != nil {
+		return nil, err
+	}
+
+	t.connection = connection{
+		over: func() bool { return t.gone || t.over }, mayReturn: t.mayReturn, patience: o.Patience, now: o.Now, told: o.Told,
+	}
+
+	switch u.Scheme {
+	case "http", "https":
+		t.connection.make = t.hearEvents
+	case "ws", "wss":
+		t.connection.make = t.hearSocket
+	default:
+		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws or wss", u.Scheme), Hint: "give the address of a stream"}
+	}
+
+	return t, nil
+}
+
+func tokenOf(o TapOptions) (string, error) {
+	if o.TokenFile == "" {
+		return o.Token, nil
+	}
+
+	raw, err := os.ReadFile(o.TokenFile)
+	if err != nil {
+		return "", &Error{Code: CodeUsage, Message: "the token cannot be read: " + err.Error(), Hint: "check the name of the file and its rights", Err: err}
+	}
+
+	first, _, _ := strings.Cut(string(raw), "\n")
+
+	return strings.TrimSpace(first), nil
+}
+
+// secure refuses to send a token where others can read it.
+func (t *tap) secure() error {
+	if t.token == "" || t.url.Scheme == "https" || t.url.Scheme == "wss" || loopback(t.url.Hostname()) {
+		return nil
+	}
+
+	return &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + t.url.Host, Hint: "use https or wss, or a tunnel"}
+}
+
+func (t *tap) mayReturn(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Retry || e.Code == CodeUnreachable
+	}
+
+	return true
+}
+
+// hearEvents hears a stream of server-sent events to its end.
+func (t *tap) hearEvents(ctx context.Context) (heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	if err := t.find(ctx); err != nil {
+		return false, err
+	}
+
+	header := map[string]string{"Accept": "text/event-stream", "Cache-Control": "no-cache"}
+	if t.last != "" {
+		header["Last-Event-ID"] = t.last
+	}
+
+	answer, err := t.send(ctx, http.MethodGet, t.stream, nil, header)
+	if err != nil {
+		return false, err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	switch {
+	case answer.StatusCode == http.StatusNoContent: // the standard's word for: do not come back
+		t.over = true
+
+		return true, nil
+	case answer.StatusCode != http.StatusOK:
+		t.stream = "" // a subscription may have run out
+
+		return false, t.refused(answer)
+	}
+
+	t.connection.back()
+
+	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer silent.Stop()
+
+	return true, t.frames(newFrames(answer.Body), func() { silent.Reset(silence) })
+}
+
+func (t *tap) frames(from *frames, alive func()) error {
+	for {
+		f, err := from.next(alive)
+		if err != nil {
+			return err
+		}
+
+		if f.id != "" {
+			t.last = f.id
+		}
+
+		if f.name == "" || f.name == "message" || f.name == aaepEvent {
+			t.take(Tapped{ID: f.id, Raw: f.data})
+		}
+
+		if t.gone {
+			return nil
+		}
+	}
+}
+
+// aaepEvent is the name of an event that carries a message (TR-SSE-06).
+const aaepEvent = "aaep.event"
+
+// take hands a message on, unless it has come before.
+func (t *tap) take(m Tapped) {
+	id := m.ID
+	if id == "" {
+		id, _ = aaep.Read(m.Raw).Text("event_id")
+	}
+
+	if id != "" && !t.seen.add(id+"\x00"+string(m.Raw)) {
+		return
+	}
+
+	t.gone = !t.yield(m, nil)
+}
+
+// find finds out where the stream is.
+func (t *tap) find(ctx context.Context) error {
+	if t.stream != "" {
+		return nil
+	}
+
+	if strings.Trim(t.url.Path, "/") != "" {
+		t.stream = t.url.String()
+
+		return nil
+	}
+
+	request, err := t.subscription()
+	if err != nil {
+		return err
+	}
+
+	answer, err := t.send(ctx, http.MethodPost, t.url.JoinPath(protocol, "subscriptions").String(), request, map[string]string{"Content-Type": "application/json"})
+	if err != nil {
+		return err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	if answer.StatusCode == http.StatusNotFound {
+		return t.refused(answer)
+	}
+
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	if err != nil {
+		return t.silent(err)
+	}
+
+	if answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusOK {
+		return rejected(answer, raw)
+	}
+
+	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	if err != nil {
+		return &Error{
+			Code: CodeStrange, Message: t.url.Host + " answers the subscription with something else than subscription.accepted: " + err.Error(),
+			Hint: "give the address of the stream itself", Err: err,
+		}
+	}
+
+	query := url.Values{"subscription_id": {accepted.SubscriptionID}}
+	t.stream = t.url.JoinPath(protocol, "events").String() + "?" + query.Encode()
+
+	return nil
+}
+
+// subscription asks for everything, and for no say in it.
+func (t *tap) subscription() ([]byte, error) {
+	no := false
+
+	raw, err := aaep.SubscriptionRequest{
+		AAEPVersion: aaep.Version, SubscriberID: t.o.Name + "-" + rand.Text(), SubscriberName: t.o.Name,
+		Capabilities: aaep.Capabilities{
+			SupportsConfirmationReply: &no, SupportsClarificationReply: &no,
+			EventFilters: &aaep.EventFilters{Include: []string{"*"}},
+			Extensions:   map[string]jsontext.Value{},
+		},
+	}.Encode()
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + err.Error(), Err: err}
+	}
+
+	return raw, nil
+}
+
+func (t *tap) send(ctx context.Context, method, address string, body []byte, header map[string]string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + err.Error(), Err: err}
+	}
+
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+
+	if t.token != "" {
+		request.Header.Set("Authorization", "Bearer "+t.token)
+	}
+
+	answer, err := t.http.Do(request)
+	if err != nil {
+		return nil, t.silent(err)
+	}
+
+	return answer, nil
+}
+
+// silent says that nobody answers.
+func (t *tap) silent(err error) error {
+	return &Error{
+		Code: CodeUnreachable, Message: fmt.Sprintf("nobody answers at %s: %s", t.url.Host, plainCause(err)),
+		Hint: "see that the producer runs, and that the address is right", Retry: true, Err: err,
+	}
+}
+
+// refused reads why there is no stream.
+func (t *tap) refused(answer *http.Response) error {
+	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+
+	var e *Error
+	if err := refusal(answer, raw); errors.As(err, &e) && e.Code != CodeStrange {
+		return err
+	}
+
+	return &Error{
+		Code: CodeNotFound, Message: fmt.Sprintf("%s answers %q to %s, expected a stream", t.url.Host, answer.Status, answer.Request.URL.Path),
+		Hint: "check the address, and the token and its rights", Retry: answer.StatusCode >= http.StatusInternalServerError,
+	}
+}

@@ -1,0 +1,212 @@
+package narrate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// fixedQuestion names the fixed sentence for a question of the agent's own.
+const fixedQuestion = "earshot:question"
+
+// maxDefault is the longest default_response of an event (CLAR-11).
+const maxDefault = 4096
+
+// personAsked puts a question of the agent's own. Its words are quoted: they may sound like
+// ours, and must not be taken for them.
+func (s *scene) personAsked() error {
+	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
+		return err
+	}
+	q := s.question()
+	asks := quotedTo(q.Text, capField)
+	params := Params{
+		paramQuestion: count(int64(s.t.Question.Number)), "asks": asks, "again": yes(s.t.Question.Again), "how": how(q),
+		"limit": s.answerLimit(q),
+	}
+	if q.Context != "" {
+		params[fieldContext] = quotedTo(q.Context, capField)
+	}
+	l := line{key: "person.asked", params: params, earshot: merge(s.timeFacts(), map[string]any{
+		extQuestion: s.t.Question.Number, extCall: callID(s.t.Call.ID),
+	})}
+	err := s.put(l, fixedQuestion, func(x texts) ([]aaep.Event, error) {
+		return one(s.session.Clarify(s.t.At, s.t.Rand, aaep.AwaitingClarification{
+			Question: x[fieldQuestion], Context: x[fieldContext],
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+			ReplyToken: s.t.Question.Token, TimeoutSeconds: s.seconds(),
+			AcceptedResponseKinds: kinds(q), Choices: s.choices(q), DefaultResponse: defaultOf(q),
+		}))
+	})
+	s.memory.Open = append(s.memory.Open, openQuestion{
+		Number: s.t.Question.Number, Call: s.t.Call.ID, Token: s.t.Question.Token, Own: true, Action: asks,
+	})
+	return err
+}
+
+// question is what the agent asks, as the ledger has it.
+func (s *scene) question() utp.Question {
+	var q utp.Question
+	if json.Unmarshal(s.t.Args, &q) != nil || q.Text == "" { // it cannot be read any more: it is asked all the same
+		q = utp.Question{Kinds: []string{utp.AnswerText}}
+	}
+	return q
+}
+
+func kinds(q utp.Question) []aaep.ResponseKind {
+	out := make([]aaep.ResponseKind, 0, len(q.Kinds))
+	for _, kind := range q.Kinds {
+		out = append(out, aaep.ResponseKind(kind))
+	}
+	return out
+}
+
+// choices have values that are compared, and so are never changed, and labels that are read.
+func (s *scene) choices(q utp.Question) []aaep.Choice {
+	if len(q.Choices) == 0 {
+		return nil
+	}
+	out := make([]aaep.Choice, 0, len(q.Choices))
+	for _, c := range q.Choices {
+		text, err := s.narrator.speaker.sayParam(label(c))
+		if err != nil || text == "" {
+			text = c.Value
+		}
+		out = append(out, aaep.Choice{Value: c.Value, Label: text})
+	}
+	return out
+}
+
+func label(c utp.Choice) Param { return foreign(strings.TrimSpace(c.Label)) }
+
+func defaultOf(q utp.Question) string {
+	if text := valid(q.Default); len(text) <= maxDefault {
+		return text
+	}
+	return ""
+}
+
+// how says in which ways the question can be answered.
+func how(q utp.Question) Param {
+	out := Param{}
+	for _, kind := range q.Kinds {
+		switch kind {
+		case utp.AnswerChoice:
+			list := Param{}
+			for _, c := range q.Choices {
+				one := Params{"value": foreign(c.Value)}
+				if strings.TrimSpace(c.Label) != c.Value {
+					one["label"] = label(c)
+				}
+				list.List = append(list.List, say("how.choice", one))
+			}
+			out.All = append(out.All, say("how.multiple_choice", Params{"choices": list}))
+		case utp.AnswerText, utp.AnswerYesNo, utp.AnswerNumber:
+			out.All = append(out.All, say("how."+kind, nil))
+		}
+	}
+	return out
+}
+
+// answerLimit says how long there is to answer, and what holds without one.
+func (s *scene) answerLimit(q utp.Question) Param {
+	p := s.limit(false)
+	p.Key = "answer." + p.Key
+	switch yesNo := slices.Contains(q.Kinds, utp.AnswerYesNo); {
+	case yesNo && (q.Default == "true" || q.Default == "false"):
+		p.Params["default"] = words(jsontext.Value(q.Default))
+	case q.Default != "":
+		p.Params["default"] = quotedTo(q.Default, capValue)
+	}
+	return p
+}
+
+// responded tells how a question of the agent's own ended.
+func (s *scene) responded() error {
+	q, open := s.memory.question(s.t.Call.ID)
+	if !open {
+		return nil // a stop has taken it back already
+	}
+	var a utp.Answered
+	given := json.Unmarshal(s.t.Result, &a) == nil && len(a.Answer) > 0
+	params := Params{paramQuestion: count(int64(q.Number)), "by": who(s.by()), "surface": who(s.surface())}
+	if given {
+		params["answer"] = words(a.Answer)
+	}
+	key, resolved := "person.answered", aaep.ResolutionAnswered
+	if !given || a.Default {
+		key, resolved = "person.expired", aaep.ResolutionExpired
+		params["absent"] = yes(s.t.Absent)
+	}
+	l := line{key: key, params: params, earshot: map[string]any{
+		extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface(),
+	}}
+	if err := s.settle(q.Token, resolved, l); err != nil {
+		return err
+	}
+	return s.back()
+}
+
+// words are an answer as it is read back.
+func words(v jsontext.Value) Param {
+	var text string
+	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {
+		return quoted(text)
+	}
+	switch v.Kind() {
+	case 't':
+		return say("answer.yes", nil)
+	case 'f':
+		return say("answer.no", nil)
+	default:
+		return foreign(string(v))
+	}
+}
+
+// unasked tells that such a question was taken back.
+func (s *scene) unasked(code utp.Code) error {
+	q, open := s.memory.question(s.t.Call.ID)
+	if !open {
+		return nil
+	}
+	reason := "ended"
+	if code == utp.CodeStopped {
+		reason = "stopped"
+	}
+	if err := s.withdraw(q, reason); err != nil {
+		return err
+	}
+	return s.back()
+}
+
+// handOver asks for somebody else to take over. The turn's end follows (SEQ-37).
+func (s *scene) handOver() error {
+	h := s.t.Handoff
+	if h == nil || s.blocked() {
+		return nil
+	}
+	if err := s.move(aaep.StateHandingOff, line{key: "handoff.moving", urgency: aaep.UrgencyBackground}); err != nil {
+		return err
+	}
+	l := line{key: "handoff.requested", params: Params{
+		"to": word(h.To), "reason": quotedTo(h.Reason, capField), "urgency": word(h.Urgency), "context": yes(len(h.Context) > 0),
+	}}
+	return s.put(l, aaep.TypeHandoffRequested, func(x texts) ([]aaep.Event, error) {
+		p := aaep.HandoffRequested{
+			Reason: x[fieldReason], TargetKind: aaep.TargetKind(h.To), UrgencyForHandoff: aaep.HandoffUrgency(h.Urgency),
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], TargetURI: h.URI,
+		}
+		_ = json.Unmarshal(h.Context, &p.PackagedContext) // none, or no object, is left out
+		e, err := s.session.Handoff(s.t.At, s.t.Rand, p)
+		if err != nil { // what cannot be sent as it is does not keep the words back
+			p.TargetURI, p.PackagedContext = "", nil
+			e, err = s.session.Handoff(s.t.At, s.t.Rand, p)
+		}
+		return one(e, err)
+	})
+}

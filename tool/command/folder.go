@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// checkFolder demands a folder to run in: a fixed one, or a place below `within`.
+func (p *program) checkFolder(fault faultAt) error {
+	name, fixed := "folder", p.Folder
+	if p.Within != "" {
+		if placeForm.FindString(p.Folder) == "" {
+			return fault(fmt.Sprintf("it is %q", p.Folder), "a place such as {folder}, below the folder that within names", "folder")
+		}
+		name, fixed = "within", p.Within
+	}
+	if fixed == "" {
+		p.Folder, fixed = "/", "/"
+	}
+	if !filepath.IsAbs(fixed) {
+		return fault(fmt.Sprintf("it is %q", fixed), "the full path of a folder; a place also needs within", name)
+	}
+	info, err := os.Stat(fixed)
+	if err != nil {
+		return fault(err.Error(), "a folder that is there", name)
+	}
+	if !info.IsDir() {
+		return fault(fixed+" is no folder", "a folder", name)
+	}
+	return nil
+}
+
+// open opens the folder of a call. A name of an agent's is looked up below within, and
+// leads nowhere else, neither by its dots nor by a link.
+func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
+	if p.Within == "" {
+		return openFolder(func() (*os.File, error) { return os.Open(p.Folder) })
+	}
+	root, err := os.OpenRoot(p.Within)
+	if err != nil {
+		return nil, refuse(utp.CodeUpstreamUnavailable, "the folder %s cannot be opened: %v", p.Within, err)
+	}
+	defer func() { _ = root.Close() }()
+	name, err := wordOf(args[placeForm.FindStringSubmatch(p.Folder)[1]])
+	if err != nil {
+		return nil, refuse(utp.CodeBadRequest, "the folder %v", err)
+	}
+	return openFolder(func() (*os.File, error) {
+		// What is no folder, such as a pipe, must not hold the call up.
+		return root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	})
+}
+
+func openFolder(open func() (*os.File, error)) (*os.File, error) {
+	folder, err := open()
+	if err != nil {
+		return nil, refuse(utp.CodeNotFound, "the folder cannot be opened: %v", err)
+	}
+	info, err := folder.Stat()
+	if err == nil && !info.IsDir() {
+		err = refuse(utp.CodeBadRequest, "it is no folder: %s", info.Name())
+	}
+	if err != nil {
+		_ = folder.Close()
+		return nil, err
+	}
+	return folder, nil
+}
+
+// refuse is an error of a call that has begun nothing.
+func refuse(code utp.Code, format string, args ...any) error {
+	return (&utp.ToolError{Code: code, Message: fmt.Sprintf(format, args...), Source: utp.SourceTool}).Untouched()
+}

@@ -1,0 +1,22 @@
+//go:build unix && !linux
+
+package command
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// attributes put a program into a group of its own. That it ends with us, if we are
+// killed, can only be asked for on Linux.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// folderOf names an open folder for the program.
+func folderOf(folder *os.File) string { return folder.Name() }
+
+// wait waits for the end of a program. Last is done right after it.
+func wait(cmd *exec.Cmd, last func()) {
+	_ = cmd.Wait() // the state says how it ended
+	last()
+}

@@ -1,0 +1,80 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// finish records the result. It outlives the service's context by grace: an effect
+// that happened must not go untold for want of a moment.
+func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
+	ctx, cancel := s.lastWords(alive)
+	defer cancel()
+	request := utp.FinishRequest{OwnerRequest: held, Status: r.Status}
+	if request.Status == "" {
+		request.Status = utp.StatusSuccess
+	}
+	if failure != nil {
+		request.Error = toolError(failure)
+		if request.Status == utp.StatusSuccess {
+			request.Status = utp.StatusFailed
+		}
+		if request.Error.Code == utp.CodeToolTimeout && request.Status == utp.StatusFailed {
+			request.Status = utp.StatusTimeout
+		}
+	}
+	untold, err := s.store(ctx, r, &request.Result)
+	if untold != nil {
+		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, untold)
+	}
+	if err == nil {
+		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpFinish, request, nil)
+	}
+	if err != nil {
+		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
+	}
+	if request.Error == nil {
+		return request.Status, ""
+	}
+	return request.Status, request.Error.Code
+}
+
+// store puts a result's value into a body. What cannot be put, for its form or its
+// size, comes back as an error for the caller to tell: what was done must not go untold
+// for want of a value. Any other error says that the kernel was not reached.
+func (s *Service) store(ctx context.Context, r Result, into *utp.Body) (untold *utp.ToolError, err error) {
+	if r.Value == nil {
+		return nil, nil //nolint:nilnil // Nothing to put, and nothing wrong.
+	}
+	raw, wrong := encode(r.Value)
+	if wrong != nil {
+		s.o.Logger.Error("the tool's result cannot be kept", "error", wrong)
+		return wrong, nil
+	}
+	*into, err = rpc.Store(ctx, s.o.Conn, raw)
+	switch {
+	case errors.Is(err, rpc.ErrValue):
+		return toolError(Error(utp.CodeResultNotSerializable, err.Error())), nil
+	case rpc.Code(err, utp.CodeTooLarge):
+		return toolError(Error(utp.CodeTooLarge, "the result is over the limit: "+err.Error())), nil
+	}
+	return nil, err
+}
+
+// lastWords is a context that ends only grace after the service's own.
+func (s *Service) lastWords(alive context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(alive))
+	timer := time.AfterFunc(time.Hour, cancel)
+	timer.Stop()
+	stop := context.AfterFunc(alive, func() { timer.Reset(grace) })
+	return own, func() {
+		stop()
+		timer.Stop()
+		cancel()
+	}
+}

@@ -1,0 +1,166 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/schema"
+)
+
+// Func makes a tool of a function. The function gets its arguments decoded, and what it
+// returns is the result, as JSON. Of the definition only the name and the description are
+// needed: parameters that are not given are derived from Args, see [SchemaFor], and what is
+// left out of the rest is the cautious value, see [Complete].
+//
+// A function that returns a [Result] itself says its status with it. An error beside a
+// value is told together with the value. [Call] has what there is beside the arguments:
+// the call's id, progress, and the moment after which no effect may begin.
+//
+// Errors: a [*TypeError] where Args has no schema, a [*utp.DefinitionError] for the rest.
+func Func[Args, Out any](d utp.Definition, run func(ctx context.Context, c *Call, args Args) (Out, error)) (Tool, error) {
+	if run == nil {
+		return Tool{}, errors.New("tool: " + d.Tool + " has no function")
+	}
+	if len(d.Parameters) == 0 {
+		var err error
+		if d, err = derived(d, reflect.TypeFor[Args]()); err != nil {
+			return Tool{}, err
+		}
+	}
+	d, err := Complete(d)
+	if err != nil {
+		return Tool{}, err
+	}
+	return Tool{Definition: d, Run: func(ctx context.Context, c *Call) (Result, error) {
+		var args Args
+		if err := c.Decode(&args); err != nil {
+			return Result{}, err
+		}
+		out, err := run(ctx, c, args)
+		return resultOf(out), err
+	}}, nil
+}
+
+// derived is the definition with what the type of the arguments says.
+func derived(d utp.Definition, t reflect.Type) (utp.Definition, error) {
+	s, err := shapeOf(t)
+	if err != nil {
+		return d, fmt.Errorf("tool %s: %w", d.Tool, err)
+	}
+	d.Parameters = s.schema
+	if err := s.compiles(); err != nil {
+		return d, &utp.DefinitionError{Tool: d.Tool, Field: "parameters", Found: "refused: " + err.Error(), Expected: "tags that make a JSON Schema, and defaults that fit it", Err: err}
+	}
+	if d.Options, err = s.into(d.Options); err != nil {
+		return d, &utp.DefinitionError{Tool: d.Tool, Field: "options", Found: "refused: " + err.Error(), Expected: "a JSON object", Err: err}
+	}
+	return d, nil
+}
+
+// Reconciled is the tool with a function that finds out what became of a call whose service
+// died or fell silent: it gets the same arguments as the call. The definition says so, for
+// the kernel asks no other.
+func Reconciled[Args any](t Tool, find func(ctx context.Context, c *Call, args Args) (Fate, Result, error)) (Tool, error) {
+	var err error
+	if t.Definition.Options, err = withOption(t.Definition.Options, "reconciles", true); err != nil {
+		return t, &utp.DefinitionError{Tool: t.Definition.Tool, Field: "options", Found: "refused: " + err.Error(), Expected: "a JSON object", Err: err}
+	}
+	t.Reconcile = func(ctx context.Context, c *Call) (Fate, Result, error) {
+		var args Args
+		if err := c.Decode(&args); err != nil {
+			return Unknown, Result{}, err
+		}
+		return find(ctx, c, args)
+	}
+	return t, nil
+}
+
+// Must is the tool, or a panic with the error: for tools that are made when the program
+// starts, as regexp.MustCompile is for patterns.
+func Must(t Tool, err error) Tool {
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// resultOf is what a function returned, as a result.
+func resultOf(out any) Result {
+	if r, is := out.(Result); is {
+		return r
+	}
+	return Result{Value: out}
+}
+
+// compiles tries the schema as the kernel will, and each default against its own place.
+func (s shape) compiles() error {
+	compiled, err := schema.Compile(s.schema)
+	if err != nil {
+		return fmt.Errorf("the schema: %w", err)
+	}
+	for name, value := range s.defaults {
+		given, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+		if err == nil {
+			err = compiled.Properties[name].Validate(given)
+		}
+		if err != nil {
+			return fmt.Errorf("the default of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// into puts what the arguments' type says into the options: the kernel fills in defaults
+// and secrets before anybody is asked.
+func (s shape) into(options jsontext.Value) (jsontext.Value, error) {
+	if len(s.defaults) == 0 && len(s.envs) == 0 {
+		return options, nil
+	}
+	var given struct {
+		Args jsontext.Value `json:"args"`
+	}
+	if len(options) > 0 {
+		if err := json.Unmarshal(options, &given); err != nil {
+			return nil, fmt.Errorf("the options: %w", err)
+		}
+	}
+	args, err := given.Args, error(nil)
+	if len(s.defaults) > 0 {
+		args, err = withOption(args, "defaults", s.defaults)
+	}
+	if err == nil && len(s.envs) > 0 {
+		args, err = withOption(args, "envs", s.envs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return withOption(options, "args", args)
+}
+
+// withOption is an object of options with one more; the others stay as they are written.
+func withOption(options jsontext.Value, name string, value any) (jsontext.Value, error) {
+	one, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("the option %s: %w", name, err)
+	}
+	all := map[string]jsontext.Value{}
+	if len(options) > 0 {
+		if err := json.Unmarshal(options, &all); err != nil {
+			return nil, fmt.Errorf("the options: %w", err)
+		}
+	}
+	all[name] = one
+	raw, err := json.Marshal(all, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("the options: %w", err)
+	}
+	return raw, nil
+}

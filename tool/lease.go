@@ -1,0 +1,169 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// hold is how long a call is this process's, as far as it can know: from when the kernel
+// was last asked, not from when its answer came. Time is taken on two clocks, because the
+// one stands still while a machine sleeps, and the other may be set.
+type hold struct {
+	now func() time.Time
+
+	mu          sync.Mutex
+	asked       time.Time // monotonic
+	askedWall   time.Time
+	steady      time.Time // end by the one
+	wall        time.Time // end by the other
+	lost, known bool
+}
+
+// noting is a way to the kernel that notes when the kernel was asked.
+type noting struct {
+	rpc.Requester
+
+	hold *hold
+}
+
+// Request implements [rpc.Requester].
+func (n noting) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
+	n.hold.mu.Lock()
+	n.hold.asked, n.hold.askedWall = time.Now(), n.hold.now().Round(0)
+	n.hold.mu.Unlock()
+	return n.Requester.Request(ctx, op, request)
+}
+
+func (h *hold) extend(lease time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known, h.steady, h.wall = lease > 0, h.asked.Add(lease), h.askedWall.Add(lease)
+}
+
+// lose says that the call is somebody else's, or nobody's.
+func (h *hold) lose() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = true
+}
+
+// over reports whether the lease has ended by the steady clock.
+func (h *hold) over() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost || h.known && !time.Now().Before(h.steady)
+}
+
+// ready refuses an effect when the lease has ended by either clock: a process that was
+// paused asks this before anything else can tell it.
+func (h *hold) ready() error {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost || h.known && (!time.Now().Before(h.steady) || !h.now().Round(0).Before(h.wall)) {
+		return Error(utp.CodeStale, "the lease of the call is lost, and another process may have begun it; nothing more was done")
+	}
+	return nil
+}
+
+// heartbeat keeps a call's lease alive and carries its progress.
+type heartbeat struct {
+	stop  context.CancelFunc
+	owned sync.WaitGroup
+}
+
+func (h *heartbeat) end() {
+	h.stop()
+	h.owned.Wait()
+}
+
+func (s *Service) beat(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &heartbeat{stop: stop}
+	h.owned.Go(func() { s.beats(own, held, c, lease) })
+	return h
+}
+
+// progressPause is the least time between two beats that only carry progress.
+const progressPause = 200 * time.Millisecond
+
+func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) {
+	due := time.NewTicker(max(lease/3, time.Millisecond))
+	defer due.Stop()
+	calm := time.NewTimer(0)
+	defer calm.Stop()
+	moved := c.moved
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-calm.C:
+			moved = c.moved
+			continue
+		case <-moved:
+		case <-due.C:
+		}
+		moved = nil
+		calm.Reset(progressPause)
+		s.beatOnce(ctx, held, c, lease/6)
+	}
+}
+
+// beatOnce renews the lease, and ends the work if the tool is to stop or the lease is
+// lost. It waits a part of the lease only: a beat that is lost must not cost the next ones.
+func (s *Service) beatOnce(ctx context.Context, held utp.OwnerRequest, c *Call, most time.Duration) {
+	asking, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	var a utp.BeatAnswer
+	request := utp.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
+	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, utp.OpBeat, request, &a)
+	if ctx.Err() != nil {
+		return
+	}
+	switch {
+	case err == nil:
+		c.hold.extend(time.Duration(a.LeaseMS) * time.Millisecond)
+		if a.Stop {
+			s.cancel(held.Call, ErrStopped)
+		}
+		return
+	case gone(err):
+		c.hold.lose()
+	default:
+	}
+	s.o.Logger.Warn("beat", "call", held.Call, "error", err)
+	// An effect that may be had only once is nobody else's either, while the kernel is
+	// only out of reach: what was begun is better ended than cut short.
+	if gone(err) || s.tools[c.Tool].Definition.Class.Repeatable() && c.hold.over() {
+		s.cancel(held.Call, ErrLost)
+	}
+}
+
+// gone tells whether the kernel says that the call is not this process's any more.
+func gone(err error) bool {
+	refused, answered := errors.AsType[*utp.Fault](err)
+	if !answered {
+		return false
+	}
+	switch refused.Code {
+	case utp.CodeStale, utp.CodeDone, utp.CodeBusy, utp.CodeUnknownCall, utp.CodeTurnEnded, utp.CodeAuthFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Service) cancel(call string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.running[call]; cancel != nil {
+		cancel(why)
+	}
+}

@@ -1,0 +1,66 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// reconcile finds out what became of a lapsed call and tells the kernel.
+func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
+	var a utp.ReconcileAnswer
+	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
+		s.o.Logger.Info("not reconciled", "call", id, "error", err)
+		return
+	}
+	request := s.word(a, Unknown)
+	c, err := s.callOf(ctx, utp.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args}, nil)
+	if err == nil && s.tools[a.Tool].Reconcile != nil {
+		fate, result, failure := s.guardedFate(ctx, c)
+		request, err = s.settlement(ctx, a, fate, result, failure)
+	}
+	if err == nil {
+		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpSettle, request, nil)
+	}
+	if err != nil {
+		s.o.Logger.Error("not settled", "call", id, "error", err)
+	}
+}
+
+// guardedFate asks the tool, and turns a panic into an error.
+func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p)
+			f, r, err = Unknown, Result{}, fmt.Errorf("the tool broke down: %v", p)
+		}
+	}()
+	return s.tools[c.Tool].Reconcile(ctx, c)
+}
+
+// word is this process's word on a lapsed call.
+func (s *Service) word(a utp.ReconcileAnswer, fate Fate) utp.SettleRequest {
+	return utp.SettleRequest{Call: a.Call, Owner: s.owner, Lapse: a.Lapse, Fate: string(fate)}
+}
+
+func (s *Service) settlement(ctx context.Context, a utp.ReconcileAnswer, fate Fate, r Result, failure error) (utp.SettleRequest, error) {
+	request := s.word(a, fate)
+	request.Status = r.Status
+	if failure != nil {
+		s.o.Logger.Error("reconcile", "call", a.Call, "error", failure)
+		request.Fate, request.Error = string(Unknown), toolError(failure)
+	}
+	if request.Fate != string(Done) {
+		return request, nil
+	}
+	if request.Status == "" {
+		request.Status = utp.StatusSuccess
+	}
+	untold, err := s.store(ctx, r, &request.Result)
+	if untold != nil {
+		request.Status, request.Error = utp.StatusFailed, untold
+	}
+	return request, err
+}

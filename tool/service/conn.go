@@ -1,0 +1,46 @@
+package service
+
+import (
+	"context"
+
+	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/tool"
+)
+
+// Conn is a tool service's end of the bus as package tool wants it.
+type Conn struct{ *bus.Client }
+
+// Commands implements [tool.Conn].
+func (c Conn) Commands(ctx context.Context, handle func(context.Context, tool.Message)) (func(), error) {
+	s, err := c.Client.Commands(ctx, func(ctx context.Context, m bus.Message) {
+		handle(ctx, tool.Message{Subject: m.Subject, Header: m.Header, Payload: m.Payload})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Close, nil
+}
+
+// found is a connection whose service can be found for as long as it hears its commands.
+type found struct {
+	Conn
+
+	card func() bus.Card
+}
+
+// Commands implements [tool.Conn].
+func (f *found) Commands(ctx context.Context, handle func(context.Context, tool.Message)) (func(), error) {
+	deaf, err := f.Conn.Commands(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := f.Discoverable(ctx, f.card)
+	if err != nil {
+		deaf()
+		return nil, err
+	}
+	return func() {
+		gone()
+		deaf()
+	}, nil
+}

@@ -1,0 +1,74 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Offer is an operation as it is offered to agents.
+type Offer struct {
+	Target      string // the name of the service: one token
+	Tool        string
+	Description string
+	Class       utp.Class
+	Risk        utp.Risk // the zero one is low for a read and high for all else
+	// Parameters is the JSON Schema of the arguments.
+	Parameters jsontext.Value
+	// Meaning is everything that decides what a call does, such as a program with its
+	// arguments, without any secret. It is encoded as JSON and enters the definition's
+	// digest by its hash: an operator's review of one command is no review of another
+	// under the same name.
+	Meaning any
+}
+
+// Definition is the offer in the form in which it is registered.
+func (o Offer) Definition() (utp.Definition, error) {
+	raw, err := json.Marshal(o.Meaning, json.Deterministic(true))
+	if err != nil {
+		return utp.Definition{}, fmt.Errorf("the meaning of %s: %w", o.Tool, err)
+	}
+	sum := sha256.Sum256(raw)
+	options := `{"earshot":{"meaning":"` + hex.EncodeToString(sum[:]) + `"}}`
+	d := utp.Definition{
+		Tool: o.Tool, Description: o.Description, Parameters: o.Parameters,
+		Target:         "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.tool." + o.Target + ".call",
+		AfterExecution: utp.Suspend, Class: o.Class, Risk: o.Risk, Options: jsontext.Value(options),
+	}
+	if d.Risk == "" {
+		d.Risk = utp.RiskHigh
+		if d.Class == utp.Read {
+			d.Risk = utp.RiskLow
+		}
+	}
+	return d, d.Validate()
+}
+
+// CheckTarget says what is wrong with the name of a service, or "".
+func CheckTarget(name string) string {
+	if utp.ValidToken(name) {
+		return ""
+	}
+	return "1 to 128 of A-Z a-z 0-9 _ and -, such as printer"
+}
+
+// CheckOffer says what is wrong with an operation's own words, and at which name.
+func CheckOffer(tool, description string, class utp.Class, risk utp.Risk) (name, found, expected string) {
+	switch {
+	case tool == "":
+		return "tool", "there is no name", "a name such as printer.print"
+	case strings.TrimSpace(description) == "":
+		return "description", "nothing says what it does", "a sentence; people read it before they consent"
+	case !class.Valid():
+		return "class", "it is " + quote(string(class)), "read, idempotent, reversible or irreversible"
+	case risk != "" && !risk.Valid():
+		return "risk", "it is " + quote(string(risk)), "low, medium or high"
+	}
+	return "", "", ""
+}

@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Redactor takes secrets out of what a program or a server has said: as they are, and in
+// the forms in which they are commonly echoed (escaped for an address or for JSON, and
+// as base64).
+type Redactor struct {
+	marks   []mark
+	longest int
+}
+
+type mark struct{ secret, instead []byte }
+
+// NewRedactor knows secrets by their names.
+func NewRedactor(secrets map[string]string) *Redactor {
+	r := &Redactor{}
+	for name, value := range secrets {
+		for _, form := range forms(value) {
+			r.marks = append(r.marks, mark{[]byte(form), []byte("[secret " + name + "]")})
+			r.longest = max(r.longest, len(form))
+		}
+	}
+	// The longest first: one may be a part of another.
+	slices.SortFunc(r.marks, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(len(b.secret), len(a.secret)), bytes.Compare(a.secret, b.secret))
+	})
+	return r
+}
+
+func forms(value string) []string {
+	all := []string{
+		value, url.QueryEscape(value), url.PathEscape(value),
+		strings.ReplaceAll(url.QueryEscape(value), "+", "%20"),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawStdEncoding.EncodeToString([]byte(value)),
+		base64.URLEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	}
+	if quoted, err := jsontext.AppendQuote(nil, value); err == nil {
+		all = append(all, string(quoted[1:len(quoted)-1]))
+	}
+	return Sorted(all)
+}
+
+// Margin is how many bytes to keep beyond a limit, so that a secret across it is seen
+// whole.
+func (r *Redactor) Margin() int { return r.longest }
+
+// Text takes the secrets out of a whole text.
+func (r *Redactor) Text(text []byte) []byte {
+	for _, m := range r.marks {
+		text = bytes.ReplaceAll(text, m.secret, m.instead)
+	}
+	return text
+}
+
+// Head takes the secrets out of the beginning of a longer text. What may be the first
+// part of one at its end is left out.
+func (r *Redactor) Head(text []byte) []byte {
+	text = r.Text(text)
+	for n := min(r.longest-1, len(text)); n > 0; n-- {
+		rest := text[len(text)-n:]
+		if slices.ContainsFunc(r.marks, func(m mark) bool { return bytes.HasPrefix(m.secret, rest) }) {
+			return text[:len(text)-n]
+		}
+	}
+	return text
+}
+
+// Tail takes the secrets out of the end of a longer text. What may be the last part of
+// one at its beginning is left out.
+func (r *Redactor) Tail(text []byte) []byte {
+	text = r.Text(text)
+	for n := min(r.longest-1, len(text)); n > 0; n-- {
+		rest := text[:n]
+		if slices.ContainsFunc(r.marks, func(m mark) bool { return bytes.HasSuffix(m.secret, rest) }) {
+			return text[n:]
+		}
+	}
+	return text
+}
+
+// Clip is the beginning of a text, at most so many bytes of whole characters, with an
+// ellipsis where something is left out. What is no UTF-8 is replaced.
+func Clip(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}

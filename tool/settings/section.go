@@ -1,0 +1,168 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// MaxFile is the largest file of settings, in bytes.
+const MaxFile = 1 << 20
+
+// Section is a mapping of a file, with the lines of its values.
+type Section struct {
+	node *yaml.Node
+	path []any // from the root of the file
+}
+
+// ReadFile reads at most limit bytes of a regular file.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, fmt.Errorf("%s should be a file of at most %d bytes", path, limit)
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(raw)) > limit {
+		err = errors.New("it grows while it is read")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return raw, nil
+}
+
+// Parse reads a file: one document, a mapping. The error is an [*Error].
+func Parse(raw []byte) (Section, error) {
+	node, err := parse(raw)
+	if err != nil {
+		return Section{}, err
+	}
+	if node.Kind != yaml.MappingNode {
+		return Section{}, &Error{Line: node.Line, Found: "it is " + kindOf(node), Expected: "names and values"}
+	}
+	return Section{node: node}, checkTree(node, nil, 0)
+}
+
+var lineOf = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+
+func parse(raw []byte) (*yaml.Node, error) {
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	var document yaml.Node
+	if err := d.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, &Error{Found: "it is empty", Expected: "names and values"}
+	} else if err != nil {
+		return nil, syntaxError(err)
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, &Error{Found: "it has several documents", Expected: "one"}
+	}
+	return document.Content[0], nil
+}
+
+// syntaxError takes the line out of the reader's words; it has no other form.
+func syntaxError(err error) error {
+	match := lineOf.FindStringSubmatch(err.Error())
+	if match == nil {
+		return &Error{Found: "it cannot be read: " + err.Error()}
+	}
+	line, _ := strconv.Atoi(match[1]) // the pattern lets only digits through
+	return &Error{Line: line, Found: "it cannot be read: " + match[2]}
+}
+
+// Has reports whether the section has a value of that name.
+func (s Section) Has(name string) bool { return child(s.node, name) != nil }
+
+// Of is the section below a name; the error is an [*Error] where that is no mapping.
+func (s Section) Of(name string) (Section, error) {
+	node := child(s.node, name)
+	below := Section{node: node, path: append(append([]any(nil), s.path...), name)}
+	if node == nil || node.Kind != yaml.MappingNode {
+		return Section{}, below.Fault(nil, "it is "+kindOf(node), "names and values", "")
+	}
+	return below, nil
+}
+
+// Names are those of the section, in its order.
+func (s Section) Names() []string {
+	names := make([]string, 0, len(s.node.Content)/2)
+	for i := 0; i+1 < len(s.node.Content); i += 2 {
+		names = append(names, s.node.Content[i].Value)
+	}
+	return names
+}
+
+// Fault is an error about the value at a path of names and positions below the section.
+// A path that leads nowhere has the line of its last part that is there.
+func (s Section) Fault(path []any, found, expected, hint string) *Error {
+	full := append(append([]any(nil), s.path...), path...)
+	return &Error{Line: s.line(path), Field: place(full), Found: found, Expected: expected, Hint: hint}
+}
+
+func (s Section) line(path []any) int {
+	node := s.node
+	if node == nil {
+		return 0
+	}
+	line := node.Line
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			if node.Kind != yaml.SequenceNode || step < 0 || step >= len(node.Content) {
+				return line
+			}
+			node = node.Content[step]
+		case string:
+			next := child(node, step)
+			if next == nil {
+				return line
+			}
+			node = next
+		}
+		line = node.Line
+	}
+	return line
+}
+
+// child is the value of a name in a mapping; nil where there is none.
+func child(node *yaml.Node, name string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func kindOf(node *yaml.Node) string {
+	switch {
+	case node == nil:
+		return "nothing"
+	case node.Kind == yaml.MappingNode:
+		return "names and values"
+	case node.Kind == yaml.SequenceNode:
+		return "a list"
+	case node.Kind == yaml.ScalarNode && node.Tag == tagNull:
+		return "empty"
+	case node.Kind == yaml.ScalarNode:
+		return quote(node.Value)
+	default:
+		return "something else"
+	}
+}

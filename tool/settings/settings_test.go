@@ -1,0 +1,199 @@
+package settings_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+type shape struct {
+	Name  string            `yaml:"name"`
+	Count int               `yaml:"count"`
+	Wait  time.Duration     `yaml:"wait"`
+	Size  settings.Size     `yaml:"size"`
+	Words map[string]string `yaml:"words"`
+	Below []struct {
+		Flag bool      `yaml:"flag"`
+		Any  yaml.Node `yaml:"any"`
+	} `yaml:"below"`
+}
+
+// TestDecode: each thing that is wrong is said with its line, its place and what to do.
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want, hint string }{
+		{"name: x\ncount: 3\nwait: 2m\nsize: 64KiB\nwords: {a: b}\nbelow:\n  - flag: true\n    any: [1, {x: y}]\n", "", ""},
+		{"nme: x\n", "line 1: nme: there is no such name", "did you mean name?"},
+		{"zzzzzzz: x\n", "line 1: zzzzzzz: there is no such name", "the names here are: name, count, wait, size, words, below"},
+		{"name: x\nname: y\n", "line 2: name: it is there twice, first on line 1; expected it once", ""},
+		{"name: &a x\n", "line 1: name: it uses an anchor or an alias (& or *); expected the value itself, written out", ""},
+		{"words: {<<: {a: b}}\n", "line 1: words.<<: it merges what stands elsewhere (<<); expected the values themselves, written out", ""},
+		{"name: !!python/object x\n", `line 1: name: it has the tag "!!python/object"; expected a plain value`, ""},
+		{"name:\n", "line 1: name: it is empty; expected a value, or no such line", ""},
+		{"name: 3\n", `line 1: name: it is "3"; expected a text; put it into quotes`, ""},
+		{"name: yes\n", "", ""},
+		{"count: many\n", `line 1: count: it is "many"; expected a whole number`, ""},
+		{"wait: 30\n", `line 1: wait: it is "30"; expected a time such as 30s or 2m`, ""},
+		{"wait: -3s\n", `line 1: wait: it is "-3s"; expected a time such as 30s or 2m`, ""},
+		{"size: -1\n", `line 1: size: it is "-1"; expected a size such as 4096, 64KiB or 1MiB`, ""},
+		{"words: [a]\n", "line 1: words: it is a list; expected names and values", ""},
+		{"below:\n  - flag: maybe\n", `line 2: below[0].flag: it is "maybe"; expected true or false`, ""},
+		{"below:\n  - flags: true\n", "line 2: below[0].flags: there is no such name", "did you mean flag?"},
+		{"[a]\n", "line 1: it is a list; expected names and values", ""},
+		{"", "it is empty; expected names and values", ""},
+		{"a: 1\n---\nb: 2\n", "it has several documents; expected one", ""},
+		{"a: [\n", "line 1: it cannot be read: did not find expected node content", ""},
+		{"a:\n\t- b\n", "line 2: it cannot be read: found character that cannot start any token", ""},
+		{strings.Repeat("a: {", 80) + strings.Repeat("}", 80), "nested too deep", ""},
+	} {
+		var into shape
+		section, err := settings.Parse([]byte(tt.text))
+		if err == nil {
+			err = section.Decode(&into)
+		}
+		wrong, _ := errors.AsType[*settings.Error](err)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%q: %v", tt.text, err)
+		case tt.want != "" && (wrong == nil || !strings.Contains(err.Error(), tt.want) || wrong.Hint != tt.hint):
+			t.Errorf("%q:\n got %v (%+v)\nwant %s (%s)", tt.text, err, wrong, tt.want, tt.hint)
+		}
+	}
+	var into shape
+	section, err := settings.Parse([]byte("name: x\nwait: 90s\nsize: 2MiB\nbelow: [{flag: true}]\n"))
+	if err == nil {
+		err = section.Decode(&into)
+	}
+	if err != nil || into.Name != "x" || into.Wait != 90*time.Second || into.Size != 2<<20 || !into.Below[0].Flag {
+		t.Errorf("read %+v, %v", into, err)
+	}
+}
+
+// TestParseJSON: a YAML document as JSON.
+func TestParseJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a: [1, 2.50, true, null, x, '3', 2020-01-01]\n200: {b: c}": `{"a":[1,2.50,true,null,"x","3","2020-01-01"],"200":{"b":"c"}}`,
+		`{"a": "\u00fc\n", "b": 0x10}`:                              `{"a":"ü\n","b":16}`,
+		"a: .inf":                                                   "-", "a: 99999999999999999999": `{"a":99999999999999999999}`, "a: *b": "-",
+	} {
+		got, err := settings.ParseJSON([]byte(text))
+		if want == "-" {
+			if err == nil {
+				t.Errorf("%s is %s", text, got)
+			}
+			continue
+		}
+		if err != nil || string(got) != want {
+			t.Errorf("%s is %s, %v", text, got, err)
+		}
+	}
+}
+
+// TestRedactorAtEveryCut: no part of a secret stays, wherever a text is cut.
+func TestRedactorAtEveryCut(t *testing.T) {
+	t.Parallel()
+	r := settings.NewRedactor(map[string]string{"one": "abcabcab", "two": "abcabcabdef", "three": "täst täst"})
+	text := "x abcabcab y abcabcabdef z täst täst abcabcabcab t%C3%A4st%20t%C3%A4st ab"
+	for n := range len(text) + 1 {
+		for _, part := range [][]byte{r.Head([]byte(text[:n])), r.Tail([]byte(text[n:]))} {
+			for _, bad := range []string{"abcabcab", "täst t", "t%C3%A4st"} {
+				if strings.Contains(string(part), bad) {
+					t.Fatalf("cut at %d: %q is in %q", n, bad, part)
+				}
+			}
+		}
+	}
+	if got := string(r.Text([]byte(text))); !strings.HasPrefix(got, "x [secret one] y [secret two] z [secret three] [secret one]cab ") {
+		t.Errorf("got %q", got)
+	}
+	if got := string(settings.NewRedactor(nil).Head([]byte("all of it"))); got != "all of it" {
+		t.Errorf("without secrets it is %q", got)
+	}
+}
+
+// TestSecretFile: a secret comes from a private file without its last newline.
+func TestSecretFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "key")
+	for _, tt := range []struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		{"hunter22\n", 0o600, "hunter22"},
+		{"hunter22\r\n", 0o640, "hunter22"},
+		{"two\nlines\n", 0o400, "two\nlines"},
+		{"hunter22", 0o644, ""},
+		{"abcde", 0o600, ""},
+		{"nul\x00nul\x00", 0o600, ""},
+		{strings.Repeat("x", 65<<10), 0o600, ""},
+	} {
+		_ = os.Remove(path)
+		if err := errors.Join(os.WriteFile(path, []byte(tt.text), 0o600), os.Chmod(path, tt.mode)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := settings.Secrets{"key": {File: path}}.Open(os.LookupEnv, []string{"key"})
+		if got["key"] != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%.20q: %q, %v", tt.text, got["key"], err)
+		}
+		if err != nil && strings.Contains(err.Error(), tt.text) {
+			t.Errorf("the error shows it: %v", err)
+		}
+	}
+	if _, err := (settings.Secrets{"key": {Env: "EARSHOT_NOT_SET"}}).Open(os.LookupEnv, []string{"key"}); err == nil {
+		t.Error("a variable that is not set gave a secret")
+	}
+}
+
+// TestClosed: what an agent may give is listed, all of it.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]string{
+		"":                         `{"additionalProperties":false,"type":"object"}`,
+		`{"properties":{"a":{}}}`:  `{"additionalProperties":false,"properties":{"a":{}},"type":"object"}`,
+		`{"type":"array"}`:         "its type",
+		`[]`:                       "no object",
+		`{"properties":[]}`:        "no object",
+		`{"properties":{"a":3}}`:   "no JSON Schema",
+		`{"$ref":"https://x.org"}`: "may not refer",
+	} {
+		got, _, err := settings.Closed([]byte(schema))
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && string(got) != want {
+			t.Errorf("%s: %s, %v", schema, got, err)
+		}
+	}
+}
+
+// TestOffer: what a call does is a part of the definition's digest, and a risk that is
+// not said is the cautious one.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	offer := settings.Offer{Target: "desk", Tool: "desk.print", Description: "Print.", Class: utp.Irreversible, Parameters: []byte(`{"type":"object"}`), Meaning: map[string]string{"b": "1", "a": "2"}}
+	first, err := offer.Definition()
+	if err != nil || first.Risk != utp.RiskHigh {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	offer.Meaning = map[string]string{"b": "1", "a": "3"}
+	second, err := offer.Definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := first.Digest()
+	two, _ := second.Digest()
+	if one == two {
+		t.Error("another meaning has the same digest")
+	}
+	offer.Class = utp.Read
+	if d, err := offer.Definition(); err != nil || d.Risk != utp.RiskLow {
+		t.Errorf("a read has the risk %s, %v", d.Risk, err)
+	}
+}

@@ -1,0 +1,84 @@
+package utp
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// The suffixes of the events of an agent, `evt.agent.<agent>.<suffix>`, and of its stream,
+// `str.agent.<agent>.chunk` (contract §18). They are hints for followers: told after the
+// commit, and no part of the record.
+const (
+	SuffixState = "state"
+	SuffixStep  = "step"
+	SuffixTask  = "task"
+	SuffixChunk = "chunk"
+)
+
+// AgentState says where an agent's turn stands: Status is idle, dispatched, running or
+// suspended.
+type AgentState struct {
+	Agent    string             `json:"agent_id"`
+	Turn     string             `json:"agent_turn_id"`
+	Status   string             `json:"status"`
+	Epoch    int                `json:"turn_epoch"`
+	Updated  string             `json:"updated_at"` // RFC 3339, in UTC
+	Output   *string            `json:"output_box_id"`
+	Metadata AgentStateMetadata `json:"metadata"`
+}
+
+// AgentStateMetadata says what the agent is at: thinking, executing_tool or
+// awaiting_tool_result.
+type AgentStateMetadata struct {
+	Activity string   `json:"activity,omitzero"`
+	Waiting  int      `json:"waiting_tool_count,omitzero"`
+	Calls    []string `json:"waiting_tool_call_ids,omitzero"`
+	Error    string   `json:"error,omitzero"`
+}
+
+// AgentStep says how far a step is: Phase is started, planning, executing, completed or
+// failed.
+type AgentStep struct {
+	Turn     string   `json:"agent_turn_id"`
+	Step     string   `json:"step_id"`
+	Phase    string   `json:"phase"`
+	Metadata struct{} `json:"metadata"`
+	Cards    []string `json:"new_card_ids"`
+}
+
+// AgentTask says how a turn ended. What is not known is null.
+type AgentTask struct {
+	Turn        string         `json:"agent_turn_id"`
+	Status      Status         `json:"status"`
+	Output      *string        `json:"output_box_id"`
+	Deliverable *string        `json:"deliverable_card_id"`
+	Result      *string        `json:"tool_result_card_id"`
+	Box         jsontext.Value `json:"output_box"`
+	Error       *string        `json:"error"`
+	Code        *Code          `json:"error_code"`
+	Stats       AgentStats     `json:"stats"`
+}
+
+// AgentStats are the figures of a turn.
+type AgentStats struct {
+	DurationMS int64 `json:"duration_ms"`
+}
+
+// AgentChunk is a piece of what an agent writes.
+type AgentChunk struct {
+	Turn    string `json:"agent_turn_id"`
+	Step    string `json:"step_id,omitzero"`
+	Type    string `json:"chunk_type"` // content
+	Content string `json:"content,omitzero"`
+	Index   int64  `json:"index,omitzero"` // the byte of the step's text that it begins at
+}
+
+// AgentEvent is the subject of an event of an agent, or of a piece of its stream. The error
+// is a [*SubjectError].
+func AgentEvent(project, channel, agent, suffix string) (Subject, error) {
+	s := Subject{
+		Version: Version, Project: project, Channel: channel,
+		Category: CategoryEvent, Component: ComponentAgent, Target: agent, Suffix: suffix,
+	}
+	if suffix == SuffixChunk {
+		s.Category = CategoryStream
+	}
+	return s, s.Validate()
+}

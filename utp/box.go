@@ -1,0 +1,87 @@
+package utp
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Box is an ordered list of cards (contract §5): a turn's context, or what it has put out.
+type Box struct {
+	// ID is a UUID: a turn's columns take nothing else.
+	ID      string
+	Project string
+	// Cards are in the order in which they were added, each once.
+	Cards     []string
+	Parents   []string
+	UpdatedAt time.Time // to the microsecond, UTC
+}
+
+// boxRow is a box as one JSON object, in the names of its columns.
+type boxRow struct {
+	ID        string   `json:"box_id"`
+	Project   string   `json:"tenant_id"`
+	Cards     []string `json:"card_ids"`
+	Parents   []string `json:"parent_ids"`
+	UpdatedAt string   `json:"updated_at"`
+}
+
+// Append adds cards that the box does not have yet; what is there twice would be told to a
+// model twice. The box itself is not changed.
+func (b Box) Append(cards ...string) Box {
+	b.Cards = slices.Clone(b.Cards)
+	for _, card := range cards {
+		if !slices.Contains(b.Cards, card) {
+			b.Cards = append(b.Cards, card)
+		}
+	}
+	return b
+}
+
+// EncodeBox writes a box as one JSON object with the names of its columns. The error is a
+// [*CardError].
+func EncodeBox(b Box) ([]byte, error) {
+	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	row := boxRow{
+		ID: b.ID, Project: b.Project, Cards: b.Cards, Parents: b.Parents, UpdatedAt: cardInstant(b.UpdatedAt).Format(cardTime),
+	}
+	return marshal(row)
+}
+
+// DecodeBox reads what [EncodeBox] writes. A card that stands there twice, as it may in
+// boxes of another make, is read once. The error is a [*CardError].
+func DecodeBox(raw []byte) (Box, error) {
+	var row boxRow
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return Box{}, contentError("the box", "malformed: "+clip(err.Error()), "a JSON object", err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, row.UpdatedAt)
+	if err != nil {
+		return Box{}, contentError("updated_at", shown(row.UpdatedAt), "a time with an offset", err)
+	}
+	b := Box{ID: row.ID, Project: row.Project, Parents: row.Parents, UpdatedAt: cardInstant(at)}.Append(row.Cards...)
+	return b, b.validate()
+}
+
+func (b Box) validate() error {
+	switch {
+	case len(b.ID) != 36:
+		return contentError("box_id", shown(b.ID), "a UUID", nil)
+	case !ValidToken(b.Project):
+		return contentError("tenant_id", shown(b.Project), alphabetRule, nil)
+	case b.UpdatedAt.IsZero():
+		return contentError("updated_at", "nothing", "the time of the last change", nil)
+	}
+	if _, err := ParseTraceID(b.ID); err != nil { // a UUID is written like one
+		return contentError("box_id", shown(b.ID), "a UUID", err)
+	}
+	for _, card := range append(slices.Clone(b.Cards), b.Parents...) {
+		if !validID(card) {
+			return contentError("card_ids or parent_ids", shown(card), idRule, nil)
+		}
+	}
+	return nil
+}

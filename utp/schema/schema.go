@@ -1,0 +1,79 @@
+// Package schema compiles the JSON Schema of a tool's arguments: for the kernel, which judges
+// every call by it, and for whoever makes a tool, so that what is wrong with one is told when
+// the program starts, and in the same words.
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Compile reads a JSON Schema (2020-12). It asserts formats, and is closed: an object that
+// lists its members, and does not say what others it takes, takes none. It may refer to
+// nothing outside of itself. The error is one line.
+func Compile(parameters jsontext.Value) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
+	if err != nil {
+		return nil, wrong(err)
+	}
+	closeObjects(doc)
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	compiler.UseLoader(nothingOutside{})
+	if err := compiler.AddResource(place, doc); err != nil {
+		return nil, wrong(err)
+	}
+	compiled, err := compiler.Compile(place)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	return compiled, nil
+}
+
+// place is the name that the schema has while it is compiled; nobody is told it.
+const place = "urn:earshot:parameters"
+
+func wrong(err error) error {
+	text := strings.ReplaceAll(err.Error(), place, "")
+	return errors.New("it is no JSON Schema: " + strings.Join(strings.Fields(text), " "))
+}
+
+// nothingOutside keeps a schema from reading files or the network.
+type nothingOutside struct{}
+
+func (nothingOutside) Load(url string) (any, error) {
+	return nil, errors.New("a schema may not refer to " + url + "; put what it needs into it")
+}
+
+// closeObjects adds additionalProperties:false to every object schema that lists
+// properties and says nothing of others.
+func closeObjects(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if _, lists := node["properties"].(map[string]any); lists && !speaksOfOthers(node) {
+			node["additionalProperties"] = false
+		}
+		for key, child := range node {
+			if key != "enum" && key != "const" && key != "default" && key != "examples" {
+				closeObjects(child)
+			}
+		}
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+func speaksOfOthers(node map[string]any) bool {
+	for _, key := range []string{"additionalProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"} {
+		if _, said := node[key]; said {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,61 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/earshot-dev/earshot/utp/schema"
+)
+
+// TestCompile: objects are closed unless they open themselves, and formats are asserted.
+func TestCompile(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		schema, args string
+		fits         bool
+	}{
+		{`{"type":"object","properties":{"a":{"type":"integer"}}}`, `{"a":1}`, true},
+		{`{"type":"object","properties":{"a":{"type":"integer"}}}`, `{"a":1,"b":2}`, false},
+		{`{"properties":{"a":{"properties":{"b":{}}}}}`, `{"a":{"c":1}}`, false},
+		{`{"properties":{"a":{}},"additionalProperties":{"type":"integer"}}`, `{"b":2}`, true},
+		{`{"properties":{"a":{}},"anyOf":[{"required":["b"]}]}`, `{"b":2}`, true},
+		{`{"type":"object"}`, `{"b":2}`, true},
+		{`{"properties":{"a":{"const":{"properties":{}}}}}`, `{"a":{"properties":{}}}`, true},
+		{`{"properties":{"a":{"format":"date-time","type":"string"}}}`, `{"a":"today"}`, false},
+	} {
+		s, err := schema.Compile(jsontext.Value(tt.schema))
+		if err != nil {
+			t.Errorf("%s: %v", tt.schema, err)
+			continue
+		}
+		args, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(args); (err == nil) != tt.fits {
+			t.Errorf("%s of %s: %v", tt.args, tt.schema, err)
+		}
+	}
+}
+
+// TestCompileRefuses: what is no schema, and what would have to be read elsewhere, is said
+// in one line.
+func TestCompileRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"type":"strin"}`:                   "no JSON Schema",
+		`{`:                                  "no JSON Schema",
+		`{"pattern":"("}`:                    "no JSON Schema",
+		`{"$ref":"file:///etc/hostname"}`:    "may not refer to file:///etc/hostname",
+		`{"$ref":"https://example.org/a"}`:   "may not refer to https://example.org/a",
+		`{"$ref":"#/$defs/absent","type":1}`: "no JSON Schema",
+	} {
+		_, err := schema.Compile(jsontext.Value(text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "urn:") {
+			t.Errorf("%s: %v; want ...%s... in one line", text, err, want)
+		}
+	}
+}

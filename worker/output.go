@@ -1,0 +1,238 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	// pieceAfter is how long text waits for the end of its sentence.
+	pieceAfter = 250 * time.Millisecond
+	// maxPending is how much text may wait to be told; a writer waits beyond that.
+	maxPending = 64 << 10
+)
+
+// Output is where a planner writes text for the person while it plans its move: what a
+// language model says as it says it. It is told sentence by sentence, or after 250 ms
+// whatever there is of one. A planner that is started again and writes the same text
+// once more goes on where the telling ended; another text is told from its beginning.
+// Writing fails once the turn is out of this worker's hands, and outside of planning.
+// In a context that is no planner's, text goes nowhere.
+func Output(ctx context.Context) io.Writer {
+	if h, is := ctx.Value(handKey{}).(*held); is {
+		return h.output
+	}
+	return io.Discard
+}
+
+var errNotPlanning = errors.New("worker: text is written while the planner plans, and not before or after")
+
+// output tells what is written, piece by piece, in a goroutine that lives from the first
+// write of a step to its end.
+type output struct {
+	say  func(ctx context.Context, q utp.SayRequest) error
+	life context.Context //nolint:containedctx // It is the life of the turn in hand, not of a call.
+
+	mu      sync.Mutex
+	drained sync.Cond // there is room, or an error; waited for under mu
+	open    bool
+	raw     []byte // the beginning of a character whose other bytes are missing
+	text    string // valid, and not told yet
+	since   time.Time
+	said    utp.Said // what had been told of the step when it was begun here
+	known   bool     // it is clear whether the text is the one that had been told
+	at      utp.SayRequest
+	err     error
+	wake    chan struct{}
+	done    chan struct{} // nil: no goroutine
+}
+
+func newOutput(life context.Context, say func(context.Context, utp.SayRequest) error) *output {
+	o := &output{life: life, say: say}
+	o.drained.L = &o.mu
+	return o
+}
+
+// begin opens the output for the planning of a step.
+func (o *output) begin(step int, said utp.Said) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if said.Step != step {
+		said = utp.Said{}
+	}
+	o.open, o.said, o.known = true, said, said.Bytes == 0
+	o.at = utp.SayRequest{Step: step, Try: said.Try}
+	o.raw, o.text, o.err, o.done = nil, "", nil, nil
+	o.wake = make(chan struct{}, 1)
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.open && o.err == nil && len(o.text) > maxPending+int(o.said.Bytes) {
+		o.drained.Wait()
+	}
+	switch {
+	case o.err != nil:
+		return 0, o.err
+	case !o.open:
+		return 0, errNotPlanning
+	case len(p) == 0:
+		return 0, nil
+	}
+	if o.done == nil {
+		o.done = make(chan struct{})
+		go o.tell(o.done)
+	}
+	if o.text == "" {
+		o.since = time.Now()
+	}
+	o.raw = append(o.raw, p...)
+	whole := len(o.raw) - unfinished(o.raw)
+	o.text += string(bytes.ToValidUTF8(o.raw[:whole], []byte("\uFFFD")))
+	o.raw = append(o.raw[:0], o.raw[whole:]...)
+	ring(o.wake)
+	return len(p), nil
+}
+
+// unfinished is how many bytes at the end are the beginning of a character.
+func unfinished(raw []byte) int {
+	for n := 1; n <= min(len(raw), utf8.UTFMax-1); n++ {
+		if tail := raw[len(raw)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return n
+			}
+			break
+		}
+	}
+	return 0
+}
+
+// finish tells the rest, and waits until it is told.
+func (o *output) finish() error {
+	o.mu.Lock()
+	o.open = false
+	if len(o.raw) > 0 {
+		o.text += "\uFFFD"
+		o.raw = nil
+	}
+	done := o.done
+	o.drained.Broadcast()
+	o.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	ring(o.wake)
+	<-done
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// tell is the goroutine.
+func (o *output) tell(done chan struct{}) {
+	defer close(done)
+	for {
+		piece, wait, over := o.next()
+		if over {
+			return
+		}
+		if piece.Text != "" {
+			if err := o.say(o.life, piece); err != nil {
+				o.fail(err)
+				return
+			}
+			continue
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-o.wake:
+		case <-timer.C:
+		case <-o.life.Done():
+			timer.Stop()
+			o.fail(context.Cause(o.life))
+			return
+		}
+		timer.Stop()
+	}
+}
+
+func (o *output) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+	o.drained.Broadcast()
+}
+
+// next takes the next piece off the text, or says how long to wait for one.
+func (o *output) next() (piece utp.SayRequest, wait time.Duration, over bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const long = time.Hour // until it is woken
+	if !o.known && !o.compare() {
+		return piece, long, !o.open
+	}
+	n := sentenceCut(o.text)
+	switch left := pieceAfter - time.Since(o.since); {
+	case n > 0:
+	case o.text == "":
+		return piece, long, !o.open
+	case !o.open || len(o.text) > maxPending:
+		n = anyCut(o.text)
+	case left > 0:
+		return piece, left, false
+	default:
+		if n = wordCut(o.text); n == 0 {
+			return piece, long, false
+		}
+	}
+	piece = o.at
+	piece.Text = o.text[:n]
+	o.text, o.at.From, o.since = o.text[n:], o.at.From+int64(n), time.Now()
+	o.drained.Broadcast()
+	return piece, 0, false
+}
+
+// compare finds out whether the text is the one that has been told, once there is enough
+// of it, and leaves that out.
+func (o *output) compare() bool {
+	n := int(o.said.Bytes)
+	if len(o.text) < n && o.open || o.text == "" {
+		return false
+	}
+	o.known = true
+	if len(o.text) >= n && utp.AddSum(0, o.text[:n]) == o.said.Sum {
+		o.text, o.at.From = o.text[n:], o.said.Bytes
+		o.drained.Broadcast()
+		return true
+	}
+	o.at.Try++
+	return true
+}
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}
+
+// tellPiece asks the kernel to tell a piece. A turn that is no longer in these hands ends
+// the planner's context.
+func (h *held) tellPiece(ctx context.Context, q utp.SayRequest) error {
+	q.WorkerRequest = h.at
+	err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpSay, q, nil)
+	if err != nil && ctx.Err() == nil {
+		h.lose(err)
+	}
+	return err
+}
