@@ -74,10 +74,13 @@ func (t *Tx) saveReports(b *kernel.Batch) error {
 	return nil
 }
 
-// appliedAtOnce reports whether a call's report is the first that the batch applies: the others
-// find their places once its result has one.
+// appliedAtOnce reports whether a call's report is applied while it is added: it comes with this
+// batch, which applies it first. The others find their places once its result has one.
 func appliedAtOnce(b *kernel.Batch, call string) bool {
-	return len(b.Applied) > 0 && b.Applied[0].Call == call
+	if len(b.Applied) == 0 || b.Applied[0].Call != call {
+		return false
+	}
+	return slices.ContainsFunc(b.Reports, func(r kernel.Report) bool { return r.Call == call })
 }
 
 // saveResults applies reports: each takes the next place in its turn's transcript, once.
@@ -99,7 +102,7 @@ func (t *Tx) saveResults(b *kernel.Batch) error {
 
 // apply gives a report its place, unless it has been added with it.
 func (t *Tx) apply(b *kernel.Batch, r *kernel.ResultRow) error {
-	if slices.ContainsFunc(b.Reports, func(added kernel.Report) bool { return added.Call == r.Call }) && appliedAtOnce(b, r.Call) {
+	if appliedAtOnce(b, r.Call) {
 		return nil
 	}
 	n, err := t.c.Write(`UPDATE reports SET applied = 1 + (SELECT coalesce(max(n), 0) FROM results WHERE results.turn_id = reports.turn_id)

@@ -157,7 +157,8 @@ func (s *siege) besiege(long time.Duration, calls int, under *atomic.Int64) {
 	for time.Since(began) < long || s.made() < calls {
 		for _, i := range rand.Perm(len(s.others)) {
 			under.Store(s.unfinished())
-			pause(s.t.Context(), each)
+			due := began.Add(time.Duration(n+1) * each) // a kill's own time is not added
+			pause(s.t.Context(), max(time.Until(due), each/2))
 			s.others[i].kill()
 			if n++; n%(rounds*len(s.others)/busDeath) == rounds*len(s.others)/busDeath/2 || n == len(s.others) {
 				s.bus.kill()
