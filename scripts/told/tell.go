@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type event struct {
 	Elapsed float64 `json:"Elapsed"` //nolint:tagliatelle // as above; seconds
 }
 
-// Tell copies the essence of a test run from r to w. The error says that r or w failed, not that a test did.
+// Tell copies the essence of a test run from r to w; at the end it names again, a line each, what failed: that is
+// where a reader of a long output begins. The error says that r or w failed, not that a test did.
 func Tell(r io.Reader, w io.Writer) (Verdict, error) {
 	t := teller{w: w, output: map[string][]string{}, failed: map[string]bool{}}
 	lines := json.NewDecoder(r)
@@ -49,6 +51,9 @@ func Tell(r io.Reader, w io.Writer) (Verdict, error) {
 		t.hear(e)
 	}
 	v := t.verdict
+	for _, f := range t.failures {
+		t.sayf("failed: %s\n", f)
+	}
 	t.sayf("%d tests passed, %d skipped; %d of %d packages failed\n", v.Passed, v.Skipped, v.Failed, v.Packages)
 	return t.verdict, t.err
 }
@@ -59,6 +64,8 @@ type teller struct {
 	verdict Verdict
 	output  map[string][]string // of tests that still run, by package and test
 	failed  map[string]bool     // packages in which a test has failed
+	// failures are what failed, each in a line.
+	failures []string
 }
 
 func (t *teller) sayf(format string, args ...any) {
@@ -97,6 +104,7 @@ func (t *teller) endTest(e event) {
 		t.verdict.Passed++
 	case "fail":
 		t.failed[e.Package] = true
+		t.failures = append(t.failures, e.Package+" "+e.Test)
 		t.sayf("%s", strings.Join(output, ""))
 	case "skip":
 		t.verdict.Skipped++
@@ -114,6 +122,9 @@ func (t *teller) endPackage(e event) {
 		t.verdict.Failed++
 		if t.gaveUp(e.Package) {
 			t.verdict.Undecided = append(t.verdict.Undecided, e.Package)
+		}
+		if cause := t.cause(e.Package); cause != "" || !t.failed[e.Package] {
+			t.failures = append(t.failures, fmt.Sprintf("%s broke off: %s", e.Package, cmp.Or(cause, "it does not say why")))
 		}
 		t.tellUnfinished(e.Package)
 		t.sayf("FAIL    %s %.1fs\n", e.Package, e.Elapsed)
@@ -137,8 +148,40 @@ func (t *teller) gaveUp(pkg string) bool {
 	return broke && !t.failed[pkg]
 }
 
+// cause is the line with which a package broke off, after the test that it stands under, if there is one.
+func (t *teller) cause(pkg string) string {
+	for _, key := range t.unfinished(pkg) {
+		for _, line := range t.output[key] {
+			if !breaksOff(line) {
+				continue
+			}
+			line = strings.TrimSpace(line)
+			if test := strings.TrimPrefix(key, pkg+" "); test != "" {
+				return test + ": " + line
+			}
+			return line
+		}
+	}
+	return ""
+}
+
+// breaksOff reports whether a line is the last word of a process rather than of a test.
+func breaksOff(line string) bool {
+	return slices.ContainsFunc([]string{"panic: ", "fatal error: ", "signal: ", "ThreadSanitizer", "race: limit"}, func(sign string) bool {
+		return strings.Contains(line, sign)
+	})
+}
+
 // tellUnfinished tells what a package and its tests that never ended have said: a panic, a time limit.
 func (t *teller) tellUnfinished(pkg string) {
+	for _, key := range t.unfinished(pkg) {
+		t.sayf("%s", strings.Join(t.output[key], ""))
+		delete(t.output, key)
+	}
+}
+
+// unfinished are the keys of what has spoken of a package and has not ended.
+func (t *teller) unfinished(pkg string) []string {
 	var keys []string
 	for key := range t.output {
 		if strings.HasPrefix(key, pkg+" ") {
@@ -146,10 +189,7 @@ func (t *teller) tellUnfinished(pkg string) {
 		}
 	}
 	slices.Sort(keys)
-	for _, key := range keys {
-		t.sayf("%s", strings.Join(t.output[key], ""))
-		delete(t.output, key)
-	}
+	return keys
 }
 
 // reason is the last line that a skipped test wrote itself.

@@ -39,7 +39,8 @@ func TestTell(t *testing.T) {
 				`{"Action":"fail","Package":"a","Elapsed":1}`,
 			},
 			want: main.Verdict{Packages: 1, Failed: 1},
-			says: []string{"got 1, want 2", "FAIL    a 1.0s"},
+			says: []string{"got 1, want 2", "FAIL    a 1.0s\nfailed: a TestX\n0 tests passed"},
+			not:  []string{"broke off"},
 		},
 		{
 			name: "skipped with its reason",
@@ -69,6 +70,16 @@ func TestTell(t *testing.T) {
 			says: []string{"ThreadSanitizer: CHECK failed", "FAIL    a"},
 		},
 		{
+			name: "killed, and without a word",
+			in: []string{
+				`{"Action":"output","Package":"a","Output":"signal: killed\n"}`,
+				`{"Action":"fail","Package":"a"}`,
+				`{"Action":"fail","Package":"b"}`,
+			},
+			want: main.Verdict{Packages: 2, Failed: 2},
+			says: []string{"failed: a broke off: signal: killed\n", "failed: b broke off: it does not say why\n"},
+		},
+		{
 			name: "died before the end",
 			in: []string{
 				`{"Action":"output","Package":"a","Test":"TestX","Output":"panic: out of range\n"}`,
@@ -76,7 +87,7 @@ func TestTell(t *testing.T) {
 				`{"Action":"fail","Package":"a"}`,
 			},
 			want: main.Verdict{Packages: 1, Failed: 1},
-			says: []string{"panic: out of range"},
+			says: []string{"panic: out of range", "failed: a broke off: TestX: panic: out of range\n"},
 			not:  []string{"still running"},
 		},
 		{
