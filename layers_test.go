@@ -61,6 +61,7 @@ var house = []room{
 	{pkg: "aaep/capture", floor: 0},
 	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule, wordModule}},
 	{pkg: "kernel/turn", floor: 1, own: []string{"utp"}},
+	{pkg: "utp/audit", floor: 1, own: []string{"utp"}},
 
 	{
 		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
@@ -90,7 +91,7 @@ var house = []room{
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
-		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp", "utp/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "kernel/clock", floor: 3, own: []string{"kernel"}, third: []string{"golang.org/x/sys"}},
@@ -121,12 +122,12 @@ var house = []room{
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp"},
+		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp", "utp/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "narrate", "rpc", "tool", "worker"},
+		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "utp/audit", "narrate", "rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

@@ -23,7 +23,7 @@ const (
 // operations is what operators and auditors may ask of the kernel, and with which right.
 func needOf(op string) need {
 	switch op {
-	case utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport:
+	case utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit:
 		return looks
 	case utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport:
 		return operates

@@ -28,7 +28,7 @@ func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error)
 // who may also approve, and an agent or a tool does neither, whatever else it is.
 func TestOperateRights(t *testing.T) {
 	t.Parallel()
-	looks := []string{utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport}
+	looks := []string{utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit}
 	changes := []string{utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport}
 	for _, tt := range []struct {
 		name          string

@@ -316,9 +316,13 @@ func (s *step) keepPut(put Put) {
 
 func (s *step) receipt(e turn.Receipt) error {
 	call, _ := s.rec.State.Find(e.Call)
+	salt, err := s.k.salt()
+	if err != nil {
+		return err
+	}
 	s.batch.Receipts = append(s.batch.Receipts, Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
-		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn,
+		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
 	})
 	if e.Decision == string(consent.Accept) {
 		s.batch.Consents = append(s.batch.Consents, Consent{

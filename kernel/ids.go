@@ -23,9 +23,18 @@ func (k *Kernel) id(now time.Time) (string, error) {
 
 // token makes a reply token of 128 random bits (CONF-05).
 func (k *Kernel) token() (string, error) {
+	random, err := k.salt()
+	if err != nil {
+		return "", err
+	}
+	return "rpl_" + random, nil
+}
+
+// salt makes 128 random bits, in hex.
+func (k *Kernel) salt() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(k.o.Rand, b[:]); err != nil {
 		return "", unexpected("randomness", err)
 	}
-	return "rpl_" + hex.EncodeToString(b[:]), nil
+	return hex.EncodeToString(b[:]), nil
 }

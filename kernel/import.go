@@ -142,8 +142,7 @@ func (im *importer) take(r utp.Exported) error {
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
-		im.receipt(*r.Receipt)
-		return nil
+		return im.receipt(*r.Receipt)
 	}
 	return fault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
 }
@@ -208,16 +207,23 @@ func (im *importer) event(e utp.ExportEvent) error {
 	return nil
 }
 
-func (im *importer) receipt(d utp.ReceiptDetail) {
+// receipt keeps a receipt that is not there yet. Its entry in this ledger's chain says that it
+// came in here, and when.
+func (im *importer) receipt(d utp.ReceiptDetail) error {
 	n := cmp.Or(im.receipts, 1)
 	im.receipts = n + 1
 	if n <= im.there {
-		return
+		return nil
+	}
+	salt, err := im.k.salt()
+	if err != nil {
+		return err
 	}
 	im.batch.Receipts = append(im.batch.Receipts, Receipt{
 		Session: im.rec.State.Session, Call: d.Call, Question: d.Question, Decision: d.Decision, By: d.By, Surface: d.Surface, At: d.At,
-		Shown: d.Shown, Language: d.Language,
+		Shown: d.Shown, Language: d.Language, Salt: salt,
 	})
+	return nil
 }
 
 // finish gives the session of a turn that was open where it came from its one end, as a

@@ -129,6 +129,9 @@ func TestImportOpen(t *testing.T) {
 					if _, known := w.imports(a.Turn, early, n); known {
 						t.Fatal("it was known before")
 					}
+					if chained, want := len(w.audited()), w.receiptsOf(early); chained != want {
+						t.Errorf("the chain has %d entries, want one for each receipt that came in: %d", chained, want)
+					}
 					d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: a.Turn})
 					if err != nil || d.Status != string(turn.Ended) || d.End.Code != utp.CodeOutcomeUnknown {
 						t.Fatalf("it is %+v, %v", d, err)

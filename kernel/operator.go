@@ -35,6 +35,8 @@ func operatorOperation(op string) operation {
 		return serve((*Kernel).export)
 	case utp.OpImport:
 		return serve((*Kernel).importTurn)
+	case utp.OpAudit:
+		return serve((*Kernel).audit)
 	}
 	return nil
 }

@@ -166,6 +166,18 @@ type BesideFilter struct {
 	CallsLimit              int
 	// Wish is a person whose wish is read.
 	Wish string
+	// Audit says what is read of the audit chain.
+	Audit AuditFilter
+}
+
+// AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
+// those, the newest first. A limit of 0 reads none.
+type AuditFilter struct {
+	After  int64
+	Limit  int
+	Newest bool
+	// Unchained counts the receipts without an entry.
+	Unchained bool
 }
 
 // Beside is what is kept beside the turns.
@@ -176,6 +188,9 @@ type Beside struct {
 	Calls []turn.Call
 	// Wish is the zero value where the person has none.
 	Wish Wish
+	// Audit are entries of the audit chain, each with its receipt if that is still there.
+	Audit     []utp.AuditEntry
+	Unchained utp.AuditUnchained
 }
 
 // One is the row of a list that was asked for a single one; [ErrNotFound] without it.
@@ -360,6 +375,17 @@ type Receipt struct {
 	Shown string
 	// Language is the language it was shown in.
 	Language string
+	// Salt is what makes its entry in the audit chain tell nothing once the receipt is gone: 128
+	// random bits in hex, kept nowhere else.
+	Salt string
+	// Entry is the number of its entry, given by the store when it is saved, in the same
+	// transaction; 0 for one that is older than the chain.
+	Entry int64
+}
+
+// Audited is what the receipt's entry in the audit chain commits to.
+func (r Receipt) Audited() utp.AuditReceipt {
+	return utp.AuditReceipt{ReceiptDetail: receiptDetail(r), Session: r.Session, Salt: r.Salt}
 }
 
 // Report is the inbox row that a result makes: it exists once for each call.

@@ -18,6 +18,7 @@ const (
 	OpErase  = "erase"
 	OpExport = "export"
 	OpImport = "import"
+	OpAudit  = "audit"
 )
 
 // OperatorAgent is the agent of the turns that carry out a single call for an operator.
@@ -300,4 +301,48 @@ type ImportAnswer struct {
 	Known bool `json:"known,omitzero"`
 	// Added is how many of the records were not here before.
 	Added int `json:"added"`
+}
+
+// AuditRequest asks for the entries of the audit chain after one of them, as many as a message
+// holds; with Head only for the newest one, and for what is beside the chain.
+type AuditRequest struct {
+	After int64 `json:"after,omitzero"`
+	Head  bool  `json:"head,omitzero"`
+}
+
+// AuditAnswer is a page of the chain, in its order.
+type AuditAnswer struct {
+	Entries []AuditEntry `json:"entries,omitzero"`
+	More    bool         `json:"more,omitzero"`
+	// Unchained is told with the head.
+	Unchained AuditUnchained `json:"unchained,omitzero"`
+}
+
+// AuditEntry is one entry of the audit chain. What makes it one is in package utp/audit.
+type AuditEntry struct {
+	N    int64     `json:"n"` // 1, 2, 3, … in the whole ledger
+	Kind string    `json:"kind"`
+	At   time.Time `json:"at"` // to the microsecond
+	// Of is the entry of the answer whose receipt was forgotten, in an entry that says so.
+	Of         int64  `json:"of,omitzero"`
+	Commitment string `json:"commitment,omitzero"` // of an answer; SHA-256 in hex
+	Link       string `json:"link"`                // SHA-256 in hex
+	// Receipt is the answer's, while the ledger has it.
+	Receipt *AuditReceipt `json:"receipt,omitzero"`
+}
+
+// AuditReceipt is all that the commitment of an answer is made of.
+type AuditReceipt struct {
+	ReceiptDetail
+
+	Session string `json:"session_id"`
+	Salt    string `json:"salt"`
+}
+
+// AuditUnchained counts the receipts that no entry of the chain stands for.
+type AuditUnchained struct {
+	// Older were there before the chain was.
+	Older int64 `json:"older,omitzero"`
+	// Later were not: an entry of theirs is gone, or they never had one.
+	Later int64 `json:"later,omitzero"`
 }

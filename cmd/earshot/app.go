@@ -196,7 +196,7 @@ func (m *Main) commands() []*cobra.Command {
 	return []*cobra.Command{
 		m.runCommand(), m.upCommand(), m.serveCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.stopCommand(),
 		m.undoCommand(), m.recapCommand(), m.sessionsCommand(), m.setCommand(), m.codeCommand(), m.loginsCommand(), m.tokenCommand(), m.credentialCommand(),
-		m.turnsCommand(), m.cardsCommand(), m.toolsCommand(), m.deadCommand(), m.eraseCommand(), m.exportCommand(), m.importCommand(),
+		m.turnsCommand(), m.cardsCommand(), m.toolsCommand(), m.deadCommand(), m.auditCommand(), m.eraseCommand(), m.exportCommand(), m.importCommand(),
 		m.backupCommand(), m.restoreCommand(),
 		m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(),
 		m.doctorCommand(), m.versionCommand(), m.manCommand(),

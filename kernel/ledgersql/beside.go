@@ -21,6 +21,12 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Wish != "" {
 		b.Wish, err = t.wish(f.Wish)
 	}
+	if err == nil && f.Audit.Limit > 0 {
+		b.Audit, err = t.audit(f.Audit)
+	}
+	if err == nil && f.Audit.Unchained {
+		b.Unchained, err = t.unchained()
+	}
 	return b, err
 }
 
@@ -38,11 +44,11 @@ func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {
 
 func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
 	var rows []kernel.Receipt
-	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language FROM receipts
+	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, coalesce(entry, 0) FROM receipts
 		WHERE session_id = $1 ORDER BY id`, []any{session}, func(scan func(...any) error) error {
 		var r kernel.Receipt
 		var at int64
-		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language)
+		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &r.Entry)
 		r.At = instant(at)
 		rows = append(rows, r)
 		return err

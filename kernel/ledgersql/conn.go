@@ -50,12 +50,14 @@ type Dialect struct {
 	// Claim ends a query for rows of these tables, so that nobody else changes them before the
 	// transaction ends, and those that others hold are left out.
 	Claim func(tables string) string
+	// Hash is the SHA-256 in lower-case hex of a text, which is given as an expression.
+	Hash func(text string) string
 	// HoldBlob is run before the blob $1 is looked at in order to change it, HoldTurns
 	// before rows are numbered in the sessions $1 and the turns of the calls $2 (each made by
-	// List) whose turn is not written, HoldEvents before the first event is written: each
-	// keeps others from doing the same until the transaction ends, or, the last, tells
-	// [Conn.Settled] of it.
-	HoldBlob, HoldTurns, HoldEvents string
+	// List) whose turn is not written, HoldAudit before the audit chain is appended to,
+	// HoldEvents before the first event is written: each keeps others from doing the same
+	// until the transaction ends, or, the last, tells [Conn.Settled] of it.
+	HoldBlob, HoldTurns, HoldAudit, HoldEvents string
 }
 
 // stamp is an instant as the ledger keeps it.

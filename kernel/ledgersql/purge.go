@@ -30,7 +30,8 @@ func (t *Tx) purge(b *kernel.Batch) error {
 		}
 	}
 	p.More = len(found) == p.Limit
-	for _, part := range []func(*kernel.Purge) error{t.dropReceipts, t.dropStrayCards, t.dropStrayBlobs} {
+	// Receipts are the last: from there on nobody else can have an answer saved.
+	for _, part := range []func(*kernel.Purge) error{t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts} {
 		if err := part(p); err != nil {
 			return err
 		}
@@ -187,8 +188,15 @@ func (t *Tx) dropReceipts(p *kernel.Purge) error {
 		found = append(found, e)
 		return err
 	})
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return t.read(err, "old receipts")
+	}
+	sessions := make([]string, len(found))
+	for i, e := range found {
+		sessions[i] = e.session
+	}
+	if err := t.unchain(sessions); err != nil {
+		return err
 	}
 	for _, e := range found {
 		if err := t.forget(e); err != nil {

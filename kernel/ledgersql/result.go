@@ -124,14 +124,5 @@ func (t *Tx) saveTrail(b *kernel.Batch) error {
 			return err
 		}
 	}
-	for i := range b.Receipts {
-		r := &b.Receipts[i]
-		err := t.put("a receipt of the call "+r.Call, `INSERT INTO receipts
-			(session_id, call_id, question, decision, given_by, surface, at, shown, language) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			r.Session, r.Call, r.Question, r.Decision, r.By, r.Surface, stamp(r.At), r.Shown, r.Language)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.saveReceipts(b)
 }

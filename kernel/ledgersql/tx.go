@@ -23,6 +23,8 @@ type Tx struct {
 	used bool
 	// told: HoldEvents was run.
 	told bool
+	// chained: HoldAudit was run.
+	chained bool
 	// over: fn has returned; the transaction may be somebody else's by now.
 	over bool
 	// failed is the first failure of a write or of the database. After it nothing more

@@ -21,11 +21,13 @@ var dialect = ledgersql.Dialect{
 	Among: func(column, parameter string) string { return column + " = ANY(" + parameter + ")" },
 	List:  func(texts []string) any { return texts },
 	Claim: func(tables string) string { return " FOR NO KEY UPDATE OF " + tables + claims },
+	Hash:  func(text string) string { return "encode(sha256(convert_to(" + text + ", 'UTF8')), 'hex')" },
 
 	HoldBlob: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
 	HoldTurns: `SELECT turn_id FROM turns WHERE turn_id IN (
 			SELECT turn_id FROM turns WHERE session_id = ANY($1) UNION SELECT turn_id FROM reports WHERE call_id = ANY($2))
 		ORDER BY turn_id FOR NO KEY UPDATE`,
+	HoldAudit: `SELECT pg_advisory_xact_lock(hashtextextended('earshot: audit ' || current_schema(), 0))`,
 	// A shared lock says to everybody: a transaction is under way that will number rows of
 	// events, none of them below this. Nobody waits for it; settled reads it.
 	HoldEvents: `SELECT pg_advisory_xact_lock_shared('events_id_seq'::regclass::oid::bigint::bit(32)::int, (` + lastEvent + `)::bit(32)::int)

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/postgres"
 	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
+	"github.com/earshot-dev/earshot/kernel/storetest"
 )
 
 // outside runs statements as another program would, with the ledger's own rights.
@@ -94,7 +95,10 @@ func TestOlderLedger(t *testing.T) {
 		must(t, save(t.Context(), s, kernel.Batch{Turn: r}))
 	}
 	must(t, s.Close())
-	outside(t, dsn, "ALTER TABLE results ADD CONSTRAINT results_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns",
+	outside(t, dsn, "DROP TABLE audit", "ALTER TABLE receipts DROP COLUMN salt, DROP COLUMN entry",
+		`INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language)
+			VALUES ('sess_old', 'tc_old', 1, 'accept', 'ann', '', 5, '', '')`,
+		"ALTER TABLE results ADD CONSTRAINT results_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns",
 		"ALTER TABLE reports ADD CONSTRAINT reports_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns", "DROP TABLE agenda", "ALTER TABLE turns DROP COLUMN ended", "ALTER TABLE turns DROP COLUMN imported",
 		"CREATE INDEX turns_open ON turns (created, turn_id) WHERE status <> 'ended'",
 		"CREATE INDEX turns_owner ON turns (owner, created, turn_id) WHERE status <> 'ended'",
@@ -103,7 +107,12 @@ func TestOlderLedger(t *testing.T) {
 		"CREATE INDEX turns_claim ON turns (agent, claim_at, turn_id) WHERE claim_at IS NOT NULL",
 		"CREATE INDEX turns_worker ON turns (worker) WHERE worker <> ''",
 		"DELETE FROM goose_db_version WHERE version_id > 6")
-	must(t, open(t, dsn).View(t.Context(), func(tx kernel.Tx) error {
+	s = open(t, dsn)
+	must(t, save(t.Context(), s, storetest.Answered(1)))
+	if r := storetest.Audit(t, s); r.Older != 1 || r.Entries != 1 {
+		t.Errorf("the audit chain: %+v, want an older receipt and an entry for the new one", r)
+	}
+	must(t, s.View(t.Context(), func(tx kernel.Tx) error {
 		for want, f := range map[string]kernel.TurnFilter{
 			"[turn_due]":  {Due: time.UnixMicro(9)},
 			"[turn_free]": {Free: time.UnixMicro(9), Agent: free.State.Agent},

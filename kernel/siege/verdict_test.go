@@ -12,6 +12,8 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/kernel/postgres"
+	"github.com/earshot-dev/earshot/kernel/storetest"
 )
 
 // verdict holds against each other what the ledger says, what the events tell, and what was
@@ -42,6 +44,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 	v.nothingWithoutConsent(ctx)
 	v.nothingLeft(ctx)
 	v.wellTold(ctx)
+	v.chained(ctx, dsn)
 	return v
 }
 
@@ -189,6 +192,19 @@ func (v *verdict) wellTold(ctx context.Context) {
 		if found.Severity == aaep.SeverityError {
 			v.t.Errorf("at the end: %v", found)
 		}
+	}
+}
+
+// chained: each answer has its entry in the audit chain, and the chain is whole.
+func (v *verdict) chained(ctx context.Context, dsn string) {
+	store, err := postgres.Open(ctx, postgres.Options{DSN: dsn})
+	must(v.t, err)
+	defer func() { must(v.t, store.Close()) }()
+	report := storetest.Audit(v.t, store)
+	var receipts int64
+	must(v.t, v.pg.QueryRow(ctx, `SELECT count(*) FROM receipts`).Scan(&receipts))
+	if report.Receipts != receipts || report.Older != 0 || receipts < int64(len(v.yes)) {
+		v.t.Errorf("the audit chain %+v, of %d receipts and %d answers", report, receipts, len(v.yes))
 	}
 }
 

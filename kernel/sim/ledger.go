@@ -61,6 +61,7 @@ type tables struct {
 	grants    map[startKey]kernel.Grant
 	edges     map[string]int              // of a call: only counted
 	receipts  map[string][]kernel.Receipt // of a session
+	audit     []utp.AuditEntry            // without the receipts
 	sealed    map[string][]kernel.Sealed
 	tools     map[string]kernel.Tool
 	wishes    map[string]kernel.Wish
@@ -130,7 +131,7 @@ func (r *tables) copied() *tables {
 	c.made, c.dead, c.receipts = maps.Clone(r.made), maps.Clone(r.dead), clipped(r.receipts)
 	c.wishes, c.counters, c.blobs = maps.Clone(r.wishes), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
-	c.order = slices.Clip(r.order)
+	c.order, c.audit = slices.Clip(r.order), slices.Clip(r.audit)
 	return &c
 }
 

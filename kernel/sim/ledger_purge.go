@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 const (
@@ -172,6 +173,9 @@ func (t *tx) forget(p *kernel.Purge) {
 	for _, row := range found {
 		s := row.rec.State
 		ofTurn := func(call string) bool { return t.rows.calls[call] == s.Turn }
+		for _, r := range t.rows.receipts[s.Session] {
+			t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
+		}
 		remove(t, t.rows.receipts, s.Session)
 		removeIf(t, t.rows.consents, func(_ int, c given) bool { return ofTurn(c.Call) })
 		removeIf(t, t.rows.agreed, func(call string, _ int) bool { return ofTurn(call) })

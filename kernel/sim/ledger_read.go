@@ -318,7 +318,31 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if f.Wish != "" {
 		b.Wish = t.rows.wishes[f.Wish]
 	}
+	if f.Audit.Limit > 0 {
+		b.Audit = t.audited(f.Audit)
+	}
 	return b, nil
+}
+
+// audited reads a page of the audit chain. Every receipt of this ledger has its entry.
+func (t *tx) audited(f kernel.AuditFilter) []utp.AuditEntry {
+	receipts := map[int64]utp.AuditReceipt{}
+	for _, rows := range t.rows.receipts {
+		for _, r := range rows {
+			receipts[r.Entry] = r.Audited()
+		}
+	}
+	chain := slices.Clone(t.rows.audit[min(max(f.After, 0), int64(len(t.rows.audit))):])
+	if f.Newest {
+		slices.Reverse(chain)
+	}
+	chain = firstOf(chain, f.Limit)
+	for i := range chain {
+		if r, is := receipts[chain[i].N]; is {
+			chain[i].Receipt = &r
+		}
+	}
+	return chain
 }
 
 // Results implements [kernel.Tx].

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // Save implements [kernel.Tx].
@@ -191,9 +193,24 @@ func (t *tx) saveTrail(b kernel.Batch) error {
 		put(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
 	}
 	for _, r := range b.Receipts {
+		r.Entry = t.chain(utp.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
 		put(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
 	}
 	return nil
+}
+
+// chain appends an entry to the audit chain and returns its number.
+func (t *tx) chain(e utp.AuditEntry) int64 {
+	before := t.rows.audit
+	t.undo = append(t.undo, func() { t.rows.audit = before })
+	link := ""
+	if n := len(before); n > 0 {
+		link = before[n-1].Link
+	}
+	e.N, e.At = int64(len(before)+1), time.UnixMicro(t.now().UnixMicro()).UTC()
+	e.Link = audit.Link(link, e)
+	t.rows.audit = append(slices.Clip(before), e)
+	return e.N
 }
 
 func (t *tx) saveSealed(b kernel.Batch) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // end judges what is left when nothing more happens.
@@ -37,6 +38,23 @@ func (j *judge) end() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(j.calls)) {
 		j.told(id, j.calls[id])
+	}
+	j.audited()
+}
+
+// audited: every answer has its entry in the audit chain, and the chain is whole.
+func (j *judge) audited() {
+	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
+	rows := j.w.ledger.rows
+	for _, e := range (&tx{rows: rows}).audited(kernel.AuditFilter{Limit: len(rows.audit)}) {
+		v.Next(e)
+	}
+	receipts := 0
+	for _, kept := range rows.receipts {
+		receipts += len(kept)
+	}
+	if r := v.End(utp.AuditUnchained{}); r.Receipts != int64(receipts) {
+		j.brokenf("the audit chain has the entries of %d receipts; there are %d", r.Receipts, receipts)
 	}
 }
 

@@ -127,4 +127,5 @@ var dialect = ledgersql.Dialect{
 		return string(list)
 	},
 	Claim: func(string) string { return "" },
+	Hash:  func(text string) string { return hashFunction + "(" + text + ")" },
 }

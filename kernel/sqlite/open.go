@@ -162,6 +162,9 @@ func dial(ctx context.Context, path string, p purpose) (*conn, error) {
 	name := url.URL{Scheme: "file", OmitHost: true, Path: where, RawQuery: url.Values{
 		"_pragma": p.pragmas(), "_txlock": {"immediate"}, "_defensive": {"1"},
 	}.Encode()}
+	if err := extend(); err != nil {
+		return nil, border("opening "+path, err)
+	}
 	connector, err := driver.NewConnector(name.String())
 	if err != nil {
 		return nil, border("opening "+path, err)

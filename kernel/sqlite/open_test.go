@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/kernel/storetest"
 )
 
 // filled makes a ledger of some size, closed, and returns its folder.
@@ -130,8 +131,8 @@ func TestNewerLedger(t *testing.T) {
 	outside(t, ledgerIn(dir), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (42, 1)")
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: dir})
 	var newer *ledgersql.VersionError
-	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 8 || newer.Path != ledgerIn(dir) {
-		t.Errorf("got %v, want a VersionError with 42 and 8", err)
+	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 9 || newer.Path != ledgerIn(dir) {
+		t.Errorf("got %v, want a VersionError with 42 and 9", err)
 	}
 }
 
@@ -139,7 +140,8 @@ func TestNewerLedger(t *testing.T) {
 func TestOlderLedger(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 3)
-	outside(t, ledgerIn(dir), "DROP TABLE agenda", "DROP INDEX turns_open", "DROP INDEX turns_owner", "DROP INDEX turns_content", "ALTER TABLE turns DROP COLUMN ended", "ALTER TABLE turns DROP COLUMN imported",
+	outside(t, ledgerIn(dir), "DROP TABLE audit", "DROP INDEX receipts_entry", "ALTER TABLE receipts DROP COLUMN salt", "ALTER TABLE receipts DROP COLUMN entry",
+		"DROP TABLE agenda", "DROP INDEX turns_open", "DROP INDEX turns_owner", "DROP INDEX turns_content", "ALTER TABLE turns DROP COLUMN ended", "ALTER TABLE turns DROP COLUMN imported",
 		"CREATE INDEX turns_open ON turns (created, turn_id) WHERE status <> 'ended'", "DROP INDEX turns_erased",
 		"ALTER TABLE turns DROP COLUMN erased_at",
 		"DROP INDEX receipts_session", "DROP INDEX outbox_session", "DROP INDEX outbox_dead", "DROP INDEX cards_created",
@@ -148,7 +150,8 @@ func TestOlderLedger(t *testing.T) {
 		"DROP TABLE people", "DROP INDEX questions_open", "ALTER TABLE turns DROP COLUMN summary",
 		"ALTER TABLE turns DROP COLUMN worker",
 		"ALTER TABLE turns DROP COLUMN due_at", "ALTER TABLE turns DROP COLUMN claim_at", "ALTER TABLE outbox DROP COLUMN created", "DELETE FROM goose_db_version WHERE version_id > 1")
-	outside(t, ledgerIn(dir),
+	outside(t, ledgerIn(dir), `INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language)
+			VALUES ('sess_old', 'tc_old', 1, 'accept', 'ann', '', 5, '', '')`,
 		`INSERT INTO calls SELECT 'tc_old', min(turn_id), '', '', '', '', '', '', '', '', NULL, '', 0, '', '{}' FROM turns`,
 		`INSERT INTO cards VALUES ('card_a', 'p', 't', 'a', 'tc_old', '{}', '{"agent_turn_id": "turn_b"}', 1), ('card_b', 'p', 't', 'a', 'tc_none', '{}', '{"agent_turn_id": "turn_b"}', 1),
 			('card_c', 'p', 't', 'a', '', '{}', '{', 1), ('card_d', 'p', 't', 'a', '', NULL, '{"agent_turn_id": 7}', 1)`)
@@ -170,6 +173,12 @@ func TestOlderLedger(t *testing.T) {
 	}
 	if err := save(t.Context(), s, kernel.Batch{Wishes: []kernel.Wish{{Person: "ann", AnswerSeconds: 60}}}); err != nil {
 		t.Error(err)
+	}
+	if err := save(t.Context(), s, storetest.Answered(1)); err != nil {
+		t.Error(err)
+	}
+	if r := storetest.Audit(t, s); r.Older != 1 || r.Entries != 1 {
+		t.Errorf("the audit chain: %+v, want an older receipt and an entry for the new one", r)
 	}
 	shut(t, s)
 }

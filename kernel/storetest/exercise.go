@@ -37,6 +37,7 @@ func Exercise(t *testing.T, open func(t *testing.T) kernel.Store) {
 		{"counters", counterCases()},
 		{"wishes", wishCases()},
 		{"retention", retentionCases()},
+		{"audit", auditCases()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -116,6 +116,7 @@ func (l *ledger) bare(n int, b kernel.Batch) {
 	}
 	l.view(func(tx kernel.Tx) error {
 		beside, err := tx.Beside(kernel.BesideFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
+		beside.Receipts = l.unnumbered(beside.Receipts)
 		same(l, "beside", beside, kernel.Beside{Receipts: b.Receipts})
 		return err
 	})

@@ -126,7 +126,7 @@ func everything(n int) kernel.Batch {
 		Edges: []kernel.Edge{{Call: id("tc", n), Primitive: "tool_call", Phase: "request", Source: "tidy", Target: "tool.files", At: at(n)}},
 		Receipts: []kernel.Receipt{{
 			Session: session, Call: id("tc", n), Question: n, Decision: "accept", By: "ann", Surface: "terminal",
-			At: at(n), Shown: digest("shown", n), Language: "de",
+			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),
 		}},
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
 		Late:   []kernel.Report{report(n)},
@@ -198,7 +198,7 @@ func fillScalar(path string, v reflect.Value, n int) {
 func given() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
-		"Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
+		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
 	}
@@ -263,6 +263,7 @@ func readBack(l *ledger, n int, b kernel.Batch) {
 			return err
 		}
 		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person})
+		beside.Receipts = l.unnumbered(beside.Receipts)
 		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0]})
 		return err
 	})

@@ -1,0 +1,90 @@
+package kernel_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
+)
+
+// audited verifies the chain of answers by the kernel's own requests, and returns it.
+func (w *world) audited() []utp.AuditEntry {
+	w.t.Helper()
+	var all []utp.AuditEntry
+	v := audit.Verifier{Found: func(f audit.Finding) { w.t.Errorf("the audit chain: %+v", f) }}
+	err := v.Read(func(after int64) (utp.AuditAnswer, error) {
+		a, err := operate[utp.AuditAnswer](w, utp.OpAudit, utp.AuditRequest{After: after})
+		all = append(all, a.Entries...)
+		return a, err
+	})
+	newest, herr := operate[utp.AuditAnswer](w, utp.OpAudit, utp.AuditRequest{Head: true})
+	if err != nil || herr != nil {
+		w.t.Fatal(err, herr)
+	}
+	report := v.End(newest.Unchained)
+	if last := slices.Concat(newest.Entries, []utp.AuditEntry{{}})[0]; last.N != report.Head.N || last.Link != report.Head.Link {
+		w.t.Errorf("the head is %+v, and the last entry %+v", last, report.Head)
+	}
+	return all
+}
+
+// TestAnswersAreChained: each answer has an entry, which commits to its receipt with a salt that
+// is its own and stands nowhere else; a call that nobody is asked about has none.
+func TestAnswersAreChained(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(look), one(burn))
+		a := w.begin()
+		q := w.accepts()
+		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
+			t.Fatal(err)
+		}
+		w.cancelled(a.Turn)
+		all := w.audited()
+		if len(all) != 2 {
+			t.Fatalf("the chain has %d entries, want one of the yes and one of taking it back", len(all))
+		}
+		for i, want := range []string{"accept ada", "undo bob"} {
+			r := all[i].Receipt
+			if r == nil || r.Decision+" "+r.By != want || len(r.Salt) != 32 || strings.Trim(r.Salt, "0123456789abcdef") != "" {
+				t.Errorf("entry %d: %+v of %+v, want %s", i+1, all[i], r, want)
+				continue
+			}
+			for _, table := range []string{"audit", "events", "cards", "turns", "outbox", "results"} {
+				if n := w.cell(`SELECT count(*) FROM ` + table + ` AS t WHERE instr(json_array(` + w.columns(table) + `), '` + r.Salt + `') > 0`); n != "0" {
+					t.Errorf("the salt of entry %d stands in %s rows of %s", i+1, n, table)
+				}
+			}
+		}
+		if all[0].Receipt.Salt == all[1].Receipt.Salt {
+			t.Error("two receipts have one salt")
+		}
+	})
+}
+
+// columns are the columns of a table, as texts.
+func (w *world) columns(table string) string {
+	w.t.Helper()
+	var all []string
+	for _, row := range w.query(w.now.path, `SELECT name FROM pragma_table_info('`+table+`')`) {
+		all = append(all, "CAST("+row[0]+" AS text)")
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestAuditPages: a chain that is longer than one answer holds is handed out in pages.
+func TestAuditPages(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		const many = 501
+		b := kernel.Batch{Receipts: slices.Repeat([]kernel.Receipt{{Session: "sess_x", Call: "tc_x", By: "ada", At: w.clock.now()}}, many)}
+		err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.audited()); n != many {
+			t.Errorf("%d entries, want %d", n, many)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The kinds of entries.
+const (
+	// Answer stands for a receipt.
+	Answer = "answer"
+	// Forgotten says that retention has dropped the receipt of an answer.
+	Forgotten = "forgotten"
+)
+
+// LinkDomain begins every text that a link is the digest of, and LinkBreak stands between its
+// parts, none of which has one in it. They are here for ledgers that put the text together in
+// their own language; [Link] says in which order.
+const (
+	LinkDomain = "earshot-audit-link-1"
+	LinkBreak  = " "
+)
+
+// receiptDomain begins every text that a commitment is the digest of.
+const receiptDomain = "earshot-audit-receipt-1"
+
+// Link is the link of an entry behind one with the link previous; "" is before the first. It
+// is the SHA-256 in hex of the domain, previous, n, kind, at (microseconds since 1970), of and
+// commitment, with a break between each two.
+func Link(previous string, e utp.AuditEntry) string {
+	return digest(strings.Join([]string{
+		LinkDomain, previous, strconv.FormatInt(e.N, 10), e.Kind, strconv.FormatInt(e.At.UnixMicro(), 10), strconv.FormatInt(e.Of, 10), e.Commitment,
+	}, LinkBreak))
+}
+
+// Commitment is the SHA-256 in hex of a receipt with its salt: of each part its length in
+// bytes, a colon, the part and a comma, so that no two receipts have the same text. What a
+// ledger cannot keep in a text counts as what it keeps instead.
+func Commitment(r utp.AuditReceipt) string {
+	var text strings.Builder
+	text.WriteString(receiptDomain)
+	for _, part := range []string{
+		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
+		strconv.FormatInt(r.At.UnixMicro(), 10), r.Shown, r.Language,
+	} {
+		part = storable(part)
+		text.WriteString(strconv.Itoa(len(part)) + ":" + part + ",")
+	}
+	return digest(text.String())
+}
+
+// storable is a text as every ledger can keep it: one of them keeps neither broken UTF-8 nor
+// NUL, and what it answers instead has to fit as well.
+func storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\x00", string(utf8.RuneError))
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

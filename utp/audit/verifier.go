@@ -1,0 +1,269 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Head is an entry by its number and its link. Who notes the newest one elsewhere can show
+// later that all up to it is still what it was.
+type Head struct {
+	N    int64  `json:"n"`
+	Link string `json:"link"`
+}
+
+// Flaw names what is wrong with a chain.
+type Flaw string
+
+// The flaws.
+const (
+	Gap         Flaw = "gap"          // a number is missing
+	Repeat      Flaw = "repeat"       // a number comes again, or after a larger one
+	Unknown     Flaw = "unknown"      // an entry of no kind that there is
+	Broken      Flaw = "broken"       // a link does not follow from the one before it
+	Altered     Flaw = "altered"      // a receipt is not the one that was committed to
+	Missing     Flaw = "missing"      // a receipt is gone, and no entry says that it was forgotten
+	Baseless    Flaw = "baseless"     // something was forgotten that is no answer before it
+	Again       Flaw = "again"        // a receipt was forgotten twice
+	Still       Flaw = "still"        // a receipt that was forgotten is there
+	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is no answer
+	Unchained   Flaw = "unchained"    // receipts have no entry, and are not older than the chain
+	Cut         Flaw = "cut"          // the chain ends before the head that was noted
+	Rewritten   Flaw = "rewritten"    // the entry of the head that was noted has another link
+	Unreachable Flaw = "unreachable"  // the entry of the head that was noted is not in the chain
+)
+
+// Finding is one flaw: where it is, what was found, what that means and what to do. N is 0
+// where it is at no single entry.
+type Finding struct {
+	N     int64  `json:"n,omitzero"`
+	Flaw  Flaw   `json:"flaw"`
+	Found string `json:"found"`
+	Means string `json:"means"`
+	Do    string `json:"do"`
+}
+
+// Report says what was read.
+type Report struct {
+	Entries   int64 `json:"entries"`
+	Answers   int64 `json:"answers"`
+	Receipts  int64 `json:"receipts"`  // of the answers, those that are still there
+	Forgotten int64 `json:"forgotten"` // receipts that retention has dropped
+	// Older are receipts from before the chain: nothing is known of them.
+	Older    int64 `json:"older"`
+	Findings int64 `json:"findings"`
+	Head     Head  `json:"head"` // of the last entry; the zero value of an empty chain
+}
+
+// Verifier reads a chain from its first entry to its last and tells what is wrong with it. It
+// never stops at the first flaw: behind one, it goes on from what the entry itself says. It
+// keeps two bits for each entry that it has read, and the findings not at all.
+type Verifier struct {
+	// Found hears of each flaw as it is found. Default: they are only counted.
+	Found func(Finding)
+	// Known is the head that was noted earlier; without a number there is none.
+	Known Head
+	// Started is the number of the newest entry when the reading began. Where the chain is
+	// read in pages while the ledger goes on, a receipt may be there on one page and be said
+	// to be forgotten on a later one: from an entry behind Started on, that is no flaw. 0 is
+	// for a chain that is read at one instant.
+	Started int64
+
+	report   Report
+	answers  answers
+	met      bool // the known head was met
+	hurtHere bool // a gap or a repeat stands between this entry and the one before
+}
+
+// Next takes the next entry.
+func (v *Verifier) Next(e utp.AuditEntry) {
+	v.place(e)
+	if link := Link(v.report.Head.Link, e); link != e.Link && !v.hurtHere {
+		v.find(e.N, Broken, fmt.Sprintf("the link %.16s…, where %.16s… follows from entry %d", e.Link, link, v.report.Head.N),
+			"this entry or the one before it was altered, or one was put in between", askOthers)
+	}
+	v.report.Entries++
+	v.report.Head = Head{N: e.N, Link: e.Link}
+	switch e.Kind {
+	case Answer:
+		v.answer(e)
+	case Forgotten:
+		v.forgotten(e)
+	default:
+		v.find(e.N, Unknown, fmt.Sprintf("an entry of the kind %.32q", e.Kind), "a newer program wrote it, or it was altered", "verify with the program that the server runs")
+	}
+	v.compare(e)
+}
+
+// Read takes all entries, page by page: each call of page gets the number of the last entry so
+// far, and returns those behind it, in their order.
+func (v *Verifier) Read(page func(after int64) (utp.AuditAnswer, error)) error {
+	for {
+		a, err := page(v.report.Head.N)
+		if err != nil {
+			return err
+		}
+		for _, e := range a.Entries {
+			v.Next(e)
+		}
+		if !a.More || len(a.Entries) == 0 {
+			return nil
+		}
+	}
+}
+
+const askOthers = "keep the ledger as it is, and compare it with a backup from before"
+
+// place judges the number of an entry. What has no place has no link that could be judged.
+func (v *Verifier) place(e utp.AuditEntry) {
+	last := v.report.Head.N
+	v.hurtHere = e.N != last+1
+	switch {
+	case e.N > last+1:
+		v.find(e.N, Gap, fmt.Sprintf("entry %d behind entry %d", e.N, last), fmt.Sprintf("%d of the entries between them are gone", e.N-last-1), askOthers)
+	case e.N <= last:
+		v.find(e.N, Repeat, fmt.Sprintf("entry %d behind entry %d", e.N, last), "an entry was added by something else than this program", askOthers)
+	}
+}
+
+func (v *Verifier) answer(e utp.AuditEntry) {
+	v.report.Answers++
+	if e.Receipt == nil {
+		v.answers.set(e.N, gone)
+		return
+	}
+	v.report.Receipts++
+	v.answers.set(e.N, there)
+	if Commitment(*e.Receipt) != e.Commitment {
+		v.find(e.N, Altered, fmt.Sprintf("a receipt of the call %.64s that is not the one that was answered", e.Receipt.Call),
+			"the receipt was altered after the answer, or the entry was", askOthers)
+	}
+}
+
+func (v *Verifier) forgotten(e utp.AuditEntry) {
+	v.report.Forgotten++
+	if e.Receipt != nil {
+		v.find(e.N, OutOfPlace, "a receipt at an entry that says that one was forgotten", "the receipt was moved from its own entry", askOthers)
+	}
+	before := none
+	if e.Of < e.N {
+		before = v.answers.of(e.Of)
+	}
+	switch before {
+	case none:
+		v.find(e.N, Baseless, fmt.Sprintf("the receipt of entry %d is said to be forgotten", e.Of), "no answer with that number was read before", askOthers)
+		return
+	case over:
+		v.find(e.N, Again, fmt.Sprintf("the receipt of entry %d is said to be forgotten a second time", e.Of), "an entry was added by something else than this program", askOthers)
+	case there:
+		if v.Started == 0 || e.N <= v.Started {
+			v.find(e.Of, Still, fmt.Sprintf("a receipt that entry %d says was forgotten", e.N), "it should be gone and was put back, or it was never removed",
+				"see whether part of a backup was brought back, and remove the receipt if so")
+		}
+	case gone:
+	}
+	v.answers.set(e.Of, over)
+}
+
+// compare holds an entry against the head that was noted.
+func (v *Verifier) compare(e utp.AuditEntry) {
+	if v.Known.N == 0 || e.N != v.Known.N {
+		return
+	}
+	v.met = true
+	if e.Link != v.Known.Link {
+		v.find(e.N, Rewritten, fmt.Sprintf("the link %.16s…, where %.16s… was noted", e.Link, v.Known.Link),
+			"the chain up to here was made anew since, or this is another ledger", askOthers)
+	}
+}
+
+// End says what only shows when all was read, and what was read. Unchained is what the ledger
+// says of receipts without an entry.
+func (v *Verifier) End(unchained utp.AuditUnchained) Report {
+	for n := range v.answers.gone {
+		v.find(n, Missing, "no receipt of this answer, and no entry that says that it was forgotten", "the receipt was removed by something else than retention", askOthers)
+	}
+	if unchained.Later > 0 {
+		v.find(0, Unchained, fmt.Sprintf("receipts that no entry stands for, and that are not older than the chain: %d", unchained.Later),
+			"they were put in by something else than this program, or the end of the chain was cut off", askOthers)
+	}
+	last := v.report.Head.N
+	switch {
+	case v.Known.N == 0 || v.met:
+	case v.Known.N > last:
+		v.find(v.Known.N, Cut, fmt.Sprintf("a chain that ends with entry %d, where %d was noted", last, v.Known.N),
+			"its end was cut off, or the ledger was restored from an older backup", "see `earshot doctor` and whoever restored it; the answers since are not in this ledger")
+	default:
+		v.find(v.Known.N, Unreachable, "no entry with the number that was noted", "it was removed", askOthers)
+	}
+	v.report.Older = unchained.Older
+	return v.report
+}
+
+func (v *Verifier) find(n int64, flaw Flaw, found, means, do string) {
+	v.report.Findings++
+	if v.Found != nil {
+		v.Found(Finding{N: n, Flaw: flaw, Found: found, Means: means, Do: do})
+	}
+}
+
+// fate is what has become of an answer's receipt.
+type fate byte
+
+const (
+	none  fate = iota // there is no answer with that number
+	there             // it is there
+	gone              // it is not there, and nothing says yet that it was forgotten
+	over              // it was forgotten
+)
+
+// answers keeps the fates of all answers, two bits each. The numbers of a chain that was
+// altered may be far apart: a block is made only for numbers that are there.
+type answers struct{ blocks map[int64]*block }
+
+// blockSize is how many fates a block has.
+const blockSize, bits = 1 << 12, 2
+
+type block [blockSize * bits / 8]byte
+
+// where is the block of a number, the byte in it, and how far the bits stand from its right.
+func where(n int64) (base int64, at, shift int) {
+	in := int(n & (blockSize - 1))
+	return n &^ (blockSize - 1), in * bits / 8, in * bits % 8
+}
+
+func (a *answers) of(n int64) fate {
+	base, at, shift := where(n)
+	b := a.blocks[base]
+	if b == nil {
+		return none
+	}
+	return fate(b[at] >> shift & (1<<bits - 1))
+}
+
+func (a *answers) set(n int64, is fate) {
+	if a.blocks == nil {
+		a.blocks = map[int64]*block{}
+	}
+	base, at, shift := where(n)
+	b := a.blocks[base]
+	if b == nil {
+		b = new(block)
+		a.blocks[base] = b
+	}
+	b[at] = b[at]&^((1<<bits-1)<<shift) | byte(is)<<shift
+}
+
+// gone goes through the answers whose receipt is gone and was not forgotten, in their order.
+func (a *answers) gone(yield func(int64) bool) {
+	for _, base := range slices.Sorted(maps.Keys(a.blocks)) {
+		for n := base; n < base+blockSize; n++ {
+			if a.of(n) == gone && !yield(n) {
+				return
+			}
+		}
+	}
+}
