@@ -100,7 +100,7 @@ func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lea
 	calm := time.NewTimer(0)
 	defer calm.Stop()
 	moved := c.moved
-	for {
+	for ctx.Err() == nil { // a beat may be due as well by the time that the last one is given up
 		select {
 		case <-ctx.Done():
 			return
@@ -110,9 +110,19 @@ func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lea
 		case <-moved:
 		case <-due.C:
 		}
+		heard(c.moved) // this one beat carries the progress and renews the lease
+		heard(due.C)
 		moved = nil
 		calm.Reset(progressPause)
 		s.beatOnce(ctx, held, c, lease/6)
+	}
+}
+
+// heard takes what a channel holds, if it holds something.
+func heard[T any](c <-chan T) {
+	select {
+	case <-c:
+	default:
 	}
 }
 

@@ -38,6 +38,9 @@ const (
 	renewals = 3
 	// maxRefused is how often a result may lack what the turn requires.
 	maxRefused = 5
+	// atOnce is how long a planner may take before anybody looks after its turn: of one that
+	// answers at once, a look would come too late.
+	atOnce = 5 * time.Millisecond
 	// grace is how long giving a turn back may take at the end.
 	grace = 2 * time.Second
 )
@@ -154,6 +157,7 @@ func (h *held) keep(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		wait(ctx, nil, atOnce)
 		for ctx.Err() == nil {
 			rung := wait(ctx, h.bell, max(0, h.lease/renewals-time.Since(h.renewed)))
 			if ctx.Err() != nil {
