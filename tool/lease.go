@@ -94,8 +94,12 @@ func (s *Service) beat(ctx context.Context, held utp.OwnerRequest, c *Call, leas
 // progressPause is the least time between two beats that only carry progress.
 const progressPause = 200 * time.Millisecond
 
+// beforeLimits is how much sooner than after a third of the lease a beat is due: it must not be
+// left to chance whether one is sent at the very instant at which a time limit ends the work.
+const beforeLimits = time.Millisecond
+
 func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) {
-	due := time.NewTicker(max(lease/3, time.Millisecond))
+	due := time.NewTicker(max(lease/3-beforeLimits, time.Millisecond))
 	defer due.Stop()
 	calm := time.NewTimer(0)
 	defer calm.Stop()
