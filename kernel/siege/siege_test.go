@@ -151,14 +151,17 @@ func (s *siege) hub() *bus.Client {
 // until there have been so many calls.
 func (s *siege) besiege(long time.Duration, calls int, under *atomic.Int64) {
 	s.t.Helper()
-	const rounds = 52 // of the longest siege; a shorter one has fewer, as often
-	each := max(long/time.Duration(rounds*len(s.others)), 500*time.Millisecond)
+	const (
+		rounds = 52 // of the longest siege; a shorter one has fewer, as often
+		breath = 500 * time.Millisecond
+	)
+	each := max(long/time.Duration(rounds*len(s.others)), breath)
 	began, n := time.Now(), 0
 	for time.Since(began) < long || s.made() < calls {
 		for _, i := range rand.Perm(len(s.others)) {
 			under.Store(s.unfinished())
 			due := began.Add(time.Duration(n+1) * each) // a kill's own time is not added
-			pause(s.t.Context(), max(time.Until(due), each/2))
+			pause(s.t.Context(), max(time.Until(due), breath))
 			s.others[i].kill()
 			if n++; n%(rounds*len(s.others)/busDeath) == rounds*len(s.others)/busDeath/2 || n == len(s.others) {
 				s.bus.kill()
