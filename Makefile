@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 GO ?= go
-TIMEOUT ?= 20m
+TIMEOUT ?= 30m
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 CALLS ?= 10000
