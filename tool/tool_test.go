@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -701,4 +702,26 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
+}
+
+// TestNoBeatAfterTheEnd: a beat that fell due while another was waited for is not sent when the
+// work ends meanwhile, not even now and then.
+func TestNoBeatAfterTheEnd(t *testing.T) {
+	const calls = 20
+	run := func(_ context.Context, c *tool.Call) (tool.Result, error) {
+		<-time.After(9 * time.Second)
+		c.Progress(0.5)
+		<-time.After(3 * time.Second)
+		return tool.Result{}, nil
+	}
+	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
+		k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		for n := range calls {
+			k.command("tc_"+strconv.Itoa(n), "run")
+			pass(time.Minute)
+		}
+		if beats, ends := k.count(utp.OpBeat), k.count(utp.OpFinish); beats != calls || ends != calls {
+			t.Errorf("%d beats and %d ends of %d calls; want one of each", beats, ends, calls)
+		}
+	})
 }

@@ -708,3 +708,36 @@ func TestTurnsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// ringing is a planner that answers at once, while the bell rings.
+type ringing struct {
+	steps
+
+	ring func()
+}
+
+func (r *ringing) Next() (worker.Move, error) {
+	r.ring()
+	synctest.Wait() // for whoever hears it
+	return r.steps.Next()
+}
+
+// TestAnswersAtOnce: nobody looks after a turn whose planner has answered by then, not even now
+// and then.
+func TestAnswersAtOnce(t *testing.T) {
+	const many = 30
+	var bell func(turn string)
+	plan := func(jsontext.Value) (worker.Planner, error) {
+		return &ringing{steps: steps{n: many}, ring: func() { bell("turn_1") }}, nil
+	}
+	working(t, func(k *kernel) { k.needs, k.turn.Turn = 0, "" }, plan, func(t *testing.T, k *kernel) {
+		k.mu.Lock()
+		bell, k.turn.Turn = k.ring, "turn_1"
+		k.mu.Unlock()
+		pass(time.Minute)
+		k.delivered()
+		if n := k.count(utp.OpResume); n != many {
+			t.Errorf("%d looks at a turn of %d steps; want one for each", n, many)
+		}
+	})
+}
