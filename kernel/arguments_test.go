@@ -35,7 +35,7 @@ func (w *world) hand() *hand {
 	if err := rpc.Ask(w.ctx, h.conn, utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: "wrk_hand"}, &a); err != nil || a.Turn == "" {
 		w.t.Fatalf("claimed %+v, %v", a, err)
 	}
-	h.at = utp.WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: "wrk_hand"}
+	h.at, h.step = a.Held("wrk_hand"), a.Step
 	return h
 }
 
@@ -71,7 +71,7 @@ func (h *hand) results() []utp.CallResult {
 	if err := rpc.Ask(h.w.ctx, h.conn, utp.OpResume, h.at, &a); err != nil || a.Waiting != 0 {
 		h.w.t.Fatalf("resumed: %+v, %v", a, err)
 	}
-	h.at.Epoch = a.Epoch
+	h.at.Epoch, h.at.Nonce = a.Epoch, a.Nonce
 	var page utp.TranscriptAnswer
 	if err := rpc.Ask(h.w.ctx, h.conn, utp.OpTranscript, utp.TranscriptRequest{WorkerRequest: h.at}, &page); err != nil {
 		h.w.t.Fatal(err)

@@ -137,7 +137,11 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		return TurnRef{Turn: row.Turn}, err
 	}, func(s *step) error {
 		a = utp.ClaimAnswer{}
-		if err := s.feed(turn.Claim{Worker: worker, Lease: k.o.WorkerLease}); err != nil {
+		nonce, err := k.nonce()
+		if err != nil {
+			return err
+		}
+		if err := s.feed(turn.Claim{Worker: worker, Nonce: nonce, Lease: k.o.WorkerLease}); err != nil {
 			return err
 		}
 		st := s.rec.State
@@ -145,7 +149,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 			return nil
 		}
 		a = utp.ClaimAnswer{
-			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Step: st.Step, Args: s.rec.Args,
+			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, Said: st.Said,
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -487,4 +488,55 @@ func (p *process) afterCommits(holds func() bool) {
 		}
 		p.afterCommits(holds)
 	}
+}
+
+// TestCrashRestoredUnderTheSameEpoch: a ledger that went back unnoticed counts the same epochs
+// again, for the same worker. What that worker had sent before is not taken for a word of now,
+// although seat, epoch and step are the present ones.
+func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		w.serve(target, standardTools)
+		w.pass(0)
+		old := w.copied()
+		planned := func() *hand {
+			h := w.hand()
+			if err := h.wants(utp.ToolCall{Key: "k", Tool: look, Args: utp.Body{Inline: []byte(`{"name":"x"}`)}}); err != nil {
+				t.Fatal(err)
+			}
+			w.pass(0)
+			if got := h.results(); len(got) != 1 {
+				t.Fatalf("results: %+v; want one", got)
+			}
+			return h
+		}
+		before := planned()
+		w.goesBack(old, false)
+		now := planned()
+		if before.at.Worker != now.at.Worker || before.at.Epoch != now.at.Epoch || before.step != now.step {
+			t.Fatalf("held as %+v, after %+v; want the same seat, epoch and step", now.at, before.at)
+		}
+		for _, late := range []struct {
+			op string
+			q  any
+		}{
+			{utp.OpRenew, before.at},
+			{utp.OpResume, before.at},
+			{utp.OpSay, utp.SayRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
+			{utp.OpCall, utp.CallRequest{WorkerRequest: before.at, Step: before.step + 1, Calls: []utp.ToolCall{
+				{Key: "k2", Tool: look, Args: utp.Body{Inline: []byte(`{"name":"y"}`)}},
+			}}},
+			{utp.OpRelease, before.at},
+			{utp.OpDeliver, utp.DeliverRequest{WorkerRequest: before.at, Status: utp.StatusSuccess, Summary: "Done."}},
+		} {
+			if err := w.as(kernel.AgentCaller, agentName, late.op, late.q, nil); !rpc.Code(err, utp.CodeStale) {
+				t.Errorf("%s of before: %v; want stale", late.op, err)
+			}
+		}
+		if err := rpc.Ask(w.ctx, now.conn, utp.OpRenew, now.at, nil); err != nil {
+			t.Errorf("the present holder: %v", err)
+		}
+		now.deliver()
+		w.succeeded(a.Turn)
+	})
 }

@@ -31,10 +31,15 @@ func (k *Kernel) token() (string, error) {
 }
 
 // salt makes 128 random bits, in hex.
-func (k *Kernel) salt() (string, error) {
-	var b [16]byte
-	if _, err := io.ReadFull(k.o.Rand, b[:]); err != nil {
+func (k *Kernel) salt() (string, error) { return k.random(16) }
+
+// nonce names an epoch of a turn by 64 random bits, in hex.
+func (k *Kernel) nonce() (string, error) { return k.random(8) }
+
+func (k *Kernel) random(bytes int) (string, error) {
+	b := make([]byte, bytes)
+	if _, err := io.ReadFull(k.o.Rand, b); err != nil {
 		return "", unexpected("randomness", err)
 	}
-	return hex.EncodeToString(b[:]), nil
+	return hex.EncodeToString(b), nil
 }

@@ -527,7 +527,7 @@ func TestOthersTurns(t *testing.T) {
 		a, _, release := held(w)
 		wantFault(t, w.as(kernel.AgentCaller, "mallory", utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: "w"}, nil), utp.CodeAuthFailed)
 		state := w.turn(a.Turn)
-		at := utp.WorkerRequest{Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker}
+		at := utp.WorkerRequest{Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: state.Nonce}
 		for op, request := range map[string]any{
 			utp.OpRenew: at, utp.OpResume: at,
 			utp.OpCall:       utp.CallRequest{WorkerRequest: at, Step: 2, Calls: []utp.ToolCall{{Key: "k", Tool: look}}},
@@ -549,8 +549,10 @@ func TestStaleWorker(t *testing.T) {
 		a, _, release := held(w)
 		state := w.turn(a.Turn)
 		for name, at := range map[string]utp.WorkerRequest{
-			"an old epoch":   {Turn: a.Turn, Epoch: state.Epoch - 1, Worker: state.Worker},
-			"another worker": {Turn: a.Turn, Epoch: state.Epoch, Worker: "wrk_other"},
+			"an old epoch":   {Turn: a.Turn, Epoch: state.Epoch - 1, Worker: state.Worker, Nonce: state.Nonce},
+			"another worker": {Turn: a.Turn, Epoch: state.Epoch, Worker: "wrk_other", Nonce: state.Nonce},
+			"another nonce":  {Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: "0123456789abcdef"},
+			"no nonce":       {Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker},
 		} {
 			t.Log(name)
 			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpRenew, at, nil), utp.CodeStale)

@@ -107,7 +107,11 @@ func (s *step) feed(in turn.Input) error {
 		if err := s.lastWord(); err != nil {
 			return err
 		}
-		return s.feedOne(turn.Resume{Summary: s.tell.Summary})
+		nonce, err := s.k.nonce()
+		if err != nil {
+			return err
+		}
+		return s.feedOne(turn.Resume{Nonce: nonce, Summary: s.tell.Summary})
 	}
 	return err
 }

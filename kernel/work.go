@@ -18,7 +18,7 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q utp.WorkerRequest) (u
 	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
-		return s.feed(turn.Renew{Worker: q.Worker, Epoch: q.Epoch, Lease: k.o.WorkerLease})
+		return s.feed(turn.Renew{Hold: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
 	})
 	return a, err
 }
@@ -35,6 +35,16 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 	})
 }
 
+// holdOf is under what a worker says that it holds the turn. A peer of another make knows of no
+// nonce: its epoch has to do.
+func holdOf(from Caller, q utp.WorkerRequest, s turn.State) turn.Hold {
+	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
+	if from.Kind == ForeignCaller && h.Nonce == "" {
+		h.Nonce = s.Nonce
+	}
+	return h
+}
+
 // call asks for the calls of a step. Whatever is wrong with one of them becomes its
 // result, never the turn's failure.
 func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (struct{}, error) {
@@ -42,7 +52,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (stru
 		return struct{}{}, fault(utp.CodeBadRequest, "a step has at most 256 calls, with keys of at most 128 bytes")
 	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		in := turn.Request{Worker: q.Worker, Epoch: q.Epoch, Step: q.Step}
+		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
 			if err := s.prepareAll(q.Calls, &in); err != nil {
 				return err
@@ -84,13 +94,14 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q utp.TranscriptReques
 		case st.Status == turn.Ended:
 			a.Ended = true
 			return nil
-		case !st.Knows(q.Worker, q.Epoch):
+		case !st.Knows(holdOf(from, q.WorkerRequest, st)):
 			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
+		a.Step = st.Step
 		if a.Waiting = st.Waiting(); a.Waiting > 0 {
 			return nil
 		}
-		a.Epoch = st.Epoch
+		a.Epoch, a.Nonce = st.Epoch, st.Nonce
 		a.TranscriptAnswer, err = transcriptFrom(tx, q)
 		return err
 	})
@@ -172,7 +183,7 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q utp.DeliverRequest)
 		if err := s.deliverable(q, &end); err != nil {
 			return err
 		}
-		return s.feed(turn.Deliver{Worker: q.Worker, Epoch: q.Epoch, End: end})
+		return s.feed(turn.Deliver{Hold: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
 	})
 	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
 		err = nil

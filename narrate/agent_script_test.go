@@ -45,7 +45,7 @@ func (s *stage) writes(text string) {
 
 func (s *stage) writesAs(try int, text string) {
 	s.tb.Helper()
-	in := turn.Say{Worker: "w", Epoch: s.state.Epoch, Step: s.state.Step + 1, Try: try, Text: text}
+	in := turn.Say{Hold: s.state.Hold(), Step: s.state.Step + 1, Try: try, Text: text}
 	if try == s.state.Said.Try && s.state.Said.Step == in.Step {
 		in.From = s.state.Said.Bytes
 	}
@@ -153,7 +153,7 @@ func agentScenarios() map[string]func(*stage) {
 			s.tell.Told = true
 			s.tell.Summary = "There is nothing in it."
 			s.tell.Output = "There is nothing in it."
-			s.feed(turn.Deliver{Worker: "w", Epoch: s.state.Epoch, End: turn.End{Status: utp.StatusSuccess}})
+			s.feed(turn.Deliver{Hold: s.state.Hold(), End: turn.End{Status: utp.StatusSuccess}})
 		},
 		"text begun anew": func(s *stage) {
 			s.claim()

@@ -74,7 +74,7 @@ func (w *wild) input() turn.Input {
 		for range 1 + w.choose(3) {
 			calls = append(calls, w.randomCall())
 		}
-		return turn.Request{Worker: "w", Epoch: w.state.Epoch, Step: w.state.Step + 1, Calls: calls}
+		return turn.Request{Hold: w.state.Hold(), Step: w.state.Step + 1, Calls: calls}
 	case 4:
 		return turn.Adopt{Call: w.randomCall()}
 	case 5, 6:
@@ -119,7 +119,7 @@ func (w *wild) rare() turn.Input {
 		return turn.Restored{}
 	case 3:
 		w.tell.Summary, w.tell.Output = pick(w, "", "Done.", "\u0301 odd"), pick(w, "", "One. Two.", strings.Repeat("Words go on. ", 900))
-		return turn.Deliver{Worker: "w", Epoch: w.state.Epoch, End: turn.End{
+		return turn.Deliver{Hold: w.state.Hold(), End: turn.End{
 			Status: pick(w, utp.StatusSuccess, utp.StatusPartial, utp.StatusFailed, utp.StatusCanceled, utp.StatusTimeout),
 			Code:   pick(w, utp.Code(""), utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeBadRequest, utp.CodeAuthFailed, utp.Code("x")),
 		}}

@@ -333,7 +333,7 @@ func (s *stage) claim() { s.feed(turn.Claim{Worker: "w", Lease: time.Hour}) }
 
 func (s *stage) step(calls ...turn.Call) {
 	s.tb.Helper()
-	s.feed(turn.Request{Worker: "w", Epoch: s.state.Epoch, Step: s.state.Step + 1, Calls: calls})
+	s.feed(turn.Request{Hold: s.state.Hold(), Step: s.state.Step + 1, Calls: calls})
 }
 
 func (s *stage) after(d time.Duration) { s.now = s.now.Add(d) }
@@ -399,7 +399,7 @@ func (s *stage) undo(number int) {
 func (s *stage) deliver(end turn.End, summary, output string) {
 	s.tb.Helper()
 	s.tell.Summary, s.tell.Output = summary, output
-	s.feed(turn.Deliver{Worker: "w", Epoch: s.state.Epoch, End: end})
+	s.feed(turn.Deliver{Hold: s.state.Hold(), End: end})
 	s.tell = kernel.Telling{}
 }
 

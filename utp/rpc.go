@@ -209,6 +209,7 @@ type ClaimAnswer struct {
 	Turn    string         `json:"turn_id,omitzero"`
 	Session string         `json:"session_id,omitzero"`
 	Epoch   int            `json:"epoch,omitzero"`
+	Nonce   string         `json:"nonce,omitzero"`
 	Step    int            `json:"step,omitzero"`
 	Args    jsontext.Value `json:"args,omitzero"`
 	// Suspended: calls of the last step are still open; [OpResume] tells when not.
@@ -220,11 +221,19 @@ type ClaimAnswer struct {
 	Said Said `json:"said,omitzero"`
 }
 
-// WorkerRequest addresses a held turn: renew, resume and release.
+// Held is how its worker addresses the claimed turn.
+func (a ClaimAnswer) Held(worker string) WorkerRequest {
+	return WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: worker, Nonce: a.Nonce}
+}
+
+// WorkerRequest addresses a held turn: renew, resume and release. Nonce names the epoch, as
+// [ClaimAnswer] or [ResumeAnswer] gave both: a ledger that has gone back counts the same epochs
+// again, under other nonces. A peer of another make need not say it.
 type WorkerRequest struct {
 	Turn   string `json:"turn_id"`
 	Epoch  int    `json:"epoch"`
 	Worker string `json:"worker"`
+	Nonce  string `json:"nonce,omitzero"`
 }
 
 // CallRequest asks for the calls of one step, numbered from 1. Sending it again
@@ -252,14 +261,17 @@ type ToolCall struct {
 	Question *Question `json:"question,omitzero"`
 }
 
-// ResumeAnswer tells how many calls are still open; when none is, the turn runs again
-// under Epoch and the step's results stand in its transcript: the page of it that was asked
-// for comes with the answer.
+// ResumeAnswer tells how many calls of the step are still open; when none is, the turn runs
+// again under Epoch and Nonce, and the step's results stand in its transcript: the page of it
+// that was asked for comes with the answer. Another step than the worker asked for last says
+// that the ledger has gone back: the worker claims anew.
 type ResumeAnswer struct {
-	Waiting int  `json:"waiting"`
-	Ended   bool `json:"ended,omitzero"`
-	Epoch   int  `json:"epoch,omitzero"`
-	LeaseMS int  `json:"lease_ms,omitzero"`
+	Step    int    `json:"step,omitzero"`
+	Waiting int    `json:"waiting"`
+	Ended   bool   `json:"ended,omitzero"`
+	Epoch   int    `json:"epoch,omitzero"`
+	Nonce   string `json:"nonce,omitzero"`
+	LeaseMS int    `json:"lease_ms,omitzero"`
 
 	TranscriptAnswer
 }

@@ -48,6 +48,8 @@ const (
 var (
 	// errEnded: the turn has ended meanwhile, by a stop for example.
 	errEnded = errors.New("worker: the turn has ended")
+	// errWentBack: the ledger knows nothing of the step that is waited for.
+	errWentBack = errors.New("worker: the ledger has gone back to an earlier step; the turn is to be claimed again")
 	// errLetGo: the turn waits for so long that its seat is of more use to another.
 	errLetGo = errors.New("worker: the turn was let go while it waits")
 )
@@ -57,7 +59,7 @@ func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer, seat string, bell 
 	alive, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	h := &held{
-		w: w, at: utp.WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: seat}, step: a.Step, said: a.Said, bell: bell, lose: lose,
+		w: w, at: a.Held(seat), step: a.Step, said: a.Said, bell: bell, lose: lose,
 		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields},
 		lease: time.Duration(a.LeaseMS) * time.Millisecond, renewed: time.Now(),
 	}
@@ -373,8 +375,10 @@ func (h *held) await(ctx context.Context, asked bool) error {
 		switch {
 		case a.Ended:
 			return errEnded
+		case a.Step != h.step:
+			return errWentBack
 		case a.Waiting == 0:
-			h.at.Epoch, h.renewed = a.Epoch, time.Now()
+			h.at.Epoch, h.at.Nonce, h.renewed = a.Epoch, a.Nonce, time.Now()
 			if len(a.Results) > 0 { // a kernel may leave them to be asked for
 				h.page = &a.TranscriptAnswer
 			}

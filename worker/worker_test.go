@@ -102,13 +102,13 @@ func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 		return struct{}{}, nil
 	case utp.OpResume:
 		if time.Now().Before(k.ready) {
-			return utp.ResumeAnswer{Waiting: 1}, nil
+			return utp.ResumeAnswer{Step: k.step, Waiting: 1}, nil
 		}
 		k.epoch++
 		if k.apart {
-			return utp.ResumeAnswer{Epoch: k.epoch}, nil
+			return utp.ResumeAnswer{Step: k.step, Epoch: k.epoch}, nil
 		}
-		return utp.ResumeAnswer{Epoch: k.epoch, TranscriptAnswer: k.page(request)}, nil
+		return utp.ResumeAnswer{Step: k.step, Epoch: k.epoch, TranscriptAnswer: k.page(request)}, nil
 	case utp.OpTranscript:
 		return k.page(request), nil
 	case utp.OpDeliver:
@@ -516,6 +516,39 @@ func TestLosesItsTurn(t *testing.T) {
 				}
 				if plans != want || k.count(utp.OpClaim) < want {
 					t.Errorf("planned %d times; want %d", plans, want)
+				}
+			})
+		})
+	}
+}
+
+// TestLedgerWentBack: a step that the ledger knows nothing of any more is not waited for, nor
+// taken to have ended without results. The turn is claimed again and planned from its transcript.
+func TestLedgerWentBack(t *testing.T) {
+	for name, needs := range map[string]time.Duration{"while calls are open": time.Minute, "when none is": 0} {
+		t.Run(name, func(t *testing.T) {
+			k := func(k *kernel) {
+				k.needs = needs
+				k.answer[utp.OpResume] = func(n int, _ jsontext.Value) error {
+					if n == 0 {
+						k.step, k.done = 0, nil
+					}
+					return nil
+				}
+			}
+			var planners []*steps
+			plan := func(jsontext.Value) (worker.Planner, error) {
+				planners = append(planners, &steps{n: 1})
+				return planners[len(planners)-1], nil
+			}
+			working(t, k, plan, func(t *testing.T, k *kernel) {
+				pass(3 * time.Minute)
+				k.delivered()
+				if len(planners) != 2 || len(planners[0].seen) != 0 || len(planners[1].seen) == 0 {
+					t.Errorf("%d planners: %+v; want one that saw nothing, then one that saw all", len(planners), planners)
+				}
+				if n := k.count(utp.OpCall); n != 2 {
+					t.Errorf("asked for %d steps; want the one, twice", n)
 				}
 			})
 		})

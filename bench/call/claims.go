@@ -194,7 +194,7 @@ func suspend(ctx context.Context, p *parts) (string, error) {
 		return "", err
 	}
 	request := utp.CallRequest{
-		WorkerRequest: utp.WorkerRequest{Turn: c.Turn, Epoch: c.Epoch, Worker: "wrk_model"}, Step: c.Step + 1,
+		WorkerRequest: c.Held("wrk_model"), Step: c.Step + 1,
 		Calls: []utp.ToolCall{{Key: "c1", Tool: name, Args: utp.Body{Inline: jsontext.Value(`{"n":1}`)}}},
 	}
 	return strings.TrimPrefix(a.Turn, "turn_"), p.ask(ctx, utp.OpCall, request, nil)

@@ -170,13 +170,13 @@ func anyOwner(s *turn.State, in turn.Input) turn.Input {
 func anyEpoch(s *turn.State, in turn.Input) turn.Input {
 	switch in := in.(type) {
 	case turn.Request:
-		in.Worker, in.Epoch = s.Worker, s.Epoch
+		in.Hold = s.Hold()
 		return in
 	case turn.Renew:
-		in.Worker, in.Epoch = s.Worker, s.Epoch
+		in.Hold = s.Hold()
 		return in
 	case turn.Deliver:
-		in.Worker, in.Epoch = s.Worker, s.Epoch
+		in.Hold = s.Hold()
 		return in
 	default:
 		return in

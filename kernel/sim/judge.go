@@ -109,29 +109,29 @@ func (j *judge) step(p *process, next stepping) stepping {
 
 // taken: a worker's word counts under its own epoch only, and a service's under its own fence.
 func (j *judge) taken(p *process, s turn.State, in turn.Input) {
-	worker, epoch := s.Worker, s.Epoch
+	hold := s.Hold()
 	var call, owner string
 	fence := 0
 	switch in := in.(type) {
 	case turn.Request:
-		worker, epoch = in.Worker, in.Epoch
+		hold = in.Hold
 	case turn.Renew:
-		worker, epoch = in.Worker, in.Epoch
+		hold = in.Hold
 	case turn.Deliver:
-		worker, epoch = in.Worker, in.Epoch
+		hold = in.Hold
 	case turn.Say:
 		j.w.did(toldWhilePlanning)
-		worker, epoch = in.Worker, in.Epoch
+		hold = in.Hold
 	case turn.Release:
 		j.w.did(letGo)
-		worker, epoch = in.Worker, in.Epoch
+		hold = in.Hold
 	case turn.Finish:
 		call, owner, fence = in.Call, in.Owner, in.Fence
 	case turn.Beat:
 		call, owner, fence = in.Call, in.Owner, in.Fence
 	}
-	if worker != s.Worker || epoch != s.Epoch {
-		j.wrongf("%s takes %T of %s under epoch %d; %s holds %s under %d", p.name, in, worker, epoch, s.Worker, s.Turn, s.Epoch)
+	if hold != s.Hold() {
+		j.wrongf("%s takes %T of %+v; %s is held as %+v", p.name, in, hold, s.Turn, s.Hold())
 	}
 	if c, _ := s.Find(call); call != "" && (c.Owner != owner || c.Fence != fence) {
 		j.wrongf("%s takes %T of %s, fence %d, for %s, which is held under fence %d", p.name, in, owner, fence, call, c.Fence)

@@ -28,7 +28,7 @@ func Example() {
 	remove := turn.Call{ID: "tc_1", Tool: "files.delete", Target: "files", Class: utp.Irreversible, Decision: turn.Ask}
 
 	step(turn.Claim{Worker: "w", Lease: time.Minute})
-	step(turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{remove}})
+	step(turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{remove}})
 	step(turn.QuestionAsked{Call: "tc_1", Number: 1, Digest: "d"})
 	step(turn.Start{Call: "tc_1", Owner: "o", Target: "files"}) // a forged command: nothing was dispatched
 	step(turn.Answered{Question: 1, Accept: true, By: "ada"})

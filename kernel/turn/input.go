@@ -10,24 +10,26 @@ import (
 type Input interface{ input() }
 
 type (
-	// Claim gives the turn to a worker: a fresh one, or one whose worker is gone.
+	// Claim gives the turn to a worker: a fresh one, or one whose worker is gone. Nonce is
+	// that of the epoch which begins with it, random and never used before.
 	Claim struct {
 		Worker string
+		Nonce  string
 		Lease  time.Duration
 	}
 	// Renew extends a worker's lease.
 	Renew struct {
-		Worker string
-		Epoch  int
-		Lease  time.Duration
+		Hold
+
+		Lease time.Duration
 	}
 	// Request asks for the calls of a step. The caller has resolved, validated and
 	// judged each; their State is Requested.
 	Request struct {
-		Worker string
-		Epoch  int
-		Step   int
-		Calls  []Call
+		Hold
+
+		Step  int
+		Calls []Call
 	}
 	// Adopt takes over a command that came from outside: one call beside the step.
 	Adopt struct{ Call Call }
@@ -95,13 +97,14 @@ type (
 	}
 	// Resume applies the ended calls of the step, and the turn runs again under the next
 	// epoch. The caller feeds it as soon as the turn is [State.Settled], in the transaction
-	// that made it so. Summary is the last word of a turn that ends with it.
-	Resume struct{ Summary string }
+	// that made it so. Nonce is that of the new epoch, as in Claim; Summary is the last word
+	// of a turn that ends with it.
+	Resume struct{ Nonce, Summary string }
 	// Deliver ends the turn with the agent's own word.
 	Deliver struct {
-		Worker string
-		Epoch  int
-		End    End
+		Hold
+
+		End End
 	}
 	// StopTurn is a person or a signal stopping the turn.
 	StopTurn struct{ Stop Stop }

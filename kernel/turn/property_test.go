@@ -39,8 +39,9 @@ func TestManyCalls(t *testing.T) {
 type player struct {
 	*world
 
-	rt    *rapid.T
-	boots int
+	rt     *rapid.T
+	boots  int
+	nonces int
 }
 
 // step feeds one input and checks what holds for every step.
@@ -55,6 +56,9 @@ func (p *player) step(in turn.Input) {
 	if (probe == nil) != (err == nil) {
 		p.brokenf("the same step was refused once and taken once: %v, %v", probe, err)
 	}
+	if h, held := holdOf(in); held && h.Nonce == "lost" && err == nil {
+		p.brokenf("a word of a lost future was taken")
+	}
 	if err != nil && encoded(p.rt, p.state) != before {
 		p.brokenf("a refused input changed the state: %v", err)
 	}
@@ -66,6 +70,19 @@ func (p *player) step(in turn.Input) {
 		p.brokenf("the state comes back from JSON as another one")
 	}
 	p.state = again // from here on as a store would hand it out
+}
+
+// holdOf is what a worker's word goes by.
+func holdOf(in turn.Input) (h turn.Hold, held bool) {
+	switch in := in.(type) {
+	case turn.Request:
+		return in.Hold, true
+	case turn.Renew:
+		return in.Hold, true
+	case turn.Deliver:
+		return in.Hold, true
+	}
+	return turn.Hold{}, false
 }
 
 func encoded(rt *rapid.T, s turn.State) string {
@@ -98,12 +115,19 @@ func (p *player) work() {
 	if rapid.Bool().Draw(p.rt, "holder") && p.state.Worker != "" {
 		worker = p.state.Worker
 	}
-	epoch := p.state.Epoch - rapid.SampledFrom([]int{0, 0, 0, 0, 1}).Draw(p.rt, "old")
+	hold := p.state.Hold()
+	hold.Worker = worker
+	switch rapid.SampledFrom([]string{"", "", "", "before", "lost"}).Draw(p.rt, "old") {
+	case "before":
+		hold.Epoch, hold.Nonce = hold.Epoch-1, p.state.Before
+	case "lost": // of a future that a restored ledger knows nothing of
+		hold.Nonce = "lost"
+	}
 	switch rapid.IntRange(0, 5).Draw(p.rt, "work") {
 	case 0:
-		p.step(turn.Claim{Worker: worker, Lease: 30 * time.Second})
+		p.step(turn.Claim{Worker: worker, Nonce: p.nonce(), Lease: 30 * time.Second})
 	case 1, 2:
-		in := turn.Request{Worker: worker, Epoch: epoch, Step: p.state.Step + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(p.rt, "step")}
+		in := turn.Request{Hold: hold, Step: p.state.Step + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(p.rt, "step")}
 		for range rapid.IntRange(1, 4).Draw(p.rt, "calls") {
 			in.Calls = append(in.Calls, p.wanted())
 		}
@@ -111,12 +135,17 @@ func (p *player) work() {
 	case 3:
 		p.step(turn.Resume{})
 	case 4:
-		p.step(turn.Renew{Worker: worker, Epoch: epoch, Lease: 30 * time.Second})
+		p.step(turn.Renew{Hold: hold, Lease: 30 * time.Second})
 	case 5:
 		if rapid.IntRange(0, 3).Draw(p.rt, "done") == 0 {
-			p.step(turn.Deliver{Worker: worker, Epoch: epoch, End: turn.End{Status: utp.StatusSuccess}})
+			p.step(turn.Deliver{Hold: hold, End: turn.End{Status: utp.StatusSuccess}})
 		}
 	}
+}
+
+func (p *player) nonce() string {
+	p.nonces++
+	return fmt.Sprint("n", p.nonces)
 }
 
 func (p *player) wanted() turn.Call {
@@ -242,7 +271,7 @@ func (p *player) drain() {
 			break
 		}
 		p.now = p.now.Add(2 * time.Minute)
-		p.step(turn.Claim{Worker: "last", Lease: 30 * time.Second})
+		p.step(turn.Claim{Worker: "last", Nonce: p.nonce(), Lease: 30 * time.Second})
 		for _, c := range slices.Clone(p.state.Calls) {
 			if c.State == turn.Asked || c.State == turn.Unknown {
 				p.step(turn.Unanswered{Question: c.Question, Code: utp.CodeConsentExpired})
@@ -250,7 +279,7 @@ func (p *player) drain() {
 		}
 		p.step(turn.Tick{})
 		p.step(turn.Resume{})
-		p.step(turn.Deliver{Worker: "last", Epoch: p.state.Epoch, End: turn.End{Status: utp.StatusSuccess}})
+		p.step(turn.Deliver{Hold: p.state.Hold(), End: turn.End{Status: utp.StatusSuccess}})
 	}
 	if p.state.Status != turn.Ended || p.ended != 1 {
 		p.brokenf("the turn is %s and has been told to end %d times", p.state.Status, p.ended)

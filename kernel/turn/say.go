@@ -5,12 +5,12 @@ import "github.com/earshot-dev/earshot/utp"
 // Say is a piece of the text that the agent writes while it plans the step, from a byte
 // on. What has been told already is not told again.
 type Say struct {
-	Worker string
-	Epoch  int
-	Step   int
-	Try    int
-	From   int64
-	Text   string
+	Hold
+
+	Step int
+	Try  int
+	From int64
+	Text string
 }
 
 func (Say) input() {}
@@ -27,7 +27,7 @@ const (
 // say takes a piece that goes on where the last one ended, and is silent on one that has
 // been told.
 func (m *machine) say(in Say) error {
-	if err := m.held(in.Worker, in.Epoch); err != nil {
+	if err := m.held(in.Hold); err != nil {
 		return err
 	}
 	switch {
@@ -67,15 +67,12 @@ func (s State) Told(text string) bool {
 }
 
 // Release gives the turn back: its worker lets go of it.
-type Release struct {
-	Worker string
-	Epoch  int
-}
+type Release struct{ Hold }
 
 func (Release) input() {}
 
 func (m *machine) release(in Release) error {
-	if err := m.held(in.Worker, in.Epoch); err != nil {
+	if err := m.held(in.Hold); err != nil {
 		return err
 	}
 	m.nobody()

@@ -32,7 +32,7 @@ func codeOf(err error) utp.Code {
 func TestSay(t *testing.T) {
 	t.Parallel()
 	say := func(try int, from int64, text string) turn.Say {
-		return turn.Say{Worker: "w", Epoch: 1, Step: 1, Try: try, From: from, Text: text}
+		return turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Try: try, From: from, Text: text}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -54,9 +54,9 @@ func TestSay(t *testing.T) {
 		{"anew, once more", []turn.Say{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(1, 0, "Uno."), "", false, false, 4},
 		{"anew in the middle", []turn.Say{say(0, 0, "One. ")}, say(1, 5, "Uno."), utp.CodeConflict, false, false, 5},
 		{"of a text that is no more", []turn.Say{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(0, 5, "Two."), utp.CodeConflict, false, false, 4},
-		{"of another epoch", nil, turn.Say{Worker: "w", Epoch: 2, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
-		{"of another worker", nil, turn.Say{Worker: "v", Epoch: 1, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
-		{"of another step", nil, turn.Say{Worker: "w", Epoch: 1, Step: 2, Text: "One."}, utp.CodeConflict, false, false, 0},
+		{"of another epoch", nil, turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 2}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
+		{"of another worker", nil, turn.Say{Hold: turn.Hold{Worker: "v", Epoch: 1}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
+		{"of another step", nil, turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 2, Text: "One."}, utp.CodeConflict, false, false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +84,7 @@ func TestSay(t *testing.T) {
 func TestTold(t *testing.T) {
 	t.Parallel()
 	s := planned(t)
-	for _, in := range []turn.Say{{Worker: "w", Epoch: 1, Step: 1, Text: "One. "}, {Worker: "w", Epoch: 1, Step: 1, From: 5, Text: "Two."}} {
+	for _, in := range []turn.Say{{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Text: "One. "}, {Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, From: 5, Text: "Two."}} {
 		var err error
 		if s, _, err = turn.Step(s, sayNow, in); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func asking(t *testing.T) turn.State {
 	t.Helper()
 	s := planned(t)
 	for _, in := range []turn.Input{
-		turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{{ID: "tc_1", Key: "q", Kind: turn.QuestionCall, Class: utp.Read}}},
+		turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{{ID: "tc_1", Key: "q", Kind: turn.QuestionCall, Class: utp.Read}}},
 		turn.QuestionAsked{Call: "tc_1", Number: 7},
 	} {
 		var err error
@@ -169,17 +169,17 @@ func TestResponded(t *testing.T) {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	s := planned(t)
-	if _, _, err := turn.Step(s, sayNow, turn.Release{Worker: "w", Epoch: 2}); codeOf(err) != utp.CodeStale {
+	if _, _, err := turn.Step(s, sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 2}}); codeOf(err) != utp.CodeStale {
 		t.Errorf("released under another epoch: %v", err)
 	}
 	if s.Free("v", sayNow) {
 		t.Error("it is free before")
 	}
-	s, _, err := turn.Step(s, sayNow, turn.Release{Worker: "w", Epoch: 1})
+	s, _, err := turn.Step(s, sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 1}})
 	if err != nil || !s.Free("v", sayNow) || s.Claims != 0 {
 		t.Errorf("%v: %+v", err, s)
 	}
-	s, _, err = turn.Step(asking(t), sayNow, turn.Release{Worker: "w", Epoch: 1})
+	s, _, err = turn.Step(asking(t), sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 1}})
 	if err != nil || s.Free("v", sayNow) {
 		t.Errorf("a turn that waits for an answer is claimed: %v", err)
 	}

@@ -159,7 +159,7 @@ func (s *script) tick(words []string, changed map[string]string) error {
 func (s *script) step(in turn.Input) {
 	s.feed(in, "  ")
 	if s.state.Settled() {
-		s.feed(turn.Resume{}, "  ")
+		s.feed(turn.Resume{Nonce: fmt.Sprint("n", s.state.Epoch+1)}, "  ")
 	}
 	s.stand()
 }
@@ -173,17 +173,21 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	}
 	const lease = 30 * time.Second
 	worker := cmp.Or(named["worker"], "w")
-	epoch := cmp.Or(number(named["epoch"]), s.state.Epoch)
+	hold := turn.Hold{Worker: worker, Epoch: cmp.Or(number(named["epoch"]), s.state.Epoch), Nonce: s.state.Nonce}
+	if hold.Epoch < s.state.Epoch {
+		hold.Nonce = s.state.Before
+	}
+	hold.Nonce = cmp.Or(named["nonce"], hold.Nonce)
 	call, _ := s.state.Find(word(0))
 	owner := cmp.Or(named["owner"], call.Owner, "o1")
 	fence := cmp.Or(number(named["fence"]), call.Fence)
 	switch verb {
 	case "claim":
-		return turn.Claim{Worker: worker, Lease: lease}, nil
+		return turn.Claim{Worker: worker, Nonce: named["nonce"], Lease: lease}, nil
 	case "renew":
-		return turn.Renew{Worker: worker, Epoch: epoch, Lease: lease}, nil
+		return turn.Renew{Hold: hold, Lease: lease}, nil
 	case "request":
-		in := turn.Request{Worker: worker, Epoch: epoch, Step: cmp.Or(number(named["step"]), s.state.Step+1)}
+		in := turn.Request{Hold: hold, Step: cmp.Or(number(named["step"]), s.state.Step+1)}
 		for _, w := range words {
 			in.Calls = append(in.Calls, s.call(w))
 		}
@@ -232,11 +236,11 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 			},
 		}, nil
 	case "release":
-		return turn.Release{Worker: worker, Epoch: epoch}, nil
+		return turn.Release{Hold: hold}, nil
 	case "resume":
-		return turn.Resume{}, nil
+		return turn.Resume{Nonce: named["nonce"]}, nil
 	case "deliver":
-		return turn.Deliver{Worker: worker, Epoch: epoch, End: turn.End{
+		return turn.Deliver{Hold: hold, End: turn.End{
 			Status: utp.Status(cmp.Or(word(0), "success")), Code: utp.Code(word(1)),
 		}}, nil
 	case "stop":

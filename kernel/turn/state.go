@@ -31,7 +31,11 @@ type State struct {
 	Status Status `json:"status"`
 	// Epoch fences workers: it grows with every claim, and when the results of a step are
 	// applied.
-	Epoch  int    `json:"epoch"`
+	Epoch int `json:"epoch"`
+	// Nonce names the epoch and Before the one before it: a ledger that goes back counts the
+	// same epochs again, but under other nonces.
+	Nonce  string `json:"nonce,omitempty"`
+	Before string `json:"nonce_before,omitempty"`
 	Worker string `json:"worker,omitempty"`
 	Lease  Moment `json:"lease,omitzero"`
 	// IdleFrom is since when somebody could work on the turn, and Patience how long it may stay
@@ -328,10 +332,4 @@ func (s State) Free(worker string, now Moment) bool {
 	}
 	_, claimable := s.ClaimAt(now)
 	return claimable && (s.Worker == "" || s.Lease.Passed(now))
-}
-
-// Knows reports whether a worker that last knew this epoch holds the turn still: the epoch
-// is the present one, or only the results of its own step have been applied since.
-func (s State) Knows(worker string, epoch int) bool {
-	return s.Worker == worker && worker != "" && (epoch == s.Epoch || epoch == s.Epoch-1)
 }

@@ -129,7 +129,7 @@ func (m *machine) claim(in Claim) error {
 	if !m.Free(in.Worker, m.now) {
 		return refuse(utp.CodeBusy, "another worker holds the turn until its lease ends, or it waits and needs none")
 	}
-	m.Epoch++
+	m.nextEpoch(in.Nonce)
 	m.Worker, m.Lease = in.Worker, m.now.Add(in.Lease)
 	if m.Status == Queued {
 		m.Status = Running
@@ -147,16 +147,8 @@ func (m *machine) claim(in Claim) error {
 	return nil
 }
 
-// held checks that the worker still holds the turn under this epoch.
-func (m *machine) held(worker string, epoch int) error {
-	if m.Worker != worker || m.Epoch != epoch {
-		return refuse(utp.CodeStale, "the turn is held under another epoch; claim it again")
-	}
-	return nil
-}
-
 func (m *machine) renew(in Renew) error {
-	if err := m.held(in.Worker, in.Epoch); err != nil {
+	if err := m.held(in.Hold); err != nil {
 		return err
 	}
 	m.Lease = m.now.Add(in.Lease)
@@ -164,10 +156,10 @@ func (m *machine) renew(in Renew) error {
 }
 
 func (m *machine) request(in Request) error {
-	if in.Step == m.Step && m.Step > 0 && m.Knows(in.Worker, in.Epoch) {
+	if in.Step == m.Step && m.Step > 0 && m.Knows(in.Hold) {
 		return nil // the answer to the first request was lost
 	}
-	if err := m.held(in.Worker, in.Epoch); err != nil {
+	if err := m.held(in.Hold); err != nil {
 		return err
 	}
 	switch {
@@ -278,7 +270,7 @@ func (m *machine) resume(in Resume) error {
 	}
 	last, terminal := m.Terminal()
 	m.Status, m.Claims = Running, 0
-	m.Epoch++
+	m.nextEpoch(in.Nonce)
 	m.IdleFrom = m.now
 	for _, i := range m.inOrder() {
 		c := &m.Calls[i]
@@ -315,7 +307,7 @@ func (m *machine) inOrder() []int {
 }
 
 func (m *machine) deliver(in Deliver) error {
-	if err := m.held(in.Worker, in.Epoch); err != nil {
+	if err := m.held(in.Hold); err != nil {
 		return err
 	}
 	if m.Status != Running {

@@ -49,7 +49,7 @@ func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool)
 	if hurried {
 		c.Limits.Result, c.After = 15*time.Second, utp.Terminate
 	}
-	w.must(turn.Request{Worker: "w", Epoch: 1, Step: 1, Calls: []turn.Call{c}})
+	w.must(turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{c}})
 	return w
 }
 
@@ -84,7 +84,7 @@ func (w *world) feed(in turn.Input) error {
 	if err := w.one(in); err != nil || !w.state.Settled() {
 		return err
 	}
-	if err := w.one(turn.Resume{}); err != nil {
+	if err := w.one(turn.Resume{Nonce: fmt.Sprint("r", w.state.Epoch+1)}); err != nil {
 		w.brokenf("the results of a settled step were not applied: %v", err)
 	}
 	if w.state.Settled() || w.state.Status != turn.Running && w.state.Status != turn.Ended {
@@ -346,7 +346,7 @@ func (w *world) moves() map[string]func(*world) error {
 		"finish unsure":           in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Digest: "r3"}}),
 		"finish stale":            in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Digest: "r4"}}),
 		"resume":                  in(turn.Resume{}),
-		"deliver":                 in(turn.Deliver{Worker: "w", Epoch: w.state.Epoch, End: turn.End{Status: utp.StatusSuccess}}),
+		"deliver":                 in(turn.Deliver{Hold: w.state.Hold(), End: turn.End{Status: utp.StatusSuccess}}),
 		"stop":                    in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
 		"orphan": func(w *world) error {
 			if err := w.feed(turn.Orphan{}); err != nil {
