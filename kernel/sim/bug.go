@@ -26,13 +26,14 @@ const (
 	OrphanedQueue     Bug = "orphaned queue"
 	StopLost          Bug = "stop lost"
 	SecondStart       Bug = "second start"
+	LostFuture        Bug = "word of a lost future taken"
 )
 
 // Bugs are all of them.
 func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
-		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart,
+		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture,
 	}
 }
 
@@ -65,7 +66,9 @@ func (w *world) stepOf() stepping {
 	case ZombieFinish:
 		return before(anyOwner)
 	case EpochIgnored:
-		return before(anyEpoch)
+		return before(anyHold(anyEpoch))
+	case LostFuture:
+		return before(anyHold(anyNonce))
 	case SecondStart:
 		return before(anySecond)
 	default:
@@ -167,19 +170,33 @@ func anyOwner(s *turn.State, in turn.Input) turn.Input {
 	return in
 }
 
-func anyEpoch(s *turn.State, in turn.Input) turn.Input {
-	switch in := in.(type) {
-	case turn.Request:
-		in.Hold = s.Hold()
-		return in
-	case turn.Renew:
-		in.Hold = s.Hold()
-		return in
-	case turn.Deliver:
-		in.Hold = s.Hold()
-		return in
-	default:
-		return in
+// anyHold changes what a worker's word goes by.
+func anyHold(change func(*turn.State, *turn.Hold)) func(*turn.State, turn.Input) turn.Input {
+	return func(s *turn.State, in turn.Input) turn.Input {
+		switch in := in.(type) {
+		case turn.Request:
+			change(s, &in.Hold)
+			return in
+		case turn.Renew:
+			change(s, &in.Hold)
+			return in
+		case turn.Deliver:
+			change(s, &in.Hold)
+			return in
+		default:
+			return in
+		}
+	}
+}
+
+func anyEpoch(s *turn.State, h *turn.Hold) { *h = s.Hold() }
+
+func anyNonce(s *turn.State, h *turn.Hold) {
+	switch h.Epoch {
+	case s.Epoch:
+		h.Nonce = s.Nonce
+	case s.Epoch - 1:
+		h.Nonce = s.Before
 	}
 }
 

@@ -53,6 +53,6 @@
 //
 // # That it would see it
 //
-// [Bugs] are twelve mistakes, put in through the step of the machine or around a transaction. A test
+// [Bugs] are thirteen mistakes, put in through the step of the machine or around a transaction. A test
 // switches each on and says at which seed it is found.
 package sim
