@@ -26,13 +26,14 @@ const (
 	OrphanedQueue     Bug = "orphaned queue"
 	StopLost          Bug = "stop lost"
 	SecondStart       Bug = "second start"
+	NoTakenForYes     Bug = "no taken for yes"
 )
 
 // Bugs are all of them.
 func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
-		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart,
+		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, NoTakenForYes,
 	}
 }
 
@@ -68,6 +69,8 @@ func (w *world) stepOf() stepping {
 		return before(anyEpoch)
 	case SecondStart:
 		return before(anySecond)
+	case NoTakenForYes:
+		return before(anyAnswer)
 	default:
 		return turn.Step
 	}
@@ -187,6 +190,14 @@ func anySecond(s *turn.State, in turn.Input) turn.Input {
 	start, is := in.(turn.Start)
 	if c := callOf(s, start.Call); is && c != nil && c.State == turn.Started && c.Owner != start.Owner {
 		c.State = turn.Dispatched
+	}
+	return in
+}
+
+func anyAnswer(_ *turn.State, in turn.Input) turn.Input {
+	if answer, is := in.(turn.Answered); is {
+		answer.Accept = true
+		return answer
 	}
 	return in
 }
