@@ -20,6 +20,10 @@ import (
 )
 
 func writeScript(path, lines string) error {
+	// A program that another test starts meanwhile would have this file open for writing until it
+	// is itself, and the kernel would say that the text file is busy.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o755)
 }
 

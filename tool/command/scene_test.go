@@ -3,10 +3,8 @@ package command_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,11 +21,7 @@ import (
 func script(t *testing.T, lines string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	// A program that another test starts meanwhile would have this file open for writing until it
-	// is itself, and the kernel would say that the text file is busy.
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
+	if err := writeScript(path, lines); err != nil {
 		t.Fatal(err)
 	}
 	return path
