@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -25,14 +26,16 @@ var leftInAddresses = []string{"~/", "~!*'()", "~!*'();/?:@&=+$,#"}
 // addresses are the value escaped for an address, with large digits and with small ones.
 func addresses(value string) []string {
 	query := url.QueryEscape(value)
-	all := []string{query, url.PathEscape(value), strings.ReplaceAll(query, "+", "%20")}
+	large := make([]string, 0, 3+len(leftInAddresses))
+	large = append(large, query, url.PathEscape(value), strings.ReplaceAll(query, "+", "%20"))
 	for _, left := range leftInAddresses {
-		all = append(all, percent(value, left))
+		large = append(large, percent(value, left))
 	}
-	for _, escaped := range all[:len(all):len(all)] {
-		all = append(all, smallDigits(escaped))
+	small := make([]string, len(large))
+	for i, escaped := range large {
+		small[i] = smallDigits(escaped)
 	}
-	return all
+	return slices.Concat(large, small)
 }
 
 func percent(value, left string) string {
@@ -67,7 +70,7 @@ var numberedInJSON = []string{"", "<>&\u2028\u2029", "<>&='", "<>&'\"+`"}
 // jsons are the value escaped for JSON: with / as it is or escaped (PHP), with what is not
 // ASCII as it is or by its number, in large digits or small ones.
 func jsons(value string) []string {
-	var all []string
+	all := make([]string, 0, 8*len(numberedInJSON))
 	for _, numbered := range numberedInJSON {
 		for _, slash := range []string{"/", `\/`} {
 			for _, digits := range []string{`\u%04x`, `\u%04X`} {
