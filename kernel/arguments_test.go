@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +124,33 @@ func TestBadArguments(t *testing.T) {
 			if r := all[len(all)-1]; r.Status != utp.StatusFailed || r.Code != utp.CodeBadRequest || r.Message == "" {
 				t.Errorf("%s: the agent sees %+v; want failed, bad_request, with a reason", name, r)
 			}
+		}
+		h.deliver()
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
+// TestEndlessSchema: a service's schema of a few lines, by which arguments could be judged for longer
+// than anybody lives, holds nothing up. The call is refused, and the turn goes on.
+func TestEndlessSchema(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		d := definition(burn, utp.Read, "{}")
+		parameters := `{"type":"object","properties":{"name":{"$ref":"#/$defs/x0"}},"$defs":{`
+		for i := range 60 {
+			parameters += fmt.Sprintf(`"x%d":{"allOf":[{"$ref":"#/$defs/x%d"},{"$ref":"#/$defs/x%d"}]},`, i, i+1, i+1)
+		}
+		d.Parameters = jsontext.Value(parameters + `"x60":{"type":"string"}}}`)
+		if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+			t.Fatal(err)
+		}
+		a := w.begin()
+		h := w.hand()
+		if err := h.calls(burn, h.upload([]byte(`{"name":"x"}`))); err != nil {
+			t.Fatal(err)
+		}
+		if r := h.results()[0]; r.Status != utp.StatusFailed || r.Code != utp.CodeBadRequest || !strings.Contains(r.Message, "cannot be judged") {
+			t.Errorf("the agent sees %+v", r)
 		}
 		h.deliver()
 		w.over(a.Turn)

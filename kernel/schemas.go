@@ -17,13 +17,25 @@ import (
 // schemas compiles and keeps the parameter schemas of tools, by definition digest.
 type schemas struct {
 	mu    sync.Mutex
-	known map[string]*jsonschema.Schema
+	known map[string]*judge
+}
+
+// judge is a schema, which judges one value at a time.
+type judge struct {
+	mu     sync.Mutex
+	schema *schema.Schema
+}
+
+func (j *judge) validate(value any) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.schema.Validate(value)
 }
 
 const schemasKept = 256
 
 // compiled returns the schema of a definition, see [schema.Compile].
-func (s *schemas) compiled(d utp.Definition) (*jsonschema.Schema, error) {
+func (s *schemas) compiled(d utp.Definition) (*judge, error) {
 	digest, err := d.Digest()
 	if err != nil {
 		return nil, err
@@ -42,10 +54,11 @@ func (s *schemas) compiled(d utp.Definition) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
 	}
 	if s.known == nil || len(s.known) >= schemasKept {
-		s.known = map[string]*jsonschema.Schema{}
+		s.known = map[string]*judge{}
 	}
-	s.known[digest] = compiled
-	return compiled, nil
+	j := &judge{schema: compiled}
+	s.known[digest] = j
+	return j, nil
 }
 
 // validate says what is wrong with the arguments, or "".
@@ -58,9 +71,12 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 	if err != nil {
 		return "the arguments are no JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
 	}
-	err = compiled.Validate(doc)
+	err = compiled.validate(doc)
 	if wrong, is := errors.AsType[*jsonschema.ValidationError](err); is {
 		return "the arguments do not fit the tool: " + firstCause(wrong), nil
+	}
+	if errors.Is(err, schema.ErrWork) {
+		return "the arguments cannot be judged: " + err.Error(), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("parameters of %s: %w", d.Tool, err)

@@ -199,21 +199,48 @@ func ahead(data *dataDir, lived int64) error {
 func (m *Main) putInPlace(ctx context.Context, data *dataDir, copied string) error {
 	now := data.file(ledgerFile)
 	if exists(now) {
-		before := data.file("ledger-before-" + m.Now().UTC().Format("20060102T150405Z") + ".db")
 		if s, err := sqlite.Open(ctx, sqlite.Options{Path: now}); err == nil {
 			_ = s.Close() // what its log holds is in the file now
 		}
-		for _, end := range []string{"-wal", "-shm", ""} {
-			if err := os.Rename(now+end, before+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.path)
-			}
+		before, err := keepAside(now, data.file("ledger-before-"+m.Now().UTC().Format("20060102T150405Z")))
+		if err != nil {
+			return failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.path)
 		}
 		m.sayf("Kept: the ledger that was there, as %s.", oneLine(before))
 	}
-	if err := os.Rename(copied, now); err != nil {
+	if err := errors.Join(os.Rename(copied, now), syncFolder(data.path)); err != nil {
 		return failed(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
 	}
 	return nil
+}
+
+// keepAside gives a ledger a second name that nothing has yet, with what was left beside it. The
+// file stays under its own, where the file system can do that, until another is put in its
+// place: a start in between must not find nothing and begin a new ledger.
+func keepAside(ledger, name string) (kept string, err error) {
+	kept = name + ".db"
+	for n := 2; exists(kept); n++ { // of another restore in the same second
+		kept = fmt.Sprintf("%s-%d.db", name, n)
+	}
+	if os.Link(ledger, kept) != nil {
+		if err := os.Rename(ledger, kept); err != nil {
+			return kept, fmt.Errorf("keeping: %w", err)
+		}
+	}
+	for _, end := range []string{"-wal", "-shm"} {
+		if err := os.Rename(ledger+end, kept+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return kept, fmt.Errorf("keeping: %w", err)
+		}
+	}
+	return kept, nil
+}
+
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // copyWhole copies a file durably.

@@ -119,3 +119,21 @@ func TestRestoreRefuses(t *testing.T) {
 	contains(t, s.does(0, "restore", good), "Kept: the ledger that was there, as ")
 	contains(t, s.does(0, "turns", "show", turn), "Status: ended")
 }
+
+// TestRestoreKeeps: whatever is put back, and however often, the ledger that was there is kept, and at
+// no moment is there none.
+func TestRestoreKeeps(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	turn := s.answered("reject", 3)
+	good := filepath.Join(t.TempDir(), "good.db")
+	contains(t, s.does(0, "backup", good), "Backed up: "+good)
+	const times = 5
+	for range times {
+		contains(t, s.does(0, "restore", good), "Kept: the ledger that was there, as ")
+	}
+	if kept, err := filepath.Glob(filepath.Join(s.data, "ledger-before-*.db")); err != nil || len(kept) != times {
+		t.Errorf("%d restores have kept %d ledgers: %v, %v", times, len(kept), kept, err)
+	}
+	contains(t, s.does(0, "turns", "show", turn), "Status: ended")
+}

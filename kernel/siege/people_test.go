@@ -26,6 +26,7 @@ type people struct {
 
 	mu       sync.Mutex
 	begun    map[string]task // by turn: what the kernel has taken
+	said     map[string]bool // by call: those to which a yes was said, whoever heard it
 	accepted map[string]bool // by call: those to which a yes was recorded
 	refused  int
 	left     int // unknown fates that were left as they are
@@ -89,6 +90,8 @@ func (p *people) reply(ctx context.Context, q utp.QuestionRow) {
 		r.Decision, r.Response = "", "leave"
 	case rand.IntN(8) == 0:
 		r.Decision = "reject"
+	default:
+		p.says(q.Call)
 	}
 	if rpc.Ask(ctx, p.hub, utp.OpAnswer, r, nil) != nil {
 		return
@@ -103,6 +106,13 @@ func (p *people) reply(ctx context.Context, q utp.QuestionRow) {
 	default:
 		p.refused++
 	}
+}
+
+// says notes a yes before it is said: that its answer is lost does not unsay it.
+func (p *people) says(call string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said[call] = true
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -22,6 +22,7 @@ type verdict struct {
 	t     *testing.T
 	pg    *pgx.Conn
 	begun map[string]task
+	said  map[string]bool // by call: a person said yes, as they remember it themselves
 	yes   map[string]bool
 	deeds map[string]int // by call: how often the tools really did it
 
@@ -33,7 +34,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 	pg, err := pgx.Connect(ctx, dsn)
 	must(t, err)
 	defer func() { _ = pg.Close(ctx) }()
-	v := &verdict{t: t, pg: pg, begun: p.begun, yes: p.accepted, deeds: map[string]int{}}
+	v := &verdict{t: t, pg: pg, begun: p.begun, said: p.said, yes: p.accepted, deeds: map[string]int{}}
 	v.readDeeds(dir)
 	for _, statement := range []string{`CREATE INDEX ON results (call_id)`, `CREATE INDEX ON cards (tool_call_id)`, `ANALYZE`} { // for what is asked here only
 		_, err := pg.Exec(ctx, statement)
@@ -41,6 +42,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 	}
 	v.nothingLost(ctx)
 	v.nothingTwice(ctx)
+	v.nothingAskedTwice(ctx)
 	v.nothingWithoutConsent(ctx)
 	v.nothingLeft(ctx)
 	v.wellTold(ctx)
@@ -123,6 +125,9 @@ func (v *verdict) call(id, class, state, status string, grants, applied, cards i
 	if class == "irreversible" && (grants > 1 || done > 1) {
 		v.t.Errorf("the irreversible call %s was granted %d times and done %d times", id, grants, done)
 	}
+	if class == "irreversible" && done > 0 && !v.said[id] {
+		v.t.Errorf("the irreversible call %s was done, and nobody has said yes to it", id)
+	}
 	if done > 0 && grants == 0 {
 		v.t.Errorf("the call %s was done %d times and never granted", id, done)
 	}
@@ -140,6 +145,22 @@ func (v *verdict) call(id, class, state, status string, grants, applied, cards i
 	case state == "over" && v.yes[id]:
 		v.stale++
 	}
+}
+
+// nothingAskedTwice: each call that an agent has named was asked for once, under whatever id: an
+// agent that is started again does not ask anew for what it has asked for. What the kernel
+// itself puts in the place of a call that was too old to start is no other one.
+func (v *verdict) nothingAskedTwice(ctx context.Context) {
+	v.each(ctx, `SELECT turn_id, coalesce(doc::json->>'key', ''), count(*) FILTER (WHERE coalesce(doc::json->>'replaces', '') = '')
+		FROM calls GROUP BY 1, 2`, func(scan func(...any) error) error {
+		var turn, key string
+		var n int
+		err := scan(&turn, &key, &n)
+		if err == nil && (key == "" || n != 1) {
+			v.t.Errorf("in %s the call %q was asked for %d times", turn, key, n)
+		}
+		return err
+	})
 }
 
 // nothingWithoutConsent: whatever irreversible was granted has a consent to that very call,

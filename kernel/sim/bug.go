@@ -27,13 +27,14 @@ const (
 	StopLost          Bug = "stop lost"
 	SecondStart       Bug = "second start"
 	LostFuture        Bug = "word of a lost future taken"
+	NoTakenForYes     Bug = "no taken for yes"
 )
 
 // Bugs are all of them.
 func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
-		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture,
+		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoTakenForYes,
 	}
 }
 
@@ -71,6 +72,8 @@ func (w *world) stepOf() stepping {
 		return before(anyHold(anyNonce))
 	case SecondStart:
 		return before(anySecond)
+	case NoTakenForYes:
+		return before(anyAnswer)
 	default:
 		return turn.Step
 	}
@@ -204,6 +207,14 @@ func anySecond(s *turn.State, in turn.Input) turn.Input {
 	start, is := in.(turn.Start)
 	if c := callOf(s, start.Call); is && c != nil && c.State == turn.Started && c.Owner != start.Owner {
 		c.State = turn.Dispatched
+	}
+	return in
+}
+
+func anyAnswer(_ *turn.State, in turn.Input) turn.Input {
+	if answer, is := in.(turn.Answered); is {
+		answer.Accept = true
+		return answer
 	}
 	return in
 }

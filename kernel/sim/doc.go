@@ -32,7 +32,8 @@
 //     outcome, which is in the inbox and never changes. A turn that was begun is there.
 //   - No call is started without a yes of a person to its question and a consent that was used up
 //     for that very call and digest, within its time, with the definition that was agreed to and the
-//     very arguments; none in a turn that is stopped.
+//     very arguments; none in a turn that is stopped. What a kernel records as a yes, a person has
+//     said, and what a person is told to be taken, is recorded.
 //   - What must not be repeated is started once and done once, also by a ledger that has gone back in
 //     time; once more only if the service itself says that it had not begun.
 //   - Nothing is done after its time to start.
@@ -53,6 +54,6 @@
 //
 // # That it would see it
 //
-// [Bugs] are thirteen mistakes, put in through the step of the machine or around a transaction. A test
+// [Bugs] are fourteen mistakes, put in through the step of the machine or around a transaction. A test
 // switches each on and says at which seed it is found.
 package sim

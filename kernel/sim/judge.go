@@ -27,11 +27,12 @@ type judge struct {
 	last   map[string]kernel.Record // turns as they were written last
 	seq    map[string]int64         // of sessions: the last event's
 	calls  map[string]*callLog
-	used   map[string]string // call: the digest of the consent that was used up
-	yes    map[int]time.Duration
-	sent   map[string]bool   // messages that have left, by their span
-	due    map[string]string // messages that have to leave: what they are
-	turns  []string          // begun, as a person was told
+	used   map[string]string     // call: the digest of the consent that was used up
+	said   map[int]bool          // questions to which a person has said yes, whoever heard it
+	yes    map[int]time.Duration // those whose yes a kernel has recorded, and when
+	sent   map[string]bool       // messages that have left, by their span
+	due    map[string]string     // messages that have to leave: what they are
+	turns  []string              // begun, as a person was told
 	// results are what agents were told of calls; answers what people have said to an agent's
 	// question, and acknowledged what of it was taken, as they were told.
 	results, acknowledged map[string]string
@@ -60,7 +61,7 @@ func newJudge(w *world) *judge {
 	return &judge{
 		w: w, last: map[string]kernel.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
-		yes: map[int]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
+		said: map[int]bool{}, yes: map[int]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 	}
 }
 
@@ -190,6 +191,22 @@ func (j *judge) began(id string) {
 	j.turns = append(j.turns, id)
 }
 
+// saysYes: a person says yes, heard or not.
+func (j *judge) saysYes(question int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.said[question] = true
+}
+
+// toldYes: a person was told that their yes is taken.
+func (j *judge) toldYes(question int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, recorded := j.yes[question]; !recorded {
+		j.brokenf("a person was told that their yes to question %d is taken, and none is recorded", question)
+	}
+}
+
 // stopped: somebody was told that their turn is stopped.
 func (j *judge) stopped(session string) {
 	j.mu.Lock()
@@ -289,6 +306,9 @@ func (j *judge) committed(p *process, b kernel.Batch) {
 	}
 	for _, r := range b.Receipts {
 		if r.Decision == string(consent.Accept) && r.By == person {
+			if !j.said[r.Question] {
+				j.brokenf("%s has recorded a yes to question %d, and nobody has said it", p.name, r.Question)
+			}
 			j.yes[r.Question] = j.w.clock.true()
 		}
 	}

@@ -109,10 +109,16 @@ func (s *someone) mind(q utp.QuestionRow) {
 	default:
 		r.Response = mood
 	}
-	if q.Tool == utp.AskPerson && op == utp.OpAnswer {
+	switch {
+	case op == utp.OpAnswer && r.Decision == accept:
+		s.w.judge.saysYes(q.Number)
+	case q.Tool == utp.AskPerson && op == utp.OpAnswer:
 		s.w.judge.responds(q.Call, mood, false)
 	}
 	err := s.ask(op, r, nil)
+	if err == nil && r.Decision == accept {
+		s.w.judge.toldYes(q.Number)
+	}
 	switch {
 	case err != nil:
 	case q.Tool == utp.AskPerson && op == utp.OpAnswer:

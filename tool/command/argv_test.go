@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,11 +151,19 @@ func TestLoadRefuses(t *testing.T) {
 	if err := chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	versioned, box := filepath.Join(t.TempDir(), "python3.12"), filepath.Join(t.TempDir(), "busybox")
-	for _, path := range []string{versioned, box} {
+	bin := t.TempDir()
+	named := func(name string) string {
+		t.Helper()
+		path := filepath.Join(bin, name)
 		if err := writeScript(path, "true"); err != nil {
 			t.Fatal(err)
 		}
+		return path
+	}
+	versioned, box, awk, env, ssh, xargs := named("python3.12"), named("busybox"), named("gawk"), named("env"), named("ssh"), named("xargs")
+	linked, boxed := filepath.Join(bin, "runner"), filepath.Join(bin, "ls")
+	if err := errors.Join(os.Symlink(versioned, linked), os.Symlink(box, boxed)); err != nil {
+		t.Fatal(err)
 	}
 	with := func(change func(*parts)) string {
 		p := good
@@ -196,6 +206,19 @@ func TestLoadRefuses(t *testing.T) {
 		{"shell that reads and has arguments", with(func(p *parts) { p.program, p.argv, p.more = "/bin/sh", `["-es", "x"]`, "stdin: '{a}'" }), "a shell would run"},
 		{"interpreter that reads", with(func(p *parts) { p.program, p.argv, p.more = versioned, `["-", "x"]`, "stdin: '{a}'" }), "a shell would run"},
 		{"box that reads", with(func(p *parts) { p.program, p.argv, p.more = box, `["sh"]`, "stdin: '{a}'" }), "a shell would run"},
+		{"shell by another name", with(func(p *parts) { p.program, p.argv = linked, `["-c", "{a}"]` }), "a shell would run"},
+		{"program of awk", with(func(p *parts) { p.program, p.argv = awk, `["{a}"]` }), "a shell would run"},
+		{"program of awk in an option", with(func(p *parts) { p.program, p.argv = awk, `[{option: -f, value: "{a}"}]` }), "a shell would run"},
+		{"shell behind env", with(func(p *parts) { p.program, p.argv = env, `[/bin/sh, -c, "{a}"]` }), "operations[0].argv[2]: a shell would run"},
+		{"shell behind env, of its name", with(func(p *parts) { p.program, p.argv = env, `[sh, -c, "{a}"]` }), "operations[0].argv[2]: a shell would run"},
+		{"shell behind env in one word", with(func(p *parts) { p.program, p.argv = env, `[-S, /bin/sh -c, "{a}"]` }), "operations[0].argv[2]: a shell would run"},
+		{"program behind env", with(func(p *parts) { p.program, p.argv = env, `["{a}"]` }), "operations[0].argv[0]: it starts what"},
+		{"program behind two", with(func(p *parts) { p.program, p.argv = env, `[`+env+`, "{a}"]` }), "operations[0].argv[1]: it starts what"},
+		{"shell behind two", with(func(p *parts) { p.program, p.argv = env, `[-i, `+env+`, /bin/sh, -c, "{a}"]` }), "operations[0].argv[4]: a shell would run"},
+		{"shell behind env that reads", with(func(p *parts) { p.program, p.argv, p.more = env, `[/bin/sh]`, "stdin: '{a}'" }), "operations[0].stdin: a shell would run"},
+		{"shell of its name behind env that reads", with(func(p *parts) { p.program, p.argv, p.more = env, `[sh]`, "stdin: '{a}'" }), "operations[0].stdin: a shell would run"},
+		{"shell of another machine", with(func(p *parts) { p.program, p.argv = ssh, `[host, /bin/ls, "{a}"]` }), "operations[0].argv[2]: ssh would hand"},
+		{"arguments that are read", with(func(p *parts) { p.program, p.argv, p.more = xargs, `[/bin/rm]`, "stdin: '{a}'" }), "operations[0].stdin: xargs would hand"},
 		{"unknown secret", with(func(p *parts) { p.more = "secrets: [{name: x, env: X}]" }), "no secret x"},
 		{"secret without a place", with(func(p *parts) { p.section = "secrets: {x: {}}" }), "it names no place"},
 		{"secret's value", with(func(p *parts) { p.section = "secrets: {x: hunter22}" }), "names and values"},
@@ -219,6 +242,10 @@ func TestLoadRefuses(t *testing.T) {
 		"a place":            with(func(p *parts) { p.program, p.argv = "/bin/sh", `["-c", "echo \"$1\"", "sh", "{a}"]` }),
 		"an input":           with(func(p *parts) { p.program, p.argv, p.more = "/bin/sh", `["-c", "cat"]`, "stdin: '{a}'" }),
 		"an input to a file": with(func(p *parts) { p.program, p.argv, p.more = versioned, `["-I", "/srv/bin/read.py"]`, "stdin: '{a}'" }),
+		"a program's awk":    with(func(p *parts) { p.program, p.argv, p.more = awk, `["{print $1}", "{a}"]`, "" }),
+		"a program of env's": with(func(p *parts) { p.program, p.argv = env, `[-i, /bin/ls, --, "{a}"]` }),
+		"a script of env's":  with(func(p *parts) { p.program, p.argv = env, `[/bin/sh, /srv/own.sh, "{a}"]` }),
+		"a tool of the box":  with(func(p *parts) { p.program, p.argv = boxed, `["{a}"]` }),
 		"no shell of a box":  with(func(p *parts) { p.program, p.argv, p.more = box, `["sort", "{a}"]`, "stdin: '{a}'" }),
 		"a place in a box":   with(func(p *parts) { p.program, p.argv = box, `["sh", "/srv/bin/x", "{a}"]` }),
 	} {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -32,7 +33,7 @@ type job struct {
 type ending struct {
 	code           int            // of the exit; -1 where a signal ended it
 	signal         syscall.Signal // that ended it; 0 for none
-	why            error          // errTime or errStopped, where we ended it; nil where it ended by itself
+	why            error          // errTime, errStopped or errAlone, where we ended it; nil where it ended by itself
 	took           time.Duration
 	stdout, stderr *capture
 }
@@ -40,7 +41,17 @@ type ending struct {
 var (
 	errTime    = errors.New("it took too long")
 	errStopped = errors.New("it was told to stop")
+	// errAlone: nobody has asked for its end.
+	errAlone = errors.New("its service was ending, or had lost the call")
 )
+
+// called is why a call's context has ended.
+func called(ctx context.Context) error {
+	if cause := context.Cause(ctx); errors.Is(cause, tool.ErrEnding) || errors.Is(cause, tool.ErrLost) {
+		return errAlone
+	}
+	return errStopped
+}
 
 // run starts the program and waits until it has ended and nothing of its group is left.
 // The error says that it did not start.
@@ -201,7 +212,7 @@ func (g *group) watch(ctx context.Context, l limits) error {
 	case <-g.ended:
 		return nil
 	case <-ctx.Done():
-		why = errStopped
+		why = called(ctx)
 	case <-timer.C:
 		why = errTime
 	}

@@ -168,7 +168,7 @@ func (p *program) ended(e ending, out Result) (tool.Result, error) {
 	failure := &utp.ToolError{Code: utp.CodeStopped, Message: words, Source: utp.SourceTool}
 	status := utp.StatusCanceled
 	switch {
-	case e.why == errTime && !p.Class.Repeatable(): //nolint:errorlint // it is ours, and never wrapped
+	case e.why != errStopped && !p.Class.Repeatable(): //nolint:errorlint // it is ours, and never wrapped
 		status, failure.Code = utp.StatusFailed, utp.CodeOutcomeUnknown
 	case e.why == errTime: //nolint:errorlint // the same
 		status, failure.Code, failure.Retryable = utp.StatusTimeout, utp.CodeToolTimeout, true

@@ -15,10 +15,15 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 func writeScript(path, lines string) error {
+	// A program that another test starts meanwhile would have this file open for writing until it
+	// is itself, and the kernel would say that the text file is busy.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o755)
 }
 
@@ -323,6 +328,41 @@ func TestStop(t *testing.T) {
 	stopped := call(ctx, t, made, `{}`)
 	if stopped.status != utp.StatusCanceled || stopped.err == nil || !stopped.err.IsUntouched() {
 		t.Errorf("what was stopped before it began: %s, %v", stopped.status, stopped.err)
+	}
+}
+
+// TestEnding: a service that ends, or has lost its call, cuts its program short, and nobody has asked
+// for that. What cannot be repeated is of unknown fate then, and a person is asked; told as
+// stopped, it would be taken for something that they wanted and know of.
+func TestEnding(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		class  string
+		cause  error
+		status utp.Status
+		code   utp.Code
+	}{
+		{"irreversible", tool.ErrEnding, utp.StatusFailed, utp.CodeOutcomeUnknown},
+		{"reversible", tool.ErrLost, utp.StatusFailed, utp.CodeOutcomeUnknown},
+		{"irreversible", tool.ErrStopped, utp.StatusCanceled, utp.CodeStopped},
+		{"idempotent", tool.ErrEnding, utp.StatusCanceled, utp.CodeStopped},
+	} {
+		t.Run(tt.class+" "+tt.cause.Error(), func(t *testing.T) {
+			t.Parallel()
+			ready := filepath.Join(t.TempDir(), "ready")
+			if err := syscall.Mkfifo(ready, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ctx, end := context.WithCancelCause(within(t))
+			go func() {
+				_, _ = os.ReadFile(ready) // it has begun
+				end(tt.cause)
+			}()
+			got := call(ctx, t, service(t, parts{program: script(t, `echo begun; echo >`+ready+`; exec sleep 1000`), class: tt.class}, nil), `{}`)
+			if got.status != tt.status || got.err == nil || got.err.Code != tt.code || got.err.IsUntouched() || got.text != "begun\n" {
+				t.Errorf("%s, %v, %q", got.status, got.err, got.text)
+			}
+		})
 	}
 }
 

@@ -6,23 +6,103 @@ import (
 	"strings"
 )
 
-// shells run what they are given as a text; their names may end in a version.
-var shells = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "ash", "busybox", "python", "perl", "ruby", "node", "nodejs", "php", "lua",
+var (
+	// shells run what they are given as a text; their names may end in a version.
+	shells = []string{
+		"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "ash", "busybox", "python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun",
+		"php", "lua", "tclsh", "expect", "pwsh", "osascript", "awk", "gawk", "mawk", "nawk", "sed",
+	}
+	// launchers start the program that they are given.
+	launchers = []string{
+		"env", "sudo", "doas", "runuser", "setpriv", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "chroot", "unshare", "nsenter",
+		"flock", "taskset", "chrt", "strace", "systemd-run",
+	}
+	// handers put what they are given together for a shell, here or on another machine, or
+	// make arguments of what they read.
+	handers = []string{"ssh", "su", "xargs", "parallel", "watch", "script", "at", "batch", "crontab"}
+)
+
+// programName is what a program is, by its name or, where that is none of those above, by the
+// name that it links to. One of many in a box goes by its own.
+func programName(path string) string {
+	name := bareName(path)
+	if known(name) || !filepath.IsAbs(path) {
+		return name
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if linked := bareName(target); err == nil && known(linked) && linked != "busybox" {
+		return linked
+	}
+	return name
 }
 
-// checkShell keeps a shell from running what an agent has written: its script has to be the
-// operator's, a literal argument, and stands before every place.
-func (p *program) checkShell(fault faultAt) error {
-	name, words := filepath.Base(p.Program), p.template
-	if name == "busybox" && len(words) > 0 && words[0].Place == "" {
-		name, words = words[0].Literal, words[1:] // the program within
+func bareName(path string) string {
+	name := filepath.Base(path)
+	if bare := strings.TrimRight(name, "0123456789.-"); slices.Contains(shells, bare) {
+		return bare
 	}
-	if !slices.Contains(shells, strings.TrimRight(name, "0123456789.-")) {
-		return nil
+	return name
+}
+
+func known(name string) bool {
+	return slices.Contains(shells, name) || slices.Contains(launchers, name) || slices.Contains(handers, name)
+}
+
+// checkShell keeps a shell from running what an agent has written, whatever it is started by.
+func (p *program) checkShell(fault faultAt) error { return p.checkRun(p.Program, 0, fault) }
+
+// checkRun looks at a program whose arguments are the words from first on.
+func (p *program) checkRun(path string, first int, fault faultAt) error {
+	name, words := programName(path), p.template[first:]
+	switch {
+	case name == "busybox" && len(words) > 0 && words[0].Place == "":
+		return p.checkRun(words[0].Literal, first+1, fault) // the program within
+	case slices.Contains(launchers, name):
+		return p.checkLaunched(first, fault)
+	case slices.Contains(handers, name):
+		return p.checkHanded(first, name, fault)
+	case slices.Contains(shells, name):
+		return p.checkScript(first, fault)
 	}
+	return nil
+}
+
+// checkLaunched demands that it is the operator who says what is started.
+func (p *program) checkLaunched(first int, fault faultAt) error {
+	named := false
+	for i, a := range p.template[first:] {
+		if a.Place != "" && !named {
+			return fault("it starts what an agent may name", "the full path of what it starts, before every place", "argv", first+i)
+		}
+		words := strings.Fields(a.Literal) // env -S takes several as one
+		if a.Place != "" || len(words) == 0 {
+			continue
+		}
+		if known(programName(words[0])) {
+			return p.checkRun(words[0], first+i+1, fault)
+		}
+		named = named || strings.HasPrefix(a.Literal, "/")
+	}
+	return nil
+}
+
+// checkHanded refuses all that is an agent's.
+func (p *program) checkHanded(first int, name string, fault faultAt) error {
+	const want = "a program of your own that calls it"
+	if i := slices.IndexFunc(p.template[first:], func(a argument) bool { return a.Place != "" }); i >= 0 {
+		return fault(name+" would hand what an agent has written to a shell or another program", want, "argv", first+i)
+	}
+	if p.Stdin != "" {
+		return fault(name+" would hand what an agent has written to a shell or another program", want, "stdin")
+	}
+	return nil
+}
+
+// checkScript: a shell's script has to be the operator's, a literal argument, and stands before
+// every place.
+func (p *program) checkScript(first int, fault faultAt) error {
 	const what, want = "a shell would run what an agent has written", "a script of your own before it, so that the place is an argument of that"
-	first := len(p.template) - len(words)
+	words := p.template[first:]
 	for i, a := range words {
 		option := i > 0 && strings.HasPrefix(words[i-1].Literal, "-") && words[i-1].Literal != "--"
 		if a.Place != "" && (i == 0 || option || a.Option != "" || !words[:i].script()) {

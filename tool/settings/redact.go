@@ -3,18 +3,14 @@ package settings
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Redactor takes secrets out of what a program or a server has said: as they are, and in
-// the forms in which they are commonly echoed (escaped for an address or for JSON, and
-// as base64).
+// the forms in which they are commonly echoed (escaped for an address or for JSON, as the
+// usual programs write that, and as base64).
 type Redactor struct {
 	marks   []mark
 	longest int
@@ -36,19 +32,6 @@ func NewRedactor(secrets map[string]string) *Redactor {
 		return cmp.Or(cmp.Compare(len(b.secret), len(a.secret)), bytes.Compare(a.secret, b.secret))
 	})
 	return r
-}
-
-func forms(value string) []string {
-	all := []string{
-		value, url.QueryEscape(value), url.PathEscape(value),
-		strings.ReplaceAll(url.QueryEscape(value), "+", "%20"),
-		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawStdEncoding.EncodeToString([]byte(value)),
-		base64.URLEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
-	}
-	if quoted, err := jsontext.AppendQuote(nil, value); err == nil {
-		all = append(all, string(quoted[1:len(quoted)-1]))
-	}
-	return Sorted(all)
 }
 
 // Margin is how many bytes to keep beyond a limit, so that a secret across it is seen

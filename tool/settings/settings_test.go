@@ -120,6 +120,37 @@ func TestRedactorAtEveryCut(t *testing.T) {
 	}
 }
 
+// TestRedactorKnowsOtherWriters: escapes for JSON and for addresses have more than one spelling. PHP
+// writes \/ in JSON, Go < > & by their numbers, many everything beyond ASCII; .NET escapes an
+// address with small digits.
+func TestRedactorKnowsOtherWriters(t *testing.T) {
+	t.Parallel()
+	const secret = "ab/cd+ef==<x&y>\"\u00e9\U0001F511"
+	r := settings.NewRedactor(map[string]string{"key": secret})
+	for _, echo := range []string{
+		`ab\/cd+ef==<x&y>\"` + "\u00e9\U0001F511",
+		`ab/cd+ef==\u003cx\u0026y\u003e\"` + "\u00e9\U0001F511",
+		`ab/cd+ef==<x&y>\"\u00e9\ud83d\udd11`,
+		`ab/cd\u002Bef==\u003Cx\u0026y\u003E\u0022\u00E9\uD83D\uDD11`,
+		`ab%2fcd%2bef%3d%3d%3cx%26y%3e%22%c3%a9%f0%9f%94%91`,
+		`ab%2Fcd%2Bef%3D%3D%3Cx%26y%3E%22%C3%A9%F0%9F%94%91`,
+		`ab/cd%2Bef%3D%3D%3Cx%26y%3E%22%C3%A9%F0%9F%94%91`,
+		`ab/cd+ef==%3Cx&y%3E%22%C3%A9%F0%9F%94%91`,
+	} {
+		if got := string(r.Text([]byte("before " + echo + " after"))); got != "before [secret key] after" {
+			t.Errorf("%s is told as %s", echo, got)
+		}
+		for n := range len(echo) {
+			if got := string(r.Head([]byte(echo[:n]))); got != "" {
+				t.Errorf("the beginning of %s, %d bytes of it, is told as %s", echo, n, got)
+			}
+			if got := string(r.Tail([]byte(echo[len(echo)-n:]))); got != "" {
+				t.Errorf("the end of %s, %d bytes of it, is told as %s", echo, n, got)
+			}
+		}
+	}
+}
+
 // TestSecretFile: a secret comes from a private file without its last newline.
 func TestSecretFile(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 // Compile reads a JSON Schema (2020-12). It asserts formats, and is closed: an object that
 // lists its members, and does not say what others it takes, takes none. It may refer to
 // nothing outside of itself. The error is one line.
-func Compile(parameters jsontext.Value) (*jsonschema.Schema, error) {
+func Compile(parameters jsontext.Value) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
 	if err != nil {
 		return nil, wrong(err)
@@ -24,6 +24,9 @@ func Compile(parameters jsontext.Value) (*jsonschema.Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	compiler.UseLoader(nothingOutside{})
+	w := &work{}
+	compiler.RegisterVocabulary(w.vocabulary())
+	compiler.AssertVocabs()
 	if err := compiler.AddResource(place, doc); err != nil {
 		return nil, wrong(err)
 	}
@@ -31,14 +34,15 @@ func Compile(parameters jsontext.Value) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, wrong(err)
 	}
-	return compiled, nil
+	return &Schema{Schema: compiled, work: w}, nil
 }
 
 // place is the name that the schema has while it is compiled; nobody is told it.
 const place = "urn:earshot:parameters"
 
 func wrong(err error) error {
-	text := strings.ReplaceAll(err.Error(), place, "")
+	// The library names the metaschema of its own making that it puts together for [work].
+	text := strings.NewReplacer(place, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
 	return errors.New("it is no JSON Schema: " + strings.Join(strings.Fields(text), " "))
 }
 

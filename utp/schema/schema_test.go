@@ -1,6 +1,9 @@
 package schema_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,5 +60,53 @@ func TestCompileRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "urn:") {
 			t.Errorf("%s: %v; want ...%s... in one line", text, err, want)
 		}
+	}
+}
+
+// TestWork: a schema that tries more ways than there is time for is given up, whichever keyword it
+// does it by; and judges the next value.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	doubling := func(keyword, last string) string {
+		text := `{"properties":{"a":{"$ref":"#/$defs/x0"}},"$defs":{`
+		for i := range 40 {
+			text += fmt.Sprintf(`"x%d":{%q:[{"$ref":"#/$defs/x%d"},{"$ref":"#/$defs/x%d"}]},`, i, keyword, i+1, i+1)
+		}
+		return text + `"x40":` + last + `}}`
+	}
+	deep := strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40)
+	for _, tt := range []struct{ schema, args string }{
+		{doubling("allOf", `{"type":"integer"}`), `{"a":1}`},
+		{doubling("allOf", `{"type":"string"}`), `{"a":1}`},
+		{doubling("anyOf", `{"type":"string"}`), `{"a":1}`},
+		{doubling("oneOf", `{"type":"string"}`), `{"a":1}`},
+		{doubling("allOf", `{"$ref":"#/$defs/y"},"y":{"not":{}}`), `{"a":1}`},
+		{`{"anyOf":[{"properties":{"a":{"$ref":"#"},"b":{}},"required":["b"]},{"properties":{"a":{"$ref":"#"},"c":{}},"required":["c"]}]}`, deep},
+	} {
+		s, err := schema.Compile(jsontext.Value(tt.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(args); !errors.Is(err, schema.ErrWork) {
+			t.Errorf("%.80s: %v", tt.schema, err)
+		}
+		if err := s.Validate(map[string]any{}); errors.Is(err, schema.ErrWork) {
+			t.Errorf("%.80s, the next value: %v", tt.schema, err)
+		}
+	}
+	long, err := schema.Compile(jsontext.Value(`{"properties":{"a":{"items":{"anyOf":[{"type":"string"},{"properties":{"n":{"type":"integer"}}}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]any, 200_000)
+	for i := range items {
+		items[i] = map[string]any{"n": json.Number("1")}
+	}
+	if err := long.Validate(map[string]any{"a": items}); err != nil {
+		t.Errorf("a long list: %v", err)
 	}
 }
