@@ -303,14 +303,23 @@ func TestBlobs(t *testing.T) {
 			t.Errorf("it came otherwise than it went: %v", err)
 		}
 		for name, q := range map[string]utp.PutRequest{
-			"too large":       {SHA256: hash, Size: utp.BlobLimit + 1},
-			"a large piece":   {SHA256: hash, Size: size, Data: make([]byte, utp.ChunkLimit+1)},
-			"no hash":         {SHA256: "abc", Size: 1, Data: []byte("x")},
-			"below the start": {SHA256: hash, Size: size, Offset: -1, Data: []byte("x")},
+			"too large":     {SHA256: hash, Size: utp.BlobLimit + 1},
+			"a large piece": {SHA256: hash, Size: size, Data: make([]byte, utp.ChunkLimit+1)},
 		} {
 			t.Log(name)
 			wantFault(t, put(q), utp.CodeTooLarge)
 		}
+		for name, q := range map[string]utp.PutRequest{
+			"no hash":         {SHA256: "abc", Size: 1, Data: []byte("x")},
+			"capitals":        {SHA256: strings.ToUpper(hash), Size: size, Data: data[:1]},
+			"no hex":          {SHA256: strings.Repeat("z", 64), Size: 1, Data: []byte("x")},
+			"below the start": {SHA256: hash, Size: size, Offset: -1, Data: []byte("x")},
+			"below nothing":   {SHA256: hash, Size: -1},
+		} {
+			t.Log(name)
+			wantFault(t, put(q), utp.CodeBadRequest)
+		}
+		wantFault(t, rpc.Ask(w.ctx, c, utp.OpGet, utp.GetRequest{SHA256: hash, Offset: -1}, nil), utp.CodeBadRequest)
 		if err := put(utp.PutRequest{SHA256: strings.Repeat("ab", 32), Size: 3, Data: []byte("abc")}); err == nil {
 			t.Error("bytes under another's hash were taken")
 		}

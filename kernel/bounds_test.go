@@ -79,6 +79,25 @@ func TestStepBounds(t *testing.T) {
 	})
 }
 
+// TestClaimNeedsAWorker: a turn that nobody in particular has claimed would be free for all, and
+// whoever had claimed it would find it stale, again and again. A name that is too long is
+// written with every step.
+func TestClaimNeedsAWorker(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		for _, name := range []string{"", strings.Repeat("w", 129)} {
+			q := utp.ClaimRequest{Agent: agentName, Worker: name}
+			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpClaim, q, nil), utp.CodeBadRequest)
+		}
+		if state := w.turn(a.Turn); state.Epoch != 0 {
+			t.Errorf("the turn is under epoch %d; want it unclaimed", state.Epoch)
+		}
+		h := w.hand()
+		h.deliver()
+		w.over(a.Turn)
+	})
+}
+
 // TestStartNeedsAnOwner: a start by nobody could be answered to anybody.
 func TestStartNeedsAnOwner(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -87,7 +106,9 @@ func TestStartNeedsAnOwner(t *testing.T) {
 		a := w.begin()
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call}, nil), utp.CodeBadRequest)
+		for _, owner := range []string{"", strings.Repeat("o", 129)} {
+			wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call, Owner: owner}, nil), utp.CodeBadRequest)
+		}
 		if n := w.cell(`SELECT count(*) FROM grants`); n != "0" {
 			t.Errorf("%s starts were granted; want none", n)
 		}

@@ -109,8 +109,8 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
-	if q.Owner == "" {
-		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process")
+	if q.Owner == "" || len(q.Owner) > maxName {
+		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
 	var a utp.StartAnswer
 	var refusal error
