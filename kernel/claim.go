@@ -34,6 +34,9 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (ut
 		return utp.ClaimAnswer{}, failure
 	}
 	answer, err := k.claimFree(ctx, q)
+	if err == nil && answer.Turn != "" {
+		return answer, nil // what stood in the way of another turn is no news to who has got one
+	}
 	return answer, errors.Join(err, failure)
 }
 

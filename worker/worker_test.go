@@ -522,6 +522,50 @@ func TestLosesItsTurn(t *testing.T) {
 	}
 }
 
+// TestLedgerInTrouble: what passes by itself is waited for, however long; a turn that cannot be
+// read is left after the time of a lease, so that others are served.
+func TestLedgerInTrouble(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble error
+		plans   int
+	}{
+		"no answer":         {errCable, 1},
+		"no room":           {&utp.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, 1},
+		"others hold it":    {&utp.Fault{Code: utp.CodeStorageError, Retry: true}, 1},
+		"it cannot be read": {&utp.Fault{Code: utp.CodeStorageError}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var began time.Time
+			k := func(k *kernel) {
+				k.answer[utp.OpResume] = func(n int, _ jsontext.Value) error {
+					if n == 0 {
+						began = time.Now()
+					}
+					if time.Since(began) < 40*time.Second {
+						return tt.trouble
+					}
+					return nil
+				}
+			}
+			plans := 0
+			var again time.Duration
+			plan := func(jsontext.Value) (worker.Planner, error) {
+				if plans++; plans > 1 {
+					again = time.Since(began)
+				}
+				return &steps{n: 1}, nil
+			}
+			working(t, k, plan, func(t *testing.T, k *kernel) {
+				pass(3 * time.Minute)
+				k.delivered()
+				if plans != tt.plans || plans > 1 && again < 30*time.Second {
+					t.Errorf("planned %d times, again after %v; want %d, after a lease of 30 s", plans, again, tt.plans)
+				}
+			})
+		})
+	}
+}
+
 // TestLedgerWentBack: a step that the ledger knows nothing of any more is not waited for, nor
 // taken to have ended without results. The turn is claimed again and planned from its transcript.
 func TestLedgerWentBack(t *testing.T) {
