@@ -49,7 +49,8 @@ func TestEnqueueBounds(t *testing.T) {
 	})
 }
 
-// TestStepBounds: a step has at most 256 calls, with keys of at most 128 bytes.
+// TestStepBounds: a step has at most 256 calls, with keys of 1 to 128 bytes, no two of them alike:
+// their results could not be told apart.
 func TestStepBounds(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		calls := func(n, key int) []utp.ToolCall {
@@ -63,6 +64,10 @@ func TestStepBounds(t *testing.T) {
 		h := w.hand()
 		wantFault(t, h.wants(calls(257, 1)...), utp.CodeBadRequest)
 		wantFault(t, h.wants(calls(2, 129)...), utp.CodeBadRequest)
+		nameless := calls(2, 1)
+		nameless[1].Key = ""
+		wantFault(t, h.wants(nameless...), utp.CodeBadRequest)
+		wantFault(t, h.wants(append(calls(2, 1), calls(1, 1)...)...), utp.CodeBadRequest)
 		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
 			t.Errorf("%s cards were written for steps that were refused", n)
 		}
