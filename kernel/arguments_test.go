@@ -303,6 +303,39 @@ func TestLargeSteps(t *testing.T) {
 	})
 }
 
+// TestStepOfLargeArguments: the arguments of a step, which are all read in one transaction, are
+// bounded together, also where they are one blob that is named again and again.
+func TestStepOfLargeArguments(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		h := w.hand()
+		raw := bytes.Repeat([]byte(" "), utp.BlobLimit/2+1)
+		sum := sha256.Sum256(raw)
+		b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
+		for at := 0; at < len(raw); at += utp.ChunkLimit {
+			piece := utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+utp.ChunkLimit, len(raw))]}
+			if err := rpc.Ask(w.ctx, h.conn, utp.OpPut, piece, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one := utp.ToolCall{Key: "a", Tool: look, Args: b}
+		two := one
+		two.Key = "b"
+		wantFault(t, h.wants(one, two), utp.CodeTooLarge)
+		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
+			t.Errorf("%s cards were written for a step that was refused", n)
+		}
+		if err := h.wants(one); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.results(); len(got) != 1 || got[0].Code != utp.CodeBadRequest {
+			t.Errorf("results: %+v; want one, bad_request", got)
+		}
+		h.deliver()
+		w.succeeded(a.Turn)
+	})
+}
+
 // TestBlobs: a blob is what its hash says, comes in order, and has a limit.
 func TestBlobs(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -331,14 +364,23 @@ func TestBlobs(t *testing.T) {
 			t.Errorf("it came otherwise than it went: %v", err)
 		}
 		for name, q := range map[string]utp.PutRequest{
-			"too large":       {SHA256: hash, Size: utp.BlobLimit + 1},
-			"a large piece":   {SHA256: hash, Size: size, Data: make([]byte, utp.ChunkLimit+1)},
-			"no hash":         {SHA256: "abc", Size: 1, Data: []byte("x")},
-			"below the start": {SHA256: hash, Size: size, Offset: -1, Data: []byte("x")},
+			"too large":     {SHA256: hash, Size: utp.BlobLimit + 1},
+			"a large piece": {SHA256: hash, Size: size, Data: make([]byte, utp.ChunkLimit+1)},
 		} {
 			t.Log(name)
 			wantFault(t, put(q), utp.CodeTooLarge)
 		}
+		for name, q := range map[string]utp.PutRequest{
+			"no hash":         {SHA256: "abc", Size: 1, Data: []byte("x")},
+			"capitals":        {SHA256: strings.ToUpper(hash), Size: size, Data: data[:1]},
+			"no hex":          {SHA256: strings.Repeat("z", 64), Size: 1, Data: []byte("x")},
+			"below the start": {SHA256: hash, Size: size, Offset: -1, Data: []byte("x")},
+			"below nothing":   {SHA256: hash, Size: -1},
+		} {
+			t.Log(name)
+			wantFault(t, put(q), utp.CodeBadRequest)
+		}
+		wantFault(t, rpc.Ask(w.ctx, c, utp.OpGet, utp.GetRequest{SHA256: hash, Offset: -1}, nil), utp.CodeBadRequest)
 		if err := put(utp.PutRequest{SHA256: strings.Repeat("ab", 32), Size: 3, Data: []byte("abc")}); err == nil {
 			t.Error("bytes under another's hash were taken")
 		}

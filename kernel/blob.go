@@ -2,7 +2,10 @@ package kernel
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -10,19 +13,34 @@ import (
 // put takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
 func (k *Kernel) put(ctx context.Context, _ Caller, q utp.PutRequest) (struct{}, error) {
-	if q.Size > utp.BlobLimit || len(q.Data) > utp.ChunkLimit || len(q.SHA256) != 64 || q.Offset < 0 {
-		return struct{}{}, fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB, under its SHA-256 in hex")
-	}
-	if int64(len(q.Data)) > q.Size-q.Offset {
-		return struct{}{}, fault(utp.CodeBadRequest, "the piece does not lie within the blob")
+	if err := checkPiece(q); err != nil {
+		return struct{}{}, err
 	}
 	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Blobs: []utp.PutRequest{q}}) })
+}
+
+// checkPiece refuses what can be no piece of a blob: to a store it would be a failure of its
+// own, which others try again.
+func checkPiece(q utp.PutRequest) error {
+	name, err := hex.DecodeString(q.SHA256)
+	switch {
+	case q.Size > utp.BlobLimit || len(q.Data) > utp.ChunkLimit:
+		return fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
+	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
+		return fault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
+	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
+		return fault(utp.CodeBadRequest, "the piece does not lie within the blob")
+	}
+	return nil
 }
 
 // get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
 // handed only to those who may read.
 func (k *Kernel) get(ctx context.Context, _ Caller, q utp.GetRequest) (utp.GetAnswer, error) {
 	var a utp.GetAnswer
+	if q.Offset < 0 {
+		return a, fault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
+	}
 	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
 		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, utp.ChunkLimit)
 		return err
@@ -31,10 +49,10 @@ func (k *Kernel) get(ctx context.Context, _ Caller, q utp.GetRequest) (utp.GetAn
 }
 
 // whole reads a complete blob.
-func whole(tx Tx, sha256 string) ([]byte, error) {
+func whole(tx Tx, name string) ([]byte, error) {
 	var all []byte
 	for {
-		piece, size, err := tx.Blob(sha256, int64(len(all)), utp.ChunkLimit)
+		piece, size, err := tx.Blob(name, int64(len(all)), utp.ChunkLimit)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +64,7 @@ func whole(tx Tx, sha256 string) ([]byte, error) {
 			return all, nil
 		}
 		if len(piece) == 0 {
-			return nil, fmt.Errorf("%w: the blob %s ends after %d of %d bytes", ErrDamaged, sha256, len(all), size)
+			return nil, fmt.Errorf("%w: the blob %s ends after %d of %d bytes", ErrDamaged, name, len(all), size)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const (
 	maxOpen    = 200
 	maxCalls   = 256     // of one step
 	maxAdopted = 64      // open commands taken over in one turn
-	maxName    = 128     // a key or a code
+	maxName    = 128     // a key, a code, or who holds a turn or a call
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxSays    = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // an error's, or a turn's last word

@@ -49,7 +49,8 @@ func TestEnqueueBounds(t *testing.T) {
 	})
 }
 
-// TestStepBounds: a step has at most 256 calls, with keys of at most 128 bytes.
+// TestStepBounds: a step has at most 256 calls, with keys of 1 to 128 bytes, no two of them alike:
+// their results could not be told apart.
 func TestStepBounds(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		calls := func(n, key int) []utp.ToolCall {
@@ -63,6 +64,10 @@ func TestStepBounds(t *testing.T) {
 		h := w.hand()
 		wantFault(t, h.wants(calls(257, 1)...), utp.CodeBadRequest)
 		wantFault(t, h.wants(calls(2, 129)...), utp.CodeBadRequest)
+		nameless := calls(2, 1)
+		nameless[1].Key = ""
+		wantFault(t, h.wants(nameless...), utp.CodeBadRequest)
+		wantFault(t, h.wants(append(calls(2, 1), calls(1, 1)...)...), utp.CodeBadRequest)
 		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
 			t.Errorf("%s cards were written for steps that were refused", n)
 		}
@@ -79,6 +84,25 @@ func TestStepBounds(t *testing.T) {
 	})
 }
 
+// TestClaimNeedsAWorker: a turn that nobody in particular has claimed would be free for all, and
+// whoever had claimed it would find it stale, again and again. A name that is too long is
+// written with every step.
+func TestClaimNeedsAWorker(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		a := w.begin()
+		for _, name := range []string{"", strings.Repeat("w", 129)} {
+			q := utp.ClaimRequest{Agent: agentName, Worker: name}
+			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpClaim, q, nil), utp.CodeBadRequest)
+		}
+		if state := w.turn(a.Turn); state.Epoch != 0 {
+			t.Errorf("the turn is under epoch %d; want it unclaimed", state.Epoch)
+		}
+		h := w.hand()
+		h.deliver()
+		w.over(a.Turn)
+	})
+}
+
 // TestStartNeedsAnOwner: a start by nobody could be answered to anybody.
 func TestStartNeedsAnOwner(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -87,7 +111,9 @@ func TestStartNeedsAnOwner(t *testing.T) {
 		a := w.begin()
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call}, nil), utp.CodeBadRequest)
+		for _, owner := range []string{"", strings.Repeat("o", 129)} {
+			wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call, Owner: owner}, nil), utp.CodeBadRequest)
+		}
 		if n := w.cell(`SELECT count(*) FROM grants`); n != "0" {
 			t.Errorf("%s starts were granted; want none", n)
 		}

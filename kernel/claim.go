@@ -15,6 +15,9 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (ut
 	if q.Agent != from.Name {
 		return utp.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
 	}
+	if q.Worker == "" || len(q.Worker) > maxName {
+		return utp.ClaimAnswer{}, fault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
+	}
 	held, free, err := k.claimable(ctx, q)
 	if err != nil {
 		return utp.ClaimAnswer{}, err
@@ -31,6 +34,9 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (ut
 		return utp.ClaimAnswer{}, failure
 	}
 	answer, err := k.claimFree(ctx, q)
+	if err == nil && answer.Turn != "" {
+		return answer, nil // what stood in the way of another turn is no news to who has got one
+	}
 	return answer, errors.Join(err, failure)
 }
 

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
 )
 
 // damaged enqueues a turn and makes its row unreadable.
@@ -53,6 +55,23 @@ func TestDamagedTurn(t *testing.T) {
 			wantFault(t, err, utp.CodeStorageError)
 		})
 	})
+	t.Run("its worker is given another", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			broken, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
+			if got := w.claims("wrk_hand"); err != nil || got.Turn != broken.Turn {
+				t.Fatalf("claimed %+v, %v", got, err)
+			}
+			w.tamper(`UPDATE turns SET doc = '{"turn":' WHERE turn_id = ?`, broken.Turn)
+			w.unended = true
+			a := w.begin()
+			h := w.hand()
+			if h.at.Turn != a.Turn || h.at.Epoch != 1 {
+				t.Errorf("claimed as %+v; want %s, at once", h.at, a.Turn)
+			}
+			h.deliver()
+			w.succeeded(a.Turn)
+		})
+	})
 	t.Run("the others' questions are listed", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.damaged()
@@ -89,6 +108,40 @@ func TestDamagedTurn(t *testing.T) {
 			w.effectsAre(1)
 		})
 	})
+}
+
+// TestDamagedTurnIsLeft: a worker whose turn cannot be read any more goes on with others, whether
+// it plans or waits.
+func TestDamagedTurnIsLeft(t *testing.T) {
+	for name, plan := range map[string][]worker.Call{"waiting": one(burn), "planning": nil} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				first := true
+				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+					if first && plan == nil {
+						first = false
+						<-ctx.Done()
+						return worker.Move{}, ctx.Err()
+					}
+					if first {
+						first = false
+						return worker.Move{Calls: plan}, nil
+					}
+					return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+				})
+				broken, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.pass(time.Second)
+				w.tamper(`UPDATE turns SET doc = '{"turn":' WHERE turn_id = ?`, broken.Turn)
+				w.unended = true
+				a := w.begin()
+				w.pass(2 * time.Minute)
+				w.succeeded(a.Turn)
+			})
+		})
+	}
 }
 
 // TestDamagedTurnIsDue: a turn that is due and cannot be read is tried again now and then, not

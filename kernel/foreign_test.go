@@ -154,6 +154,29 @@ func (s *stranger) row(turnID, call string) (utp.InboxRow, utp.ResultCard, bool)
 	return row, result, true
 }
 
+// TestForeignNonce: a foreign worker need not say the nonce of its epoch; but if it does, a
+// wrong one is of a future that the ledger has lost.
+func TestForeignNonce(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		s := w.stranger("peer")
+		c := s.holds()
+		for nonce, taken := range map[string]bool{"": true, c.Nonce: true, "0123456789abcdef": false} {
+			at := c.Held("seat")
+			at.Nonce = nonce
+			err := s.ask(utp.OpRenew, at, nil)
+			if taken && err != nil {
+				t.Errorf("renewed under the nonce %q: %v", nonce, err)
+			}
+			if !taken {
+				wantFault(t, err, utp.CodeStale)
+				wantFault(t, s.ask(utp.OpDeliver, utp.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess, Summary: "Done."}, nil), utp.CodeStale)
+			}
+		}
+		s.delivers(c)
+		w.over(c.Turn)
+	})
+}
+
 // TestForeignCommand: what a foreign worker asks for in its own form is asked for, done
 // under our id, and answered in its form, once.
 func TestForeignCommand(t *testing.T) {

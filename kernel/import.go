@@ -138,7 +138,7 @@ func (im *importer) take(r utp.Exported) error {
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
-		return nil
+		return checkPiece(*r.Blob)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:

@@ -235,6 +235,10 @@ func TestImportBringsNothingUsable(t *testing.T) {
 		if _, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{foreign}}); !isFault(err, utp.CodeBadRequest) {
 			t.Errorf("an event out of order: %v", err)
 		}
+		blob := jsontext.Value(`{"blob":{"sha256":"` + strings.Repeat("z", 64) + `","size":1,"offset":0,"data":"eA=="}}`)
+		if _, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{blob}}); !isFault(err, utp.CodeBadRequest) {
+			t.Errorf("a blob under no hash: %v", err)
+		}
 		a := w.begin()
 		w.say(w.asked(), "reject")
 		w.over(a.Turn)

@@ -35,6 +35,9 @@ func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
 	if err != nil && !missing {
 		return turn.Call{}, err
 	}
+	if s.read += len(args); s.read > utp.BlobLimit { // in this one transaction, which others wait for
+		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
+	}
 	return s.make(wanted{
 		key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, missing: missing, from: w.From, to: w.To,
 	})

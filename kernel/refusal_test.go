@@ -84,12 +84,20 @@ func TestStartRefused(t *testing.T) {
 			case utp.OpFinish:
 				request = utp.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess}
 			case utp.OpSettle:
-				request = utp.SettleRequest{Call: call, Fate: "unknown"}
+				request = utp.SettleRequest{Call: call, Owner: "own_1", Fate: "unknown"}
 			}
 			t.Log(op)
 			wantFault(t, w.as(kernel.ToolCaller, "post", op, request, nil), utp.CodeAuthFailed)
 		}
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpSettle, utp.SettleRequest{Call: call, Fate: "not_begun"}, nil), utp.CodeDone)
+		nobody := utp.OwnerRequest{Call: call, Fence: 1}
+		for op, request := range map[string]any{
+			utp.OpBeat: utp.BeatRequest{OwnerRequest: nobody}, utp.OpFinish: utp.FinishRequest{OwnerRequest: nobody, Status: utp.StatusSuccess},
+			utp.OpReconcile: nobody, utp.OpSettle: utp.SettleRequest{Call: call, Fate: "not_begun"},
+		} {
+			t.Log(op, "by nobody")
+			wantFault(t, w.as(kernel.ToolCaller, target, op, request, nil), utp.CodeBadRequest)
+		}
+		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpSettle, utp.SettleRequest{Call: call, Owner: "own_1", Fate: "not_begun"}, nil), utp.CodeDone)
 		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpReconcile, mine, nil), utp.CodeDone)
 
 		done := utp.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess, Result: utp.Body{Inline: jsontext.Value(`{"n":1}`)}}

@@ -109,8 +109,8 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
-	if q.Owner == "" {
-		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process")
+	if q.Owner == "" || len(q.Owner) > maxName {
+		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
 	var a utp.StartAnswer
 	var refusal error
@@ -169,8 +169,12 @@ func (s *step) startAnswer(c turn.Call) (utp.StartAnswer, error) {
 	}, err
 }
 
-// ofService steps the turn of a call that belongs to the asking service.
-func (k *Kernel) ofService(ctx context.Context, from Caller, call string, fn func(*step, turn.Call) error) error {
+// ofService steps the turn of a call that belongs to the asking service, of which one process
+// speaks. Who gives no name could be taken for the owner of a call that has none.
+func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
+	if owner == "" {
+		return fault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
+	}
 	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
 		c, found := s.rec.State.Find(call)
 		if !found {
@@ -187,7 +191,7 @@ func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.
 	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	var st turn.State
 	var call turn.Call
-	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		a.Stop = s.rec.State.Stop != nil || c.Overdue
 		st, call = s.rec.State, c
 		fraction := -1.0
@@ -203,7 +207,7 @@ func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.
 }
 
 func (k *Kernel) finish(ctx context.Context, from Caller, q utp.FinishRequest) (struct{}, error) {
-	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		o, err := s.outcome(c, q.Status, q.Result, q.Error)
 		if err != nil {
 			return err
@@ -221,7 +225,7 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q utp.FinishRequest) (
 // what became of it.
 func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest) (utp.ReconcileAnswer, error) {
 	var a utp.ReconcileAnswer
-	err := k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.Lapsed && c.State != turn.Unknown {
 			return fault(utp.CodeDone, "the call's fate is settled")
 		}
@@ -237,7 +241,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest)
 }
 
 func (k *Kernel) settle(ctx context.Context, from Caller, q utp.SettleRequest) (struct{}, error) {
-	return struct{}{}, k.ofService(ctx, from, q.Call, func(s *step, c turn.Call) error {
+	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
 		if in.Fate == turn.Done {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)

@@ -26,6 +26,7 @@ type step struct {
 
 	depth   int            // of the inputs that are being fed: effects lead to further ones
 	ring    bool           // a doorbell for the worker
+	read    int            // bytes of the arguments of new calls
 	counted bool           // the incarnation has moved on
 	kept    time.Duration  // what the ledger knows with it of the lead
 	late    jsontext.Value // a result that comes too late, while it is told of

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -48,8 +47,8 @@ func holdOf(from Caller, q utp.WorkerRequest, s turn.State) turn.Hold {
 // call asks for the calls of a step. Whatever is wrong with one of them becomes its
 // result, never the turn's failure.
 func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (struct{}, error) {
-	if len(q.Calls) > maxCalls || slices.ContainsFunc(q.Calls, func(c utp.ToolCall) bool { return len(c.Key) > maxName }) {
-		return struct{}{}, fault(utp.CodeBadRequest, "a step has at most 256 calls, with keys of at most 128 bytes")
+	if err := checkKeys(q.Calls); err != nil {
+		return struct{}{}, err
 	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
@@ -60,6 +59,18 @@ func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (stru
 		}
 		return s.feed(in)
 	})
+}
+
+// checkKeys refuses a step whose results its planner could not tell apart.
+func checkKeys(calls []utp.ToolCall) error {
+	keys := make(map[string]bool, min(len(calls), maxCalls))
+	for _, c := range calls {
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName || keys[c.Key] {
+			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of its own, of 1 to 128 bytes")
+		}
+		keys[c.Key] = true
+	}
+	return nil
 }
 
 func (s *step) prepareAll(calls []utp.ToolCall, in *turn.Request) error {

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -230,7 +229,7 @@ func ring(bell chan struct{}) {
 // the planner's context.
 func (h *held) tellPiece(ctx context.Context, q utp.SayRequest) error {
 	q.WorkerRequest = h.at
-	err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpSay, q, nil)
+	err := h.ask(ctx, utp.OpSay, q, nil)
 	if err != nil && ctx.Err() == nil {
 		h.lose(err)
 	}

@@ -41,6 +41,9 @@ const (
 	// atOnce is how long a planner may take before anybody looks after its turn: of one that
 	// answers at once, a look would come too late.
 	atOnce = 5 * time.Millisecond
+	// leastLease is how long the ledger may be in trouble before a turn is left, however short
+	// its lease.
+	leastLease = 10 * time.Second
 	// grace is how long giving a turn back may take at the end.
 	grace = 2 * time.Second
 )
@@ -177,11 +180,32 @@ func (h *held) keep(ctx context.Context) (stop func()) {
 	}
 }
 
+// ask asks until there is an answer. Where the ledger cannot be read or written, and that does
+// not pass within a lease, the turn is left: its seat is of more use to another one.
+func (h *held) ask(ctx context.Context, op string, request, into any) error {
+	for {
+		once, cancel := context.WithTimeout(ctx, max(h.lease, leastLease))
+		err := rpc.AskUntil(once, h.w.o.Conn, op, request, into)
+		late := once.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil || stays(err) {
+			return err
+		}
+	}
+}
+
+// stays reports whether the ledger's trouble is none that passes by itself: the turn may be the
+// only one that cannot be read.
+func stays(err error) bool {
+	refused, is := errors.AsType[*utp.Fault](err)
+	return is && refused.Code == utp.CodeStorageError && !refused.Retry
+}
+
 // look finds out, when it is rung, whether the turn goes on, and renews its lease in time.
 func (h *held) look(ctx context.Context, rung bool) error {
 	if rung {
 		var a utp.ResumeAnswer
-		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpResume, h.unseen(), &a); err != nil {
+		if err := h.ask(ctx, utp.OpResume, h.unseen(), &a); err != nil {
 			return err
 		}
 		if a.Ended {
@@ -197,7 +221,7 @@ func (h *held) renew(ctx context.Context) error {
 	}
 	h.renewed = time.Now()
 	var a utp.BeatAnswer
-	if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRenew, h.at, &a); err != nil {
+	if err := h.ask(ctx, utp.OpRenew, h.at, &a); err != nil {
 		return err
 	}
 	return nil
@@ -312,7 +336,7 @@ func (h *held) results(ctx context.Context) (utp.TranscriptAnswer, error) {
 		return *page, nil
 	}
 	var page utp.TranscriptAnswer
-	err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpTranscript, h.unseen(), &page)
+	err := h.ask(ctx, utp.OpTranscript, h.unseen(), &page)
 	return page, err
 }
 
@@ -339,7 +363,7 @@ func (h *held) call(ctx context.Context, m Move) error {
 		}
 		request.Calls = append(request.Calls, out)
 	}
-	if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpCall, request, nil); err != nil {
+	if err := h.ask(ctx, utp.OpCall, request, nil); err != nil {
 		return err
 	}
 	h.step++
@@ -369,7 +393,7 @@ func (h *held) await(ctx context.Context, asked bool) error {
 	}
 	for ctx.Err() == nil {
 		var a utp.ResumeAnswer
-		if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpResume, h.unseen(), &a); err != nil {
+		if err := h.ask(ctx, utp.OpResume, h.unseen(), &a); err != nil {
 			return err
 		}
 		switch {
@@ -384,7 +408,7 @@ func (h *held) await(ctx context.Context, asked bool) error {
 			}
 			return nil
 		case h.w.o.Keep > 0 && time.Since(began) >= h.w.o.Keep:
-			if err := rpc.AskUntil(ctx, h.w.o.Conn, utp.OpRelease, h.at, nil); err == nil {
+			if err := h.ask(ctx, utp.OpRelease, h.at, nil); err == nil {
 				h.ended = true
 				return errLetGo
 			} else if !rpc.Code(err, utp.CodeStale) {
@@ -459,5 +483,5 @@ func (h *held) send(ctx context.Context, a Answer, handoff *utp.Handoff) error {
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
-	return rpc.AskUntil(ctx, h.w.o.Conn, utp.OpDeliver, request, nil)
+	return h.ask(ctx, utp.OpDeliver, request, nil)
 }

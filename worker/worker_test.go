@@ -522,39 +522,6 @@ func TestLosesItsTurn(t *testing.T) {
 	}
 }
 
-// TestLedgerWentBack: a step that the ledger knows nothing of any more is not waited for, nor
-// taken to have ended without results. The turn is claimed again and planned from its transcript.
-func TestLedgerWentBack(t *testing.T) {
-	for name, needs := range map[string]time.Duration{"while calls are open": time.Minute, "when none is": 0} {
-		t.Run(name, func(t *testing.T) {
-			k := func(k *kernel) {
-				k.needs = needs
-				k.answer[utp.OpResume] = func(n int, _ jsontext.Value) error {
-					if n == 0 {
-						k.step, k.done = 0, nil
-					}
-					return nil
-				}
-			}
-			var planners []*steps
-			plan := func(jsontext.Value) (worker.Planner, error) {
-				planners = append(planners, &steps{n: 1})
-				return planners[len(planners)-1], nil
-			}
-			working(t, k, plan, func(t *testing.T, k *kernel) {
-				pass(3 * time.Minute)
-				k.delivered()
-				if len(planners) != 2 || len(planners[0].seen) != 0 || len(planners[1].seen) == 0 {
-					t.Errorf("%d planners: %+v; want one that saw nothing, then one that saw all", len(planners), planners)
-				}
-				if n := k.count(utp.OpCall); n != 2 {
-					t.Errorf("asked for %d steps; want the one, twice", n)
-				}
-			})
-		})
-	}
-}
-
 // TestTurnEnded: a stop is no failure; the worker goes on to the next turn.
 func TestTurnEnded(t *testing.T) {
 	for _, code := range []utp.Code{utp.CodeTurnEnded, utp.CodeStopped} {

@@ -139,9 +139,10 @@ func (m *machine) settled(c *Call, o Outcome) {
 
 // notBegun lets the call be started under the same consent while that is fresh. Only
 // the owner itself can know that it will not begin after all: the word of another does
-// not count while the owner may be alive.
+// not count while the owner may be alive. Where no owner is known, as after a restoration,
+// nobody is it: also not who gives no name.
 func (m *machine) notBegun(c *Call, by string) {
-	if by != c.Owner && !c.OwnerGone {
+	if (by == "" || by != c.Owner) && !c.OwnerGone {
 		if c.State == Lapsed {
 			m.unknown(c)
 		}

@@ -180,6 +180,9 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	hold.Nonce = cmp.Or(named["nonce"], hold.Nonce)
 	call, _ := s.state.Find(word(0))
 	owner := cmp.Or(named["owner"], call.Owner, "o1")
+	if owner == "nobody" {
+		owner = ""
+	}
 	fence := cmp.Or(number(named["fence"]), call.Fence)
 	switch verb {
 	case "claim":

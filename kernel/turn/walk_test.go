@@ -143,7 +143,7 @@ func (w *world) onlyTold(in turn.Input, next turn.State, effects []turn.Effect) 
 // gone, and it is about the latest start.
 func (w *world) saidNotBegun(in turn.Settle) {
 	before, _ := w.state.Find(in.Call)
-	if in.Fate == turn.NotBegun && in.Lapse == before.Lapse && (in.Owner == before.Owner || before.OwnerGone) {
+	if in.Fate == turn.NotBegun && in.Lapse == before.Lapse && (in.Owner != "" && in.Owner == before.Owner || before.OwnerGone) {
 		w.of(in.Call).notBegun++
 	}
 }
