@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -29,28 +30,44 @@ func Error(code utp.Code, message string) *utp.ToolError {
 	return &utp.ToolError{Code: code, Message: message, Source: utp.SourceTool}
 }
 
-// ended gives an error that says no more than that the context has ended the reason why.
+// ended gives an error that says no more than that the context has ended the reason why. Of
+// what may be done once only, and was cut short without a word on how far it had come, nobody
+// can tell the outcome; unless it was a person who stopped it, a person is asked.
 func ended(ctx context.Context, class utp.Class, r Result, err error) error {
 	_, told := errors.AsType[*utp.ToolError](err)
 	if told || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	said := "; it did not say what it had done until then"
-	if r.Value != nil {
-		said = ""
+	code, why := causeOf(ctx)
+	if r.Value == nil {
+		why += "; it did not say what it had done until then"
 	}
+	if r.Value == nil && !class.Repeatable() && !errors.Is(context.Cause(ctx), ErrStopped) {
+		code = utp.CodeOutcomeUnknown
+	}
+	return Error(code, why)
+}
+
+func causeOf(ctx context.Context) (utp.Code, string) {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, ErrTimeout):
-		return Error(utp.CodeToolTimeout, "the tool had not ended when its time was over"+said)
-	case errors.Is(cause, ErrLost) && r.Value == nil && !class.Repeatable():
-		return Error(utp.CodeOutcomeUnknown, "the tool ended because its lease was lost"+said)
+		return utp.CodeToolTimeout, "the tool had not ended when its time was over"
 	case errors.Is(cause, ErrLost):
-		return Error(utp.CodeStale, "the tool ended because its lease was lost"+said)
+		return utp.CodeStale, "the tool ended because its lease was lost"
 	case errors.Is(cause, ErrEnding):
-		return Error(utp.CodeStopped, "the tool ended because its service was told to end"+said)
+		return utp.CodeStopped, "the tool ended because its service was told to end"
 	default:
-		return Error(utp.CodeStopped, "the tool ended because it was stopped"+said)
+		return utp.CodeStopped, "the tool ended because it was stopped"
 	}
+}
+
+// broken is a tool's panic as an error: how far it had come, nobody knows.
+func broken(class utp.Class, p any) error {
+	code := utp.CodeInternalError
+	if !class.Repeatable() {
+		code = utp.CodeOutcomeUnknown
+	}
+	return Error(code, fmt.Sprintf("the tool broke down: %v", p))
 }
 
 // The most that an error may say; it travels inside the message.

@@ -219,6 +219,8 @@ func TestContextEnds(t *testing.T) {
 			"another has it, of an effect", func(k *kernel, _ func()) { refuse(k, utp.CodeStale); pass(11 * time.Second) },
 			tool.ErrLost, utp.StatusFailed, utp.CodeOutcomeUnknown, 10 * time.Second,
 		},
+		{"end of the service, of an effect", func(_ *kernel, stop func()) { stop() }, tool.ErrEnding, utp.StatusFailed, utp.CodeOutcomeUnknown, 0},
+		{"deadline, of an effect", func(*kernel, func()) { pass(time.Hour) }, tool.ErrTimeout, utp.StatusFailed, utp.CodeOutcomeUnknown, 10 * time.Minute},
 		{
 			"the kernel is away for a lease", func(k *kernel, _ func()) {
 				k.mu.Lock()

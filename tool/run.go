@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -107,7 +106,7 @@ func (s *Service) guarded(ctx context.Context, c *Call) (r Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
-			r, err = Result{}, &utp.ToolError{Code: utp.CodeInternalError, Message: fmt.Sprintf("the tool broke down: %v", p)}
+			r, err = Result{}, broken(t.Definition.Class, p)
 		}
 	}()
 	if limit := s.limits[c.Tool]; limit > 0 {

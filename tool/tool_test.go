@@ -351,7 +351,7 @@ func TestOutcomes(t *testing.T) {
 		{"its own error, wrapped", value(tool.Result{}, errors.Join(&utp.ToolError{Code: "x", Message: "m"})), utp.StatusFailed, "x", "m"},
 		{"any error", value(tool.Result{}, errors.New("broken")), utp.StatusFailed, utp.CodeInternalError, "broken"},
 		{"partial with an error", value(tool.Result{Status: utp.StatusPartial}, errors.New("half")), utp.StatusPartial, utp.CodeInternalError, "half"},
-		{"a panic", func(context.Context, *tool.Call) (tool.Result, error) { panic("at the disco") }, utp.StatusFailed, utp.CodeInternalError, "the tool broke down: at the disco"},
+		{"a panic", func(context.Context, *tool.Call) (tool.Result, error) { panic("at the disco") }, utp.StatusFailed, utp.CodeOutcomeUnknown, "the tool broke down: at the disco"},
 		{"a value that is no JSON", value(tool.Result{Value: make(chan int)}, nil), utp.StatusFailed, utp.CodeResultNotSerializable, ""},
 		{"a value and an error", value(tool.Result{Value: math.NaN()}, errors.New("broken")), utp.StatusFailed, utp.CodeInternalError, "broken"},
 		{"a long error", value(tool.Result{}, errors.New(long)), utp.StatusFailed, utp.CodeInternalError, ""},
@@ -375,6 +375,18 @@ func TestOutcomes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPanicOfARead: it may be called again, whatever it had done.
+func TestPanicOfARead(t *testing.T) {
+	made := tool.Tool{Run: func(context.Context, *tool.Call) (tool.Result, error) { panic("at the disco") }}
+	made.Definition.Class = utp.Read
+	serving(t, made, func(t *testing.T, k *kernel, _ func()) {
+		k.command("tc_1", "run")
+		if f := k.finished(); f.Status != utp.StatusFailed || f.Error.Code != utp.CodeInternalError {
+			t.Errorf("finished %s with %+v; want failed, internal_error", f.Status, f.Error)
+		}
+	})
 }
 
 // TestLargeResult: it goes in pieces; one over the limit is told of, not lost.

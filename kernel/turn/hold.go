@@ -22,10 +22,14 @@ func (s State) Knows(h Hold) bool {
 
 // held checks that the worker still holds the turn under this epoch.
 func (m *machine) held(h Hold) error {
-	if h != m.Hold() {
+	switch {
+	case h == m.Hold():
+		return nil
+	case h.Nonce == "" && h == (Hold{Worker: m.Worker, Epoch: m.Epoch}):
+		return refuse(utp.CodeStale, "the request does not say the nonce that came with the epoch; a worker of this version does")
+	default:
 		return refuse(utp.CodeStale, "the turn is held under another epoch; claim it again")
 	}
-	return nil
 }
 
 // nextEpoch ends what the epoch up to now allows.

@@ -178,6 +178,9 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		hold.Nonce = s.state.Before
 	}
 	hold.Nonce = cmp.Or(named["nonce"], hold.Nonce)
+	if hold.Nonce == "none" {
+		hold.Nonce = ""
+	}
 	call, _ := s.state.Find(word(0))
 	owner := cmp.Or(named["owner"], call.Owner, "o1")
 	if owner == "nobody" {
