@@ -31,7 +31,7 @@ var opsByKind = map[Kind][]string{
 	Operator: {},
 	Hub: {
 		"enqueue", "events", "sessions", "questions", "arguments", "answer", "extend", "stop", "undo", "absent", "since", "present", "prefer",
-		"turn", "cards", "tools", "review", "remove", "dead", "retry", "erase", "export", "import", "audit",
+		"turn", "cards", "tools", "review", "add", "remove", "dead", "retry", "erase", "export", "import", "audit",
 	},
 	Foreign: {"claim", "renew", "deliver", "card", "read", "inbox", "get", "register", opReport},
 }

@@ -25,7 +25,7 @@ func needOf(op string) need {
 	switch op {
 	case utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit:
 		return looks
-	case utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport:
+	case utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport:
 		return operates
 	}
 	return nobody

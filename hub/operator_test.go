@@ -29,7 +29,7 @@ func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error)
 func TestOperateRights(t *testing.T) {
 	t.Parallel()
 	looks := []string{utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit}
-	changes := []string{utp.OpReview, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport}
+	changes := []string{utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport}
 	for _, tt := range []struct {
 		name          string
 		roles         []access.Role

@@ -29,34 +29,6 @@ const (
 // Enforcement says how far the tool's service is behind the gate.
 func (t Tool) Enforcement() utp.Enforcement { return t.Definition.Enforcement() }
 
-// registerForeign takes the definition of a foreign service's tool. It is broker-only,
-// whatever it says, and unreviewed like any other; a class or risk that it leaves out is
-// the highest.
-func (k *Kernel) registerForeign(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
-	d := q.Definition
-	if d.Class == "" {
-		d.Class = utp.Irreversible
-	}
-	if d.Risk == "" {
-		d.Risk = utp.RiskHigh
-	}
-	opts, err := utp.ParseOptions(d.Options)
-	if err != nil {
-		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
-	}
-	if len(opts.Envs) > 0 {
-		return struct{}{}, fault(utp.CodeBadRequest, "a service of another make is handed no secrets; it reads them where it runs, without options.envs")
-	}
-	if len(d.Options) == 0 || d.Options.Kind() == jsontext.KindNull {
-		d.Options = jsontext.Value("{}")
-	}
-	d.Options, err = utp.SetMember(d.Options, "enforcement", jsontext.Value(`"`+utp.BrokerOnly+`"`))
-	if err != nil {
-		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
-	}
-	return struct{}{}, k.Register(ctx, from.Name, d)
-}
-
 // decision is the policy's word as far as it counts: no where a service that nobody holds to the
 // gate would have an effect that cannot be repeated, unless an operator has named it; and what
 // cannot be undone is asked for, as the machine has it.

@@ -23,6 +23,8 @@ func operatorOperation(op string) operation {
 		return serve((*Kernel).tools)
 	case utp.OpReview:
 		return serve((*Kernel).reviewed)
+	case utp.OpAdd:
+		return serve((*Kernel).add)
 	case utp.OpRemove:
 		return serve((*Kernel).remove)
 	case utp.OpDead:
@@ -241,8 +243,13 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q utp.ReviewRequest) (u
 	if err := k.Review(ctx, q.Tool, q.Digest, q.Class, q.Risk); err != nil {
 		return a, err
 	}
+	return k.toolNamed(ctx, q.Tool)
+}
+
+func (k *Kernel) toolNamed(ctx context.Context, name string) (utp.ToolDetail, error) {
+	var a utp.ToolDetail
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		t, err := registered(tx, q.Tool)
+		t, err := registered(tx, name)
 		a = k.toolDetail(t)
 		return err
 	})

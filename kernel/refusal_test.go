@@ -478,7 +478,7 @@ func TestOperationsByKind(t *testing.T) {
 			kernel.HubCaller: {
 				utp.OpEnqueue, utp.OpSessions, utp.OpEvents, utp.OpQuestions, utp.OpArguments, utp.OpAnswer, utp.OpExtend,
 				utp.OpStop, utp.OpUndo, utp.OpAbsent, utp.OpSince, utp.OpPresent, utp.OpPrefer,
-				utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpReview, utp.OpRemove, utp.OpDead, utp.OpRetry, utp.OpErase, utp.OpExport, utp.OpImport, utp.OpAudit,
+				utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpDead, utp.OpRetry, utp.OpErase, utp.OpExport, utp.OpImport, utp.OpAudit,
 			},
 			"operator": nil, "": nil,
 		}

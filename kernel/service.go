@@ -22,6 +22,11 @@ func (k *Kernel) register(ctx context.Context, from Caller, q utp.RegisterReques
 
 // Register enters a definition for the service target.
 func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) error {
+	return k.enter(ctx, target, d, func(Tool) error { return nil })
+}
+
+// enter is Register if may has nothing against it, given what is registered under that name.
+func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may func(known Tool) error) error {
 	if err := d.Validate(); err != nil {
 		return fault(utp.CodeBadRequest, err.Error())
 	}
@@ -46,6 +51,9 @@ func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) 
 		}
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
+		}
+		if refused := may(known); refused != nil {
+			return refused
 		}
 		if err == nil {
 			if owner, serr := service(known.Definition); serr == nil && owner != target {

@@ -12,6 +12,7 @@ const (
 	OpCards  = "cards"
 	OpTools  = "tools"
 	OpReview = "review"
+	OpAdd    = "add"
 	OpRemove = "remove"
 	OpDead   = "dead"
 	OpRetry  = "retry"

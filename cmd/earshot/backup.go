@@ -29,7 +29,8 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 ` + "`earshot restore`" + ` puts a copy back.`,
 		Example: `  earshot backup /mnt/backups
   earshot backup ledger-of-today.db`,
-		Args: oneName("a file that is not there yet, or a folder"),
+		Args:              oneName("a file that is not there yet, or a folder"),
+		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := m.dataPath(dataFlag, dataFlag != "")
 			if err != nil {
@@ -87,8 +88,9 @@ ledger that was there is kept beside it. What happened after the copy was made i
 effects; so nothing of the copy goes on by itself: calls with an effect that were under way become unknown, and a
 person is asked about each; messages that were to leave are put aside until you look, with ` + "`earshot dead list`" + `; no
 consent of before counts any more.`,
-		Example: `  earshot restore /mnt/backups/ledger-20260301T120000Z.db`,
-		Args:    oneName("the file of a backup"),
+		Example:           `  earshot restore /mnt/backups/ledger-20260301T120000Z.db`,
+		Args:              oneName("the file of a backup"),
+		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := m.dataPath(dataFlag, dataFlag != "")
 			if err != nil {

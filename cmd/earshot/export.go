@@ -21,7 +21,7 @@ import (
 const toldEvery = 1000
 
 func (m *Main) exportCommand() *cobra.Command {
-	return m.operated(&cobra.Command{
+	c := m.operated(&cobra.Command{
 		Use:   "export [FILE] [TURN…]",
 		Short: "Write turns with their cards, events and receipts as JSON lines",
 		Long: `Write the turns of the ledger, or those named, with their calls, cards, blobs, events and receipts as JSON
@@ -37,7 +37,9 @@ a server.`,
 			args = []string{"-"}
 		}
 		return m.export(ctx, d, args[0], args[1:])
-	}, offerBehindFile(offerTurns))
+	}, offerTurns)
+	c.ValidArgsFunction = fileFirst(c.ValidArgsFunction)
+	return c
 }
 
 func (m *Main) export(ctx context.Context, d desk, file string, turns []string) (err error) {

@@ -25,7 +25,7 @@ import (
 const maxLine = 1 << 20
 
 func (m *Main) importCommand() *cobra.Command {
-	return m.operated(&cobra.Command{
+	c := m.operated(&cobra.Command{
 		Use:   "import FILE",
 		Short: "Bring turns of an export in, as a record of what was",
 		Long: `Bring the turns of an export in, with their cards, events and receipts. Nothing of them can run here: no
@@ -39,6 +39,8 @@ is named. It may be imported twice. It takes the roles operator and approver at 
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
 		return m.importFile(ctx, d, f, args[0])
 	})
+	c.ValidArgsFunction = fileFirst(nil)
+	return c
 }
 
 func (m *Main) importFile(ctx context.Context, d desk, f wordFlags, path string) error {

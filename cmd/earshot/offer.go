@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -23,13 +25,16 @@ func offerOne(offer completion) completion {
 	}
 }
 
-// offerBehindFile offers for every argument but the first, which is a file.
-func offerBehindFile(offer completion) completion {
-	return func(ctx context.Context, client *listen.Client, args []string) []string {
-		if len(args) == 0 {
-			return nil
+// fileFirst offers files for the first argument, and for the others what behind does, if anything.
+func fileFirst(behind cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return nil, cobra.ShellCompDirectiveDefault
+		case behind != nil:
+			return behind(c, args, word)
 		}
-		return offer(ctx, client, args)
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

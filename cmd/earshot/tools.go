@@ -16,13 +16,13 @@ import (
 )
 
 func (m *Main) toolsCommand() *cobra.Command {
-	return parent("tools", "Registered tools: list, show, review, remove, call",
+	return parent("tools", "Registered tools: list, show, add, review, remove, call",
 		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
 as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
 it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
 advisory, where whoever asks could do it anyway. To look takes the role auditor or operator at a server, to
-review and to remove operator and approver.`,
-		m.toolsListCommand(), m.toolsShowCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
+add, review and remove operator and approver.`,
+		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
 }
 
 func (m *Main) toolsListCommand() *cobra.Command {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func (m *Main) toolsAddCommand() *cobra.Command {
+	c := m.operated(&cobra.Command{
+		Use:   "add FILE|-",
+		Short: "Register the tools of a service of another make, which does not do so itself",
+		Long: `Register the tools of a service of another make. Services of Earshot's kit, and files of tools, register themselves.
+
+The file, or standard input for -, is YAML or JSON: a tool, or a list of them, with tool_name (or name), description,
+parameters (a JSON Schema), target_subject, after_execution (suspend or terminate) and options, as CommonGround
+describes tools. It may say class and risk. Whatever else it says is left out, and named.
+
+Such a tool is broker-only: Earshot decides whether a call leaves, and nobody holds the service to what it then does. Nobody
+has reviewed it. Until that is done, and the policy names it with broker_only where it does more than read, its calls
+are denied. The same definition again changes nothing; another one of the same name takes its place, unreviewed.`,
+		Example: `  earshot tools add words.yaml
+  earshot tools review words.count`,
+		Args: oneName("the file of the definitions, or - for standard input"),
+	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		all, err := m.definitionsIn(args[0])
+		if err != nil {
+			return err
+		}
+		return m.addTools(ctx, d, f, all)
+	})
+	c.ValidArgsFunction = fileFirst(nil)
+	return c
+}
+
+func (m *Main) addTools(ctx context.Context, d desk, f wordFlags, all []utp.Definition) error {
+	list := rows{m: m, asJSON: f.asJSON}
+	for i, definition := range all {
+		var t utp.ToolDetail
+		if err := d.ask(ctx, utp.OpAdd, utp.RegisterRequest{Definition: definition}, &t); err != nil {
+			if f.asJSON {
+				list.end("")
+			}
+			return m.notAdded(err, definition, i, len(all))
+		}
+		if err := list.add(t, "Recorded: "+toolLine(t)); err != nil {
+			return err
+		}
+	}
+	list.end("There is no tool in it.")
+	return nil
+}
+
+// notAdded says which of several it was, and that the ones before it are there.
+func (m *Main) notAdded(err error, d utp.Definition, n, of int) error {
+	if of > 1 {
+		m.tellf("%d of %d tools are recorded; the next one, %s, is not. The same file can be added again.", n, of, cmp.Or(oneLine(d.Tool), "which has no name"))
+	}
+	return err
+}
+
+const definitionsHint = "it should be YAML or JSON: a tool, or a list of tools, with tool_name, description, parameters, target_subject and after_execution"
+
+// definitionsIn reads a file of definitions, at most 1 MiB.
+func (m *Main) definitionsIn(path string) ([]utp.Definition, error) {
+	raw, err := m.definitionFile(path)
+	if err != nil {
+		return nil, failed(err, oneLine(path)+" cannot be read", "name a file of definitions, or - for standard input")
+	}
+	doc, err := settings.ParseJSON(raw)
+	if err != nil {
+		return nil, usage(oneLine(path)+": "+oneLine(err.Error()), definitionsHint)
+	}
+	items := []jsontext.Value{doc}
+	if doc.Kind() == jsontext.KindBeginArray {
+		if err := json.Unmarshal(doc, &items); err != nil {
+			return nil, usage(oneLine(path)+": "+oneLine(err.Error()), definitionsHint)
+		}
+	}
+	all := make([]utp.Definition, 0, len(items))
+	for i, item := range items {
+		d, unused, err := definitionOf(item)
+		if err != nil {
+			return nil, usage(fmt.Sprintf("%s, tool %d: %s", oneLine(path), i+1, oneLine(err.Error())), definitionsHint)
+		}
+		if len(unused) > 0 {
+			m.tellf("Left out of %s, since it means nothing here: %s.", cmp.Or(oneLine(d.Tool), "a tool without a name"), oneLine(strings.Join(unused, ", ")))
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+func (m *Main) definitionFile(path string) ([]byte, error) {
+	if path != "-" {
+		return settings.ReadFile(path, settings.MaxFile)
+	}
+	raw, err := io.ReadAll(io.LimitReader(m.Stdin, settings.MaxFile+1))
+	if err == nil && len(raw) > settings.MaxFile {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return raw, err
+}
+
+// definitionOf reads one tool, and tells what of it has no meaning here.
+func definitionOf(item jsontext.Value) (d utp.Definition, unused []string, err error) {
+	var members map[string]jsontext.Value
+	if item.Kind() != jsontext.KindBeginObject {
+		return d, nil, errors.New("it is no object")
+	}
+	if err := json.Unmarshal(item, &members); err != nil {
+		return d, nil, err //nolint:wrapcheck // the caller does
+	}
+	if name, is := members["name"]; is && members["tool_name"] == nil {
+		members["tool_name"] = name
+		delete(members, "name")
+	}
+	known := []string{"tool_name", "description", "parameters", "target_subject", "after_execution", "class", "risk", "options"}
+	for name := range members {
+		if !slices.Contains(known, name) {
+			unused = append(unused, name)
+			delete(members, name)
+		}
+	}
+	slices.Sort(unused)
+	used, err := json.Marshal(members, jsontext.PreserveRawStrings(true))
+	if err == nil {
+		err = json.Unmarshal(used, &d)
+	}
+	return d, unused, err //nolint:wrapcheck // the caller does
+}

@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// registerForeign takes the definition of a foreign service's tool from the service itself.
+func (k *Kernel) registerForeign(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+	d, err := brokered(q.Definition)
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, k.Register(ctx, from.Name, d)
+}
+
+// add takes it from an operator: a service of another make may know nothing of registering.
+// The tools of a service that starts at the kernel are its own to register.
+func (k *Kernel) add(ctx context.Context, _ Caller, q utp.RegisterRequest) (utp.ToolDetail, error) {
+	d, err := brokered(q.Definition)
+	if err != nil {
+		return utp.ToolDetail{}, err
+	}
+	target, err := service(d)
+	if err != nil {
+		return utp.ToolDetail{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	err = k.enter(ctx, target, d, func(known Tool) error {
+		if known.Digest != "" && known.Enforcement() == utp.Enforced {
+			return fault(utp.CodeConflict, "the service of "+d.Tool+" registers its tools itself; take it out first if it is another one now")
+		}
+		return nil
+	})
+	if err != nil {
+		return utp.ToolDetail{}, err
+	}
+	return k.toolNamed(ctx, d.Tool)
+}
+
+// brokered is the definition of a foreign service's tool as it counts. It is broker-only,
+// whatever it says; a class or risk that it leaves out is the highest.
+func brokered(d utp.Definition) (utp.Definition, error) {
+	if d.Class == "" {
+		d.Class = utp.Irreversible
+	}
+	if d.Risk == "" {
+		d.Risk = utp.RiskHigh
+	}
+	opts, err := utp.ParseOptions(d.Options)
+	if err != nil {
+		return d, fault(utp.CodeBadRequest, err.Error())
+	}
+	if len(opts.Envs) > 0 {
+		return d, fault(utp.CodeBadRequest, "a service of another make is handed no secrets; it reads them where it runs, without options.envs")
+	}
+	if len(d.Options) == 0 || d.Options.Kind() == jsontext.KindNull {
+		d.Options = jsontext.Value("{}")
+	}
+	d.Options, err = utp.SetMember(d.Options, "enforcement", jsontext.Value(`"`+utp.BrokerOnly+`"`))
+	if err == nil {
+		err = d.Validate()
+	}
+	if err != nil {
+		return d, fault(utp.CodeBadRequest, err.Error())
+	}
+	return d, nil
+}
