@@ -18,8 +18,7 @@ func TestDamagedTurn(t *testing.T) {
 	first.signal(syscall.SIGKILL)
 	first.ends(-int(syscall.SIGKILL))
 	broken := s.newest()
-	s.sql(`UPDATE turns SET doc = '{"turn":'`)
-	s.sql(`UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
+	alter(t, s.data, `UPDATE turns SET doc = '{"turn":'`, `UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
 	server := s.up()
 	server.await("Left alone: sess_")
 	for range 2 {
