@@ -28,3 +28,14 @@ func (s *Subscription) AfterEnd(f func()) {
 
 // CutOff ends the server as a crash would, without a word to anybody.
 func (s *Server) CutOff() { s.nats.Shutdown() }
+
+// CutEverybody ends every connection, as the server does with one that takes nothing.
+func (s *Server) CutEverybody() {
+	connections, err := s.nats.Connz(nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range connections.Conns {
+		_ = s.nats.DisconnectClientByID(c.Cid)
+	}
+}

@@ -47,8 +47,8 @@ type Options struct {
 	MaxPayload int
 	// Concurrency is how many requests are handled at once. Default 64.
 	Concurrency int
-	// Backlog is how many requests may wait for a handler; those beyond it are
-	// answered busy at once. Default 1024.
+	// Backlog is how many requests may wait for a handler, three quarters of them of one
+	// principal; those beyond it are answered busy at once. Default 1024.
 	Backlog int
 	// Timeout bounds a request, or any other exchange with the server, whose context
 	// has no deadline. Default 30 s.

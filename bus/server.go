@@ -60,9 +60,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 const signInTime = float64(defaultTimeout / time.Second)
 
 // stallTime is how long a connection may take nothing of what is sent to it before it is cut:
-// those within this process are not made anew, so a machine that has stopped for the
-// library's own 10 s would have lost its bus.
+// a machine that has stopped for the library's own 10 s would lose what was on its way.
 const stallTime = time.Minute
+
+// backAgain is how long a connection of this process that was cut waits before it is made anew.
+const backAgain = 100 * time.Millisecond
 
 func serverOptions(o Options, p *plan) (*server.Options, error) {
 	settings := &server.Options{
@@ -195,7 +197,7 @@ func (s *Server) Connect(ctx context.Context, p Principal) (*Client, error) {
 }
 
 func (s *Server) dial(ctx context.Context, l Login) (*conn, error) {
-	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.nats), nats.NoReconnect())
+	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.nats), nats.MaxReconnects(-1), nats.ReconnectWait(backAgain))
 }
 
 // enter holds Close back until the caller has called Done: a connection to a server

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -15,17 +16,23 @@ import (
 
 // service is one running Serve: a dispatcher that never blocks, and workers.
 //
-// There are two queues because the library drops what does not fit into the first:
-// the dispatcher keeps it empty and answers busy when the second is full, so that
-// nobody waits for an answer that will never come.
+// There are two queues because the library drops what does not fit into the first: the
+// dispatcher keeps it empty, and has busy answered where the second is full, or where one caller
+// has most of it, so that nobody waits for an answer that will never come. It does not answer
+// itself: to write waits for others to read.
 type service struct {
 	kernel   *Kernel
 	handler  Handler
 	sub      *nats.Subscription
 	arrivals chan *nats.Msg
 	waiting  chan *nats.Msg
+	excess   chan *nats.Msg // to be told that too many wait
 	end      context.CancelFunc
 	running  sync.WaitGroup
+	told     time.Time // when a flood was told of last; the dispatcher's
+
+	mu     sync.Mutex
+	shares map[Principal]int // how many requests of each wait
 }
 
 // refusal is an answer of the bus itself, in the form of the kernel's own.
@@ -50,6 +57,7 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	s := &service{
 		kernel: k, handler: h,
 		arrivals: make(chan *nats.Msg, max(burst, k.backlog)), waiting: make(chan *nats.Msg, k.backlog),
+		excess: make(chan *nats.Msg, burst), shares: map[Principal]int{},
 	}
 	var err error
 	if s.sub, err = k.responder.nats.ChanQueueSubscribe(servedPattern(k.project), "kernel", s.arrivals); err != nil {
@@ -67,6 +75,7 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 		return nil, err
 	}
 	s.running.Go(func() { s.dispatch(accepting) })
+	s.running.Go(s.turnDown)
 	for range k.concurrency {
 		s.running.Go(func() { s.work(ctx, accepting) })
 	}
@@ -83,6 +92,7 @@ func (s *service) stop() {
 // dispatch hands requests to the workers until accepting is done.
 func (s *service) dispatch(accepting context.Context) {
 	defer close(s.waiting)
+	defer close(s.excess)
 	for {
 		select {
 		case m := <-s.arrivals:
@@ -94,10 +104,55 @@ func (s *service) dispatch(accepting context.Context) {
 	}
 }
 
+// enqueue gives a request a place, unless its caller has most of them already: who floods
+// crowds out himself. What does not even find room among those to be refused is dropped.
 func (s *service) enqueue(m *nats.Msg) {
+	from, _, _ := callerOf(s.kernel.project, m.Subject)
+	if s.enter(from) {
+		select {
+		case s.waiting <- m:
+			return
+		default:
+			s.leave(from)
+		}
+	}
 	select {
-	case s.waiting <- m:
+	case s.excess <- m:
 	default:
+		s.dropped(from)
+	}
+}
+
+// dropped tells of a flood, once a second.
+func (s *service) dropped(from Principal) {
+	if now := time.Now(); now.Sub(s.told) >= time.Second {
+		s.told = now
+		s.kernel.log.Warn("bus: requests dropped, too many wait to be refused", "from", from.String())
+	}
+}
+
+// enter takes a place for a caller, of whom three quarters of them may be.
+func (s *service) enter(from Principal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shares[from] >= s.kernel.backlog-s.kernel.backlog/4 {
+		return false
+	}
+	s.shares[from]++
+	return true
+}
+
+func (s *service) leave(from Principal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shares[from]--; s.shares[from] <= 0 {
+		delete(s.shares, from)
+	}
+}
+
+// turnDown refuses what found no place.
+func (s *service) turnDown() {
+	for m := range s.excess {
 		s.refuse(m, refusedBusy)
 	}
 }
@@ -118,6 +173,8 @@ func (s *service) turnAway() {
 
 func (s *service) work(ctx, accepting context.Context) {
 	for m := range s.waiting {
+		from, _, _ := callerOf(s.kernel.project, m.Subject)
+		s.leave(from)
 		if accepting.Err() != nil {
 			s.refuse(m, refusedStopping)
 			continue

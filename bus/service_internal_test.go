@@ -33,3 +33,19 @@ func TestResponderDropsForeignRequests(t *testing.T) {
 		t.Error("an honest request was not handled")
 	}
 }
+
+// TestDispatcherNeverWrites: to write waits for others to read, and meanwhile the library would
+// drop what comes. What finds no place is left to another goroutine, or dropped.
+func TestDispatcherNeverWrites(t *testing.T) {
+	t.Parallel()
+	s := &service{
+		kernel:  &Kernel{project: "home", maxPayload: 1, backlog: 1, log: slog.New(slog.DiscardHandler)},
+		waiting: make(chan *nats.Msg, 1), excess: make(chan *nats.Msg, 1), shares: map[Principal]int{},
+	}
+	for range 3 {
+		s.enqueue(&nats.Msg{Subject: "earshot.v1.home.kernel.agent.worker.claim", Reply: answerPrefix + "x"}) // there is no connection to write to
+	}
+	if len(s.waiting) != 1 || len(s.excess) != 1 {
+		t.Errorf("%d wait and %d are to be refused; want one each", len(s.waiting), len(s.excess))
+	}
+}

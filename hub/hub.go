@@ -109,6 +109,6 @@ func (h *Hub) Prefer(ctx context.Context, person string, seconds *int) (int, err
 // from a byte on, and their whole size.
 func (h *Hub) Arguments(ctx context.Context, question int, offset int64) ([]byte, int64, error) {
 	var a utp.GetAnswer
-	err := rpc.AskUntil(ctx, h.o.Conn, utp.OpArguments, utp.ArgumentsRequest{Question: question, Offset: offset}, &a)
+	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, utp.OpArguments, utp.ArgumentsRequest{Question: question, Offset: offset}, &a)
 	return a.Data, a.Size, err
 }

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,6 +32,9 @@ func needOf(op string) need {
 	return nobody
 }
 
+// lookTime is how long somebody who looks at what cannot be read waits to be told so.
+const lookTime = 2 * time.Second
+
 // Operate passes an operation of operators on, as it came, and its answer back. To look takes
 // an auditor or an operator. To change something takes an operator who may also approve: what
 // the gate relies on is for a person to change, and a program that found the way in by itself
@@ -59,7 +63,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	}
 	var answer jsontext.Value
 	if needOf(op) == looks {
-		err = rpc.AskUntil(ctx, p.hub.o.Conn, op, request, &answer)
+		err = rpc.AskWithin(ctx, p.hub.o.Conn, lookTime, op, request, &answer)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
 	}

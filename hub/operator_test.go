@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,11 +15,14 @@ import (
 )
 
 // desk is a kernel that notes what operators ask it for.
-type desk struct{ asked []string }
+type desk struct {
+	asked   []string
+	refusal error
+}
 
 func (d *desk) Request(_ context.Context, op string, request []byte) ([]byte, error) {
 	d.asked = append(d.asked, op+" "+string(request))
-	return utp.EncodeAnswer(struct{}{}, nil), nil
+	return utp.EncodeAnswer(struct{}{}, d.refusal), nil
 }
 
 func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error) {
@@ -90,4 +95,23 @@ func TestOperateOnlyThese(t *testing.T) {
 	if want := `retry {"id":7,"owner":"ann"}`; len(d.asked) != 1 || d.asked[0] != want {
 		t.Errorf("the kernel was asked for %v, want %s", d.asked, want)
 	}
+}
+
+// TestOperateDamaged: who looks at what cannot be read is told so soon, and not after the time
+// of a whole request; what passes by itself is waited for.
+func TestOperateDamaged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for name, retry := range map[string]bool{"damaged": false, "others hold it": true} {
+			d := &desk{refusal: &utp.Fault{Code: utp.CodeStorageError, Retry: retry}}
+			h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			began := time.Now()
+			_, err := h.As(person("ann", access.Auditor)).Operate(ctx, utp.OpTurn, jsontext.Value("{}"))
+			cancel()
+			if took := time.Since(began); err == nil || (took > 5*time.Second) != retry {
+				t.Errorf("%s: %v after %v", name, err, took)
+			}
+		}
+	})
 }

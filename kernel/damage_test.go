@@ -144,8 +144,8 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 	}
 }
 
-// TestDamagedTurnIsDue: a turn that is due and cannot be read is tried again now and then, not
-// again and again.
+// TestDamagedTurnIsDue: a turn that is due and cannot be read is tried again now and then, ever
+// more seldom, and not again and again: each try is a line of the log.
 func TestDamagedTurnIsDue(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.damaged()
@@ -155,9 +155,14 @@ func TestDamagedTurnIsDue(t *testing.T) {
 		w.succeeded(a.Turn)
 		before := strings.Count(w.lines.String(), "tick failed")
 		w.pass(time.Minute)
-		const most = 61
+		const most = 7
 		if n := strings.Count(w.lines.String(), "tick failed") - before; n == 0 || n > most {
-			t.Errorf("it was tried %d times in a minute; want some, at most one a second", n)
+			t.Errorf("it was tried %d times in a minute; want some, at most %d", n, most)
+		}
+		before = strings.Count(w.lines.String(), "tick failed")
+		w.pass(time.Hour)
+		if n := strings.Count(w.lines.String(), "tick failed") - before; n < 50 || n > 61 {
+			t.Errorf("it was tried %d times in an hour; want one a minute", n)
 		}
 	})
 }

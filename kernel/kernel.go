@@ -134,6 +134,7 @@ type Kernel struct {
 	parked  map[string]string        // turns that are left alone until they are resumed, with their sessions
 	ticking map[string]struct{}      // turns that are being ticked
 	later   map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
+	spoiled map[string]time.Duration // turns that cannot be read, and how long each was left alone last
 	next    time.Duration            // when the ticker looks again, by the second clock
 	sweepAt time.Duration            // when the outbox is swept, by the second clock
 	flushAt time.Duration            // when the relay is sure to look what has left
@@ -166,6 +167,7 @@ func New(o Options) (*Kernel, error) {
 		parked:  map[string]string{},
 		ticking: map[string]struct{}{},
 		later:   map[string]time.Duration{},
+		spoiled: map[string]time.Duration{},
 		leaving: map[int64]struct{}{},
 		resweep: true,
 		post:    post{lanes: map[string]*lane{}},

@@ -16,6 +16,9 @@ import (
 const (
 	// retryTick is how soon a tick that failed, or that another kernel was at, is tried again.
 	retryTick = time.Second
+	// spoiledTick is how soon one is at the latest whose turn cannot be read: nobody may ever mend
+	// that, and each try is a line of the log.
+	spoiledTick = time.Minute
 	// lookPause is how much time there is at least between two looks for what is due.
 	lookPause = 20 * time.Millisecond
 	// ticksAtOnce is how many turns are ticked side by side: they share the commits of the
@@ -180,11 +183,22 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	}
 	k.mu.Lock()
 	delete(k.ticking, id)
-	if again > 0 {
+	if again = k.leaveAlone(id, err, again); again > 0 {
 		k.later[id] = k.o.Clock.Mono() + again
 	}
 	k.mu.Unlock()
 	signal(k.wake)
+}
+
+// leaveAlone is when a turn is to be ticked again. One that cannot be read is left alone twice as
+// long each time. It needs mu.
+func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Duration {
+	if !errors.Is(err, ErrDamaged) {
+		delete(k.spoiled, id)
+		return again
+	}
+	k.spoiled[id] = min(max(2*k.spoiled[id], retryTick), spoiledTick)
+	return k.spoiled[id]
 }
 
 var errNotDue = errors.New("kernel: nothing is due")

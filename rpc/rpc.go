@@ -69,6 +69,28 @@ func AskUntil(ctx context.Context, to Requester, op string, request, into any) e
 	}
 }
 
+// AskWithin is [AskUntil], but for trouble that does not pass by itself: a ledger that cannot be
+// read or written (storage_error, not safe to retry) is asked for so long and no longer. It may
+// be one damaged turn, and whoever asks about that has others to serve. The time is counted anew
+// wherever the trouble was another one when it was over.
+func AskWithin(ctx context.Context, to Requester, atMost time.Duration, op string, request, into any) error {
+	for {
+		once, cancel := context.WithTimeout(ctx, atMost)
+		err := AskUntil(once, to, op, request, into)
+		late := once.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil || stays(err) {
+			return err
+		}
+	}
+}
+
+// stays reports whether the ledger's trouble is none that passes by itself.
+func stays(err error) bool {
+	refused, is := errors.AsType[*utp.Fault](err)
+	return is && refused.Code == utp.CodeStorageError && !refused.Retry
+}
+
 func askFor(ctx context.Context, to Requester, op string, request, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

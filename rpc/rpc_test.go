@@ -314,3 +314,41 @@ func TestFetchRefused(t *testing.T) {
 		t.Errorf("inline: %s, %v", inline, err)
 	}
 }
+
+// TestAskWithin: a ledger that cannot be read is asked for so long and no longer; what passes
+// by itself is waited for, and a trouble that turns into another is given its own time.
+func TestAskWithin(t *testing.T) {
+	t.Parallel()
+	damaged := refusal(utp.CodeStorageError, false)
+	others := map[string]func() ([]byte, error){
+		"no answer": nothing, "others hold it": refusal(utp.CodeStorageError, true), "no room": refusal(utp.CodeUpstreamUnavailable, true),
+	}
+	within := func(t *testing.T, d *desk) (time.Duration, error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		err := rpc.AskWithin(ctx, d, time.Minute, utp.OpFinish, struct{}{}, nil)
+		return time.Since(began), err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if took, err := within(t, &desk{answers: []func() ([]byte, error){damaged}}); !rpc.Code(err, utp.CodeStorageError) || took != time.Minute {
+			t.Errorf("%v after %v; want the refusal after a minute", err, took)
+		}
+		if took, err := within(t, &desk{answers: []func() ([]byte, error){damaged, ok(nil)}}); err != nil || took > time.Second {
+			t.Errorf("%v after %v; want the answer", err, took)
+		}
+		if took, err := within(t, &desk{answers: []func() ([]byte, error){refusal(utp.CodeBusy, false)}}); !rpc.Code(err, utp.CodeBusy) || took != 0 {
+			t.Errorf("%v after %v; want the refusal at once", err, took)
+		}
+		for name, other := range others {
+			if took, err := within(t, &desk{answers: []func() ([]byte, error){other}}); err == nil || took != time.Hour {
+				t.Errorf("%s: %v after %v; want it asked for as long as the context lives", name, err, took)
+			}
+			many := append(slices.Repeat([]func() ([]byte, error){other}, 60), damaged)
+			if took, err := within(t, &desk{answers: many}); !rpc.Code(err, utp.CodeStorageError) || took < 2*time.Minute || took > 4*time.Minute {
+				t.Errorf("%s, then damaged: %v after %v; want the refusal", name, err, took)
+			}
+		}
+	})
+}

@@ -33,7 +33,7 @@ func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result,
 		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, untold)
 	}
 	if err == nil {
-		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpFinish, request, nil)
+		err = s.ask(ctx, utp.OpFinish, request, nil)
 	}
 	if err != nil {
 		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
@@ -42,6 +42,16 @@ func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result,
 		return request.Status, ""
 	}
 	return request.Status, request.Error.Code
+}
+
+// lastTrouble is how long a call is told of to a ledger that cannot read its turn. It is longer
+// than a lease: what was done should be told if at all possible.
+const lastTrouble = time.Minute
+
+// ask asks until there is an answer. A turn that cannot be read is given up after a while: its
+// call stays unknown, as if this process had died, and its slot is of more use to another one.
+func (s *Service) ask(ctx context.Context, op string, request, into any) error {
+	return rpc.AskWithin(ctx, s.o.Conn, lastTrouble, op, request, into)
 }
 
 // store puts a result's value into a body. What cannot be put, for its form or its

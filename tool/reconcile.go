@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // reconcile finds out what became of a lapsed call and tells the kernel.
 func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 	var a utp.ReconcileAnswer
-	if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
+	if err := s.ask(ctx, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
 		s.o.Logger.Info("not reconciled", "call", id, "error", err)
 		return
 	}
@@ -22,7 +21,7 @@ func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 		request, err = s.settlement(ctx, a, fate, result, failure)
 	}
 	if err == nil {
-		err = rpc.AskUntil(ctx, s.o.Conn, utp.OpSettle, request, nil)
+		err = s.ask(ctx, utp.OpSettle, request, nil)
 	}
 	if err != nil {
 		s.o.Logger.Error("not settled", "call", id, "error", err)

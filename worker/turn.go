@@ -183,22 +183,7 @@ func (h *held) keep(ctx context.Context) (stop func()) {
 // ask asks until there is an answer. Where the ledger cannot be read or written, and that does
 // not pass within a lease, the turn is left: its seat is of more use to another one.
 func (h *held) ask(ctx context.Context, op string, request, into any) error {
-	for {
-		once, cancel := context.WithTimeout(ctx, max(h.lease, leastLease))
-		err := rpc.AskUntil(once, h.w.o.Conn, op, request, into)
-		late := once.Err() != nil
-		cancel()
-		if err == nil || !late || ctx.Err() != nil || stays(err) {
-			return err
-		}
-	}
-}
-
-// stays reports whether the ledger's trouble is none that passes by itself: the turn may be the
-// only one that cannot be read.
-func stays(err error) bool {
-	refused, is := errors.AsType[*utp.Fault](err)
-	return is && refused.Code == utp.CodeStorageError && !refused.Retry
+	return rpc.AskWithin(ctx, h.w.o.Conn, max(h.lease, leastLease), op, request, into)
 }
 
 // look finds out, when it is rung, whether the turn goes on, and renews its lease in time.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,8 @@ type Main struct {
 	Getenv         func(string) string
 	LookupEnv      func(string) (string, bool)
 	Now            func() time.Time
+
+	unsaid atomic.Pointer[error] // the first line that standard output did not take
 }
 
 // Run runs the command and returns the exit code.
@@ -69,16 +72,35 @@ func (m *Main) explain(f *failure) {
 }
 
 // tellf writes one line for people. Where standard error is gone, nobody can be told.
-func (m *Main) tellf(format string, args ...any) { writeLine(m.Stderr, fmt.Sprintf(format, args...)) }
+func (m *Main) tellf(format string, args ...any) {
+	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
+}
 
-// sayf writes one line of what was asked for. Where standard output is gone, nobody
-// reads it.
-func (m *Main) sayf(format string, args ...any) { writeLine(m.Stdout, fmt.Sprintf(format, args...)) }
+// sayf writes one line of what was asked for. Where standard output is gone, nobody reads it;
+// whether it was taken is for the end of the command, see [Main.allSaid].
+func (m *Main) sayf(format string, args ...any) {
+	m.said(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
+}
+
+func (m *Main) said(err error) {
+	if err != nil {
+		m.unsaid.CompareAndSwap(nil, &err)
+	}
+}
+
+// allSaid is an error where standard output has not taken all that was said to it: a list in a
+// file on a full disk is not whole.
+func (m *Main) allSaid() error {
+	if err := m.unsaid.Load(); err != nil {
+		return failed(*err, "the output could not be written", "make room on the disk")
+	}
+	return nil
+}
 
 // writeLine fills a terminal's lines as the narration does; elsewhere a line stays one. What is
 // to be copied stays whole too: a line that is indented, and one with a word, such as an
 // address, that has no room on a line.
-func writeLine(w io.Writer, text string) {
+func writeLine(w io.Writer, text string) error {
 	if file, is := w.(*os.File); is && isTerminal(file) && !strings.HasPrefix(text, " ") {
 		width := widthOf(file)()
 		long := slices.ContainsFunc(strings.Fields(text), func(word string) bool { return width > 0 && utf8.RuneCountInString(word) > width })
@@ -86,7 +108,8 @@ func writeLine(w io.Writer, text string) {
 			text = strings.Join(listen.Wrap(text, width), "\n")
 		}
 	}
-	_, _ = io.WriteString(w, text+"\n")
+	_, err := io.WriteString(w, text+"\n")
+	return err //nolint:wrapcheck // the caller says what it was
 }
 
 // oneLine keeps what others have written, such as a path, from acting on the terminal

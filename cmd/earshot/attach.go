@@ -8,11 +8,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -74,6 +76,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		return "", err
 	}
 	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", client.Server(), session)
+	defer m.tellAlone(ctx, client, session)()
 	port := &attached{Client: client.Of(session), resumed: j.resume}
 	a := attendance{
 		port: port, session: session, leaves: true, resume: resumeHint(session),
@@ -87,6 +90,33 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		return "", failure
 	}
 	return session, verdictThere(ctx, client, session)
+}
+
+// aloneTime is how long a turn may wait for its agent before that is told.
+const aloneTime = 3 * time.Second
+
+// tellAlone tells once that nobody has taken a turn up: its agent may be a process of its own
+// that was never started, and the turn would wait for it without a word. Done has to be called.
+func (m *Main) tellAlone(ctx context.Context, client *listen.Client, session string) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var owned sync.WaitGroup
+	owned.Go(func() {
+		timer := time.NewTimer(aloneTime)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		told, err := client.Session(ctx, session)
+		if err == nil && told.Status == string(turn.Queued) {
+			m.tellf("Waiting: no process of the agent %s has taken this up. Start one, if none runs; it goes on by itself then.", oneLine(told.Agent))
+		}
+	})
+	return func() {
+		cancel()
+		owned.Wait()
+	}
 }
 
 // verdictThere is the exit code, from what the server's ledger says.

@@ -33,7 +33,10 @@ func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, d desk, f
 		c.ValidArgsFunction = m.completes(f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return m.atDesk(c.Context(), *f, func(d desk) error { return do(c.Context(), d, *f, args) })
+		if err := m.atDesk(c.Context(), *f, func(d desk) error { return do(c.Context(), d, *f, args) }); err != nil {
+			return err
+		}
+		return m.allSaid()
 	}
 	return c
 }
@@ -98,6 +101,9 @@ func deskFailure(err error) error {
 		return failed(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
 	}
 	fault, is := errors.AsType[*utp.Fault](err)
+	if told, there := errors.AsType[*listen.Error](err); there && told.Code == listen.Code(utp.CodeBadRequest) {
+		fault, is = &utp.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
+	}
 	if !is {
 		return serverFailure(err)
 	}
@@ -151,9 +157,11 @@ func (r *rows) add(value any, line string) error {
 func (r *rows) end(none string) {
 	switch {
 	case r.asJSON && r.n == 0:
-		_, _ = fmt.Fprintln(r.m.Stdout, "[]")
+		_, err := fmt.Fprintln(r.m.Stdout, "[]")
+		r.m.said(err)
 	case r.asJSON:
-		_, _ = fmt.Fprint(r.m.Stdout, "\n]\n")
+		_, err := fmt.Fprint(r.m.Stdout, "\n]\n")
+		r.m.said(err)
 	case r.n == 0:
 		r.m.sayf("%s", none)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // watched is the ledger as the kernel has it. Where the ledger itself is in trouble,
@@ -21,6 +22,8 @@ type watched struct {
 
 	fatal   []error // what the run cannot go on after
 	trouble func(error)
+	// shared: others have turns here too, who are not to wait for one that cannot be read.
+	shared bool
 }
 
 // Update implements kernel.Store.
@@ -42,6 +45,9 @@ func (w watched) Scrub(ctx context.Context) error {
 }
 
 func (w watched) judge(err error) error {
+	if w.shared && errors.Is(err, kernel.ErrDamaged) {
+		return err
+	}
 	for _, fatal := range w.fatal {
 		if errors.Is(err, fatal) {
 			w.trouble(err)
@@ -51,13 +57,19 @@ func (w watched) judge(err error) error {
 	return err
 }
 
+// spoiled reports whether the ledger holds something that cannot be read, and no retry helps.
+func spoiled(err error) bool {
+	refused, is := errors.AsType[*utp.Fault](err)
+	return is && refused.Code == utp.CodeStorageError && !refused.Retry
+}
+
 // watch keeps an eye on the ledger. A database may go away and come back, a file may not.
 func (h *house) watch() kernel.Store {
 	fatal := []error{kernel.ErrFull, ledgersql.ErrCorrupt}
 	if !h.inDatabase {
 		fatal = append(fatal, ledgersql.ErrIO, ledgersql.ErrAccess)
 	}
-	return watched{Store: h.store, fatal: fatal, trouble: h.ledgerBroke}
+	return watched{Store: h.store, fatal: fatal, trouble: h.ledgerBroke, shared: h.access != nil}
 }
 
 func (h *house) ledgerBroke(err error) {

@@ -310,8 +310,8 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	}
 	asJSON := f.asJSON
 	f.asJSON = false
-	told := *m
-	told.Stdout = m.Stderr // the narration; what was asked for is the result
+	// The narration goes to standard error: what was asked for is the result.
+	told := &Main{Args: m.Args, Stdin: m.Stdin, Stdout: m.Stderr, Stderr: m.Stderr, Getenv: m.Getenv, LookupEnv: m.LookupEnv, Now: m.Now}
 	session, verdict := told.attachedTurn(ctx, f, job{request: utp.EnqueueRequest{Agent: utp.OperatorAgent, Args: request, Request: "Call " + args[0]}})
 	if session == "" {
 		return verdict

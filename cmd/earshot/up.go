@@ -256,6 +256,10 @@ func (m *Main) resumeAll(ctx context.Context, s *server) error {
 	}
 	for _, row := range open {
 		rec, err := s.house.kernel.Turn(ctx, row.Turn)
+		if spoiled(err) {
+			m.tellf("Left alone: %s cannot be read. The others go on; a backup may have it whole.", row.Session)
+			continue
+		}
 		if err != nil {
 			return failed(err, "the session "+row.Session+" cannot be read", "")
 		}

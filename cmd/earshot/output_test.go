@@ -1,0 +1,44 @@
+package main_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestFullDisk: a list that could not be written is no success, as JSON or not, whole or empty.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.answered("reject", 3)
+	for _, args := range [][]string{
+		{"turns", "list"}, {"turns", "list", "--json"}, {"dead", "list"}, {"dead", "list", "--json"}, {"audit", "head"}, {"tools", "list"},
+	} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		must(t, err)
+		c := command(t, options{verb: args[0], args: args[1:], data: s.data})
+		var said strings.Builder
+		c.Stdout, c.Stderr = full, &said
+		_ = c.Run() // the code says it
+		must(t, full.Close())
+		if code := c.ProcessState.ExitCode(); code != 1 {
+			t.Errorf("%v ended with %d", args, code)
+		}
+		contains(t, said.String(), "could not be written")
+	}
+}
+
+// TestWrongWordsAnywhere: what is no request is a wrong use (exit code 2), with a server and without.
+func TestWrongWordsAnywhere(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.answered("reject", 3)
+	wrong := func() {
+		contains(t, s.does(2, "cards", "show", ""), "card_id", "hint: see the command's --help")
+	}
+	wrong()
+	server := s.up()
+	wrong()
+	server.signal(os.Interrupt)
+	server.ends(0)
+}
