@@ -30,6 +30,9 @@ const (
 	// patience is how long one try of AskUntil waits: well below the leases of calls and
 	// turns, so that an answer that was lost does not cost one.
 	patience = 10 * time.Second
+	// pieceTrouble is how long a piece of a large value is asked for of a ledger that cannot
+	// read it.
+	pieceTrouble = time.Minute
 )
 
 // Ask makes one request and reads its answer into the value, which may be nil. A
@@ -130,7 +133,7 @@ func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error
 	all := make([]byte, 0, max(0, min(b.Size, utp.BlobLimit)))
 	for int64(len(all)) < b.Size {
 		var page utp.GetAnswer
-		if err := AskUntil(ctx, to, utp.OpGet, utp.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
+		if err := AskWithin(ctx, to, pieceTrouble, utp.OpGet, utp.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
 			return nil, err
 		}
 		if len(page.Data) == 0 {
@@ -165,7 +168,7 @@ func StoreWithin(ctx context.Context, to Requester, value any, room int) (utp.Bo
 	b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
 	for at := 0; at < len(raw); at += utp.ChunkLimit {
 		piece := utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+utp.ChunkLimit, len(raw))]}
-		if err := AskUntil(ctx, to, utp.OpPut, piece, nil); err != nil {
+		if err := AskWithin(ctx, to, pieceTrouble, utp.OpPut, piece, nil); err != nil {
 			return utp.Body{}, err
 		}
 	}

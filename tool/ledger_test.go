@@ -26,6 +26,7 @@ func TestLedgerInTrouble(t *testing.T) {
 		trouble    error
 		passes     bool
 	}{
+		"start, it cannot be read":     {"run", utp.OpStart, &utp.Fault{Code: utp.CodeStorageError}, false},
 		"finish, it cannot be read":    {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeStorageError}, false},
 		"finish, others hold it":       {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeStorageError, Retry: true}, true},
 		"finish, no room":              {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, true},

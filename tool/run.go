@@ -24,7 +24,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	asking, done := s.lastWords(alive)
 	defer done()
 	hold := &hold{now: s.o.Now}
-	if err := rpc.AskUntil(asking, noting{s.o.Conn, hold}, utp.OpStart, request, &a); err != nil {
+	if err := rpc.AskWithin(asking, noting{s.o.Conn, hold}, lastTrouble, utp.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
 		return
 	}
