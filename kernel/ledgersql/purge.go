@@ -17,7 +17,7 @@ func (t *Tx) purge(b *kernel.Batch) error {
 	if p == nil {
 		return nil
 	}
-	p.Erased, p.Calls, p.Dropped, p.Blobs, p.More = nil, nil, 0, 0, false
+	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
 	clear(t.cards) // what was read may be gone after this
 	clear(t.turns)
 	found, err := t.erasable(p)
@@ -246,7 +246,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 			}
 		}
 	}
-	p.More = p.More || len(strays) == p.Limit
+	p.Strays, p.More = len(strays), p.More || len(strays) == p.Limit
 	return nil
 }
 

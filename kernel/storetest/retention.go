@@ -222,7 +222,7 @@ func strayCardsGo(l *ledger) {
 	old, young := card(1), card(2)
 	old.CreatedAt, young.CreatedAt = at(1), at(50)
 	l.save(cards(old, young))
-	l.purge(kernel.Purge{Content: at(10)})
+	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
 	l.missing("the old card", func(tx kernel.Tx) error {
 		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
 		return err
