@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/storetest"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -187,4 +189,35 @@ func marksIn(t *testing.T, path string) int {
 		n += bytes.Count(raw, []byte(storetest.Marker))
 	}
 	return n
+}
+
+// TestEraseProjectWaits: a turn of the project that has just ended is waited for until its last
+// message has left, as one that is named is; one whose message cannot leave yet is told of.
+func TestEraseProjectWaits(t *testing.T) {
+	for name, down := range map[string]bool{"it leaves": false, "the bus is out of reach": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+				a := w.tattled()
+				w.bus.down.Store(down)
+				w.leaves(a.Session)
+				if !down {
+					w.pass(58 * time.Second)
+				}
+				got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Project: w.project})
+				if err != nil || (got.Erased == 1) == down || slices.Contains(got.Open, a.Turn) != down {
+					t.Errorf("erased %+v, %v", got, err)
+				}
+				w.bus.down.Store(false)
+			})
+		})
+	}
+}
+
+// leaves has another kernel leave a message of a session behind.
+func (w *world) leaves(session string) {
+	w.t.Helper()
+	b := kernel.Batch{Outbox: []kernel.Outgoing{{Session: session, Subject: "cg.a.b.c.evt.d.e.f"}}}
+	if err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) }); err != nil {
+		w.t.Fatal(err)
+	}
 }

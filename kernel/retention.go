@@ -64,6 +64,9 @@ type Purge struct {
 	Erased, Calls          []string
 	Dropped, Blobs, Strays int
 	More                   bool
+	// Waiting are turns of Project that have ended and could not be erased yet, set with the last
+	// of those that could: a message of theirs is about to leave, or somebody else holds them.
+	Waiting []string
 }
 
 // done reports whether anything was removed.

@@ -279,6 +279,11 @@ func purgeWaits(l *ledger) {
 	b := Content(1, digestOf(nil))
 	l.save(b)
 	same(l, "erased too early", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+	project := kernel.Purge{Project: b.Turn.State.Project}
+	early := l.purge(project)
+	same(l, "erased too early, with its project", len(early.Erased), 0)
+	same(l, "told to wait", early.Waiting, []string{"turn_1"})
+	same(l, "told to wait elsewhere", len(l.purge(kernel.Purge{Project: "another"}).Waiting), 0)
 	l.save(kernel.Batch{Published: []int64{b.Outbox[0].ID}})
 	same(l, "erased", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 1)
 }
