@@ -52,6 +52,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) 
 			}
 		}
 		a.Added = im.added()
+		im.claim()
 		return tx.Save(im.batch)
 	})
 	return a, err
@@ -258,6 +259,14 @@ func (im *importer) finish() error {
 	im.rec.Narration = nil
 	im.batch.Turn = &im.rec
 	return nil
+}
+
+// claim has whatever is taken come in with the turn as it was read: nothing twice where the same
+// request comes to another kernel at this moment, and nothing after an erasure.
+func (im *importer) claim() {
+	if b := im.batch; len(b.Cards)+len(b.Blobs)+len(b.Events)+len(b.Receipts) > 0 {
+		im.batch.Turn = &im.rec
+	}
 }
 
 // added counts what was not here. A card and a blob belong to a call, which was counted.
