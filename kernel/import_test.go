@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -352,4 +353,34 @@ func TestImportIntoErasedTurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestExportOddCards: a worker of another make names its cards as it likes, and writes what looks like
+// a blob: its turn is exported all the same, and so are those behind it.
+func TestExportOddCards(t *testing.T) {
+	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+		s := w.stranger("peer")
+		c := s.holds()
+		ids := []string{"card of/them:1", "card/of/them/2", "/"}
+		for _, id := range ids {
+			card := s.wanted(c.Turn, "tc_odd", look)
+			card.ID, card.Arguments = id, jsontext.Value(`{"name":{"$blob":"`+strings.Repeat("ab", 32)+`"}}`)
+			s.keeps(utp.NewToolCall(card))
+		}
+		s.delivers(c)
+		w.over(c.Turn)
+		n := 0
+		for _, raw := range w.exported(c.Turn) {
+			var r utp.Exported
+			if err := json.Unmarshal(raw, &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Card != nil {
+				n++
+			}
+		}
+		if n != len(ids) {
+			t.Errorf("%d cards were exported, want %d", n, len(ids))
+		}
+	})
 }
