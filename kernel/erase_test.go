@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/storetest"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -108,18 +110,8 @@ func TestEraseLeavesNothing(t *testing.T) {
 		if err := w.now.store.Scrub(w.ctx); err != nil {
 			t.Fatal(err)
 		}
-		files, err := filepath.Glob(w.now.path + "*")
-		if err != nil || len(files) == 0 {
-			t.Fatal(files, err)
-		}
-		for _, file := range files {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := bytes.Count(raw, []byte(storetest.Marker)); n > 0 {
-				t.Errorf("%s still says it, %d times", filepath.Base(file), n)
-			}
+		if n := marksIn(t, w.now.path); n > 0 {
+			t.Errorf("the files still say it, %d times", n)
 		}
 		if n := w.cell(`SELECT count(*) FROM cards`); n != "0" {
 			t.Errorf("%s cards are left", n)
@@ -149,4 +141,83 @@ func TestNothingIntoErasedTurn(t *testing.T) {
 		}
 		wantFault(t, s.ask(utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeTurnEnded)
 	})
+}
+
+// TestErasedIsScrubbedLater: what was erased while somebody read from the log, so that it could not
+// be emptied, is gone from the files within the hour after that, and soon after a start where
+// the process died before.
+func TestErasedIsScrubbedLater(t *testing.T) {
+	for name, dies := range map[string]bool{"by the same process": false, "by the next one": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+				id := w.tattled().Turn
+				w.pass(2 * time.Minute)
+				w.now.read.Store(true)
+				if _, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{id}}); err == nil {
+					t.Error("it is told as gone from the files, and the log was never emptied")
+				}
+				path := w.now.path
+				if n := marksIn(t, path); n == 0 {
+					t.Fatal("the mark is in none of the files before: the test shows nothing")
+				}
+				if dies {
+					w.restart()
+				}
+				w.now.read.Store(false)
+				w.pass(time.Hour)
+				if n := marksIn(t, path); n > 0 {
+					t.Errorf("the files still say it, %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// marksIn counts the mark in the files of a ledger.
+func marksIn(t *testing.T, path string) int {
+	t.Helper()
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	n := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += bytes.Count(raw, []byte(storetest.Marker))
+	}
+	return n
+}
+
+// TestEraseProjectWaits: a turn of the project that has just ended is waited for until its last
+// message has left, as one that is named is; one whose message cannot leave yet is told of.
+func TestEraseProjectWaits(t *testing.T) {
+	for name, down := range map[string]bool{"it leaves": false, "the bus is out of reach": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+				a := w.tattled()
+				w.bus.down.Store(down)
+				w.leaves(a.Session)
+				if !down {
+					w.pass(58 * time.Second)
+				}
+				got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Project: w.project})
+				if err != nil || (got.Erased == 1) == down || slices.Contains(got.Open, a.Turn) != down {
+					t.Errorf("erased %+v, %v", got, err)
+				}
+				w.bus.down.Store(false)
+			})
+		})
+	}
+}
+
+// leaves has another kernel leave a message of a session behind.
+func (w *world) leaves(session string) {
+	w.t.Helper()
+	b := kernel.Batch{Outbox: []kernel.Outgoing{{Session: session, Subject: "cg.a.b.c.evt.d.e.f"}}}
+	if err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) }); err != nil {
+		w.t.Fatal(err)
+	}
 }

@@ -161,16 +161,14 @@ func (e *exporter) cards(after string) error {
 // blob tells one piece of one of the blobs of a card: at is the card, which of its blobs, and
 // from which byte on. One that is not there is passed over: the text was no reference.
 func (e *exporter) blob(at string) error {
-	parts := strings.Split(at, "/")
-	if len(parts) != 3 {
+	id, n, from, ok := blobPlace(at)
+	if !ok {
 		return fault(utp.CodeBadRequest, "the cursor is none of an export")
 	}
-	card, err := One(e.tx.Cards(CardFilter{IDs: parts[:1]}))
+	card, err := One(e.tx.Cards(CardFilter{IDs: []string{id}}))
 	if err != nil {
 		return err
 	}
-	n, _ := strconv.Atoi(parts[1])
-	from, _ := strconv.ParseInt(parts[2], 10, 64)
 	blobs := BlobsIn(card.Content)
 	if n < 0 || n >= len(blobs) || from < 0 {
 		e.next = partCards + "/" + card.ID
@@ -188,6 +186,19 @@ func (e *exporter) blob(at string) error {
 		e.next = fmt.Sprintf("%s/%s/%d/0", partBlob, card.ID, n+1)
 	}
 	return err
+}
+
+// blobPlace takes a place among the blobs of a card apart, from its end: an id may have any text in
+// it.
+func blobPlace(at string) (card string, n int, from int64, ok bool) {
+	second := strings.LastIndexByte(at, '/')
+	first := strings.LastIndexByte(at[:max(second, 0)], '/')
+	if first < 0 {
+		return "", 0, 0, false
+	}
+	n, _ = strconv.Atoi(at[first+1 : second])
+	from, _ = strconv.ParseInt(at[second+1:], 10, 64)
+	return at[:first], n, from, true
 }
 
 func (e *exporter) events(at string) error {

@@ -22,7 +22,7 @@ const importedOpen = "It was still under way in the ledger that it was imported 
 // stays, so that the same may come twice, or go on where it broke off. Nothing of it can run: the turn
 // has ended, its calls too, and there is no consent, token, question or message. The session
 // of one that was open where it came from is ended here, with its last records; what another
-// export tells of it later is not taken.
+// export tells of it later is not taken. Into one whose content is erased no content is taken.
 func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) (utp.ImportAnswer, error) {
 	var a utp.ImportAnswer
 	records := make([]utp.Exported, len(q.Records))
@@ -52,6 +52,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) 
 			}
 		}
 		a.Added = im.added()
+		im.claim()
 		return tx.Save(im.batch)
 	})
 	return a, err
@@ -134,6 +135,8 @@ func (im *importer) take(r utp.Exported) error {
 	case r.Call != nil:
 		im.call(*r.Call)
 		return nil
+	case im.rec.Erased && (r.Card != nil || r.Blob != nil || r.Event != nil):
+		return nil // what was erased does not come back
 	case r.Card != nil:
 		return im.card(r.Card)
 	case r.Blob != nil:
@@ -155,6 +158,9 @@ func (im *importer) call(d utp.CallDetail) {
 	}
 	im.calls[d.ID] = true
 	im.new++
+	if im.rec.Erased {
+		d = bareCall(d)
+	}
 	c := turn.Call{
 		ID: d.ID, Key: d.Key, Step: d.Step, Number: d.Number, Tool: d.Tool, Kind: turn.CallKind(d.Kind), Target: d.Target, Definition: d.Definition, Class: d.Class, Risk: d.Risk,
 		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Says: d.Says, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
@@ -175,6 +181,13 @@ func (im *importer) call(d utp.CallDetail) {
 	}
 	im.rec.State.Calls = append(im.rec.State.Calls, c)
 	im.batch.Turn = &im.rec
+}
+
+// bareCall is what is kept of a call whose content is erased: who was called, and by which digests.
+func bareCall(d utp.CallDetail) utp.CallDetail {
+	return utp.CallDetail{
+		ID: d.ID, Tool: d.Tool, Target: d.Target, State: d.State, Class: d.Class, Risk: d.Risk, Definition: d.Definition, Digest: d.Digest,
+	}
 }
 
 // card keeps a card of the turn: one whose lineage names it, or one of its calls. No other.
@@ -246,6 +259,14 @@ func (im *importer) finish() error {
 	im.rec.Narration = nil
 	im.batch.Turn = &im.rec
 	return nil
+}
+
+// claim has whatever is taken come in with the turn as it was read: nothing twice where the same
+// request comes to another kernel at this moment, and nothing after an erasure.
+func (im *importer) claim() {
+	if b := im.batch; len(b.Cards)+len(b.Blobs)+len(b.Events)+len(b.Receipts) > 0 {
+		im.batch.Turn = &im.rec
+	}
 }
 
 // added counts what was not here. A card and a blob belong to a call, which was counted.

@@ -3,12 +3,14 @@ package kernel_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/kernel/storetest"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/tool"
@@ -316,4 +318,69 @@ func (w *world) receiptsOf(records []jsontext.Value) int {
 		}
 	}
 	return n
+}
+
+// TestImportIntoErasedTurn: what was erased does not come back with the export that it came from,
+// whether that is imported again as a whole or goes on where it broke off.
+func TestImportIntoErasedTurn(t *testing.T) {
+	for name, all := range map[string]bool{"again": true, "where it broke off": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.restored, w.unjudged = true, true }, func(t *testing.T, w *world) {
+				id := w.tattled().Turn
+				records := w.exported(id)
+				w.elsewhere()
+				taken := records
+				if !all {
+					taken = records[:1] // the turn, and nothing of what it did
+				}
+				w.importsSome(id, taken, 4)
+				if got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{id}}); err != nil || got.Erased != 1 {
+					t.Fatalf("erased %+v, %v", got, err)
+				}
+				w.imports(id, records, 4)
+				const marked = ` LIKE '%` + storetest.Marker + `%'`
+				for _, where := range []string{
+					`turn_inputs WHERE request || args` + marked, `turns WHERE doc || summary` + marked, `calls WHERE doc` + marked, `events`, `cards`,
+				} {
+					if n := w.cell(`SELECT count(*) FROM ` + where); n != "0" {
+						t.Errorf("%s rows are in %s", n, where)
+					}
+				}
+				d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: id})
+				if err != nil || !d.Erased || len(d.Receipts) != w.receiptsOf(records) {
+					t.Errorf("it is %+v, %v; want it erased, with its %d receipts", d, err, w.receiptsOf(records))
+				}
+			})
+		})
+	}
+}
+
+// TestExportOddCards: a worker of another make names its cards as it likes, and writes what looks like
+// a blob: its turn is exported all the same, and so are those behind it.
+func TestExportOddCards(t *testing.T) {
+	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+		s := w.stranger("peer")
+		c := s.holds()
+		ids := []string{"card of/them:1", "card/of/them/2", "/"}
+		for _, id := range ids {
+			card := s.wanted(c.Turn, "tc_odd", look)
+			card.ID, card.Arguments = id, jsontext.Value(`{"name":{"$blob":"`+strings.Repeat("ab", 32)+`"}}`)
+			s.keeps(utp.NewToolCall(card))
+		}
+		s.delivers(c)
+		w.over(c.Turn)
+		n := 0
+		for _, raw := range w.exported(c.Turn) {
+			var r utp.Exported
+			if err := json.Unmarshal(raw, &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Card != nil {
+				n++
+			}
+		}
+		if n != len(ids) {
+			t.Errorf("%d cards were exported, want %d", n, len(ids))
+		}
+	})
 }

@@ -147,6 +147,10 @@ type Kernel struct {
 	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
 	lead, kept atomic.Int64
 
+	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
+	// the process that has erased it may have died.
+	scrubbed atomic.Bool
+
 	post post
 
 	foreign foreignCounts

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -173,7 +174,8 @@ func (k *Kernel) erase(ctx context.Context, _ Caller, q utp.EraseRequest) (utp.E
 	if a.Open, err = k.openOf(ctx, q.Project); err != nil {
 		return a, err
 	}
-	return a, k.scrub(ctx)
+	err = k.eraseNamed(ctx, p.Waiting, &a)
+	return a, err
 }
 
 // openOf are turns of a project that have not ended, the oldest first, and as many as one
@@ -213,7 +215,10 @@ func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
 // just about to leave. Those that still have one are told like open ones.
 func (k *Kernel) eraseNamed(ctx context.Context, turns []string, a *utp.EraseAnswer) error {
 	const tries = 40
-	for range tries {
+	for try := 0; try < tries && len(turns) > 0; try++ {
+		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
+			return err
+		}
 		p := Purge{Turns: turns, Limit: len(turns)}
 		if err := k.purgeStep(ctx, &p); err != nil {
 			return err
@@ -221,12 +226,6 @@ func (k *Kernel) eraseNamed(ctx context.Context, turns []string, a *utp.EraseAns
 		a.Erased, a.Blobs = a.Erased+len(p.Erased), a.Blobs+p.Blobs
 		var err error
 		if turns, err = k.unerased(ctx, turns); err != nil {
-			return err
-		}
-		if len(turns) == 0 {
-			break
-		}
-		if err := breathe(ctx, purgePause); err != nil {
 			return err
 		}
 	}

@@ -101,6 +101,7 @@ type process struct {
 	done   chan struct{}
 	dead   atomic.Bool
 	full   atomic.Bool  // the disk
+	read   atomic.Bool  // somebody reads from the log for long
 	blind  atomic.Bool  // it reads counters as they were before anyone counted
 	slow   atomic.Int64 // how long the disk takes for a commit
 	writes atomic.Int64 // how many transactions have written
@@ -190,6 +191,14 @@ type saves struct {
 func (s *saves) Save(b kernel.Batch) error {
 	s.n++
 	return s.Tx.Save(b)
+}
+
+// Scrub implements kernel.Scrubber. Somebody may be reading from the log.
+func (f fuse) Scrub(ctx context.Context) error {
+	if f.read.Load() || f.dead.Load() {
+		return errDead
+	}
+	return f.store.Scrub(ctx)
 }
 
 func (f fuse) View(ctx context.Context, fn func(kernel.Tx) error) error {

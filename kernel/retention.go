@@ -60,11 +60,17 @@ type Purge struct {
 	Limit int
 
 	// What was done, set by the store: which turns and calls were erased, how many turns were
-	// forgotten and blobs removed, and whether there is probably more.
-	Erased, Calls  []string
-	Dropped, Blobs int
-	More           bool
+	// forgotten, blobs and cards of no turn removed, and whether there is probably more.
+	Erased, Calls          []string
+	Dropped, Blobs, Strays int
+	More                   bool
+	// Waiting are turns of Project that have ended and could not be erased yet, set with the last
+	// of those that could: a message of theirs is about to leave, or somebody else holds them.
+	Waiting []string
 }
+
+// done reports whether anything was removed.
+func (p *Purge) done() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
 
 // Scrubber is a [Store] in whose files erased content stays for a while, in parts that are no
 // longer used. Scrub removes it from there; an error says that it could not yet.
@@ -127,7 +133,7 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 			return all, err
 		}
 	}
-	if len(all.Erased)+all.Dropped+all.Blobs == 0 {
+	if k.scrubbed.Load() {
 		return all, nil
 	}
 	return all, k.scrub(ctx)
@@ -135,14 +141,27 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 
 func (k *Kernel) purgeStep(ctx context.Context, p *Purge) error {
 	err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Purge: p}) })
+	if err != nil || p.done() { // what has failed may have been written
+		k.scrubbed.Store(false)
+	}
 	if err == nil {
 		k.o.Retention.Gone(p.Calls)
 	}
 	return err
 }
 
-// scrub asks the store for as long as it is busy, for a while.
+// scrub asks the store for as long as it is busy, for a while. What it could not do then is left
+// to the next purge, whether that finds anything to erase or not.
 func (k *Kernel) scrub(ctx context.Context) error {
+	k.scrubbed.Store(true) // before: somebody may erase more meanwhile
+	err := k.tryScrub(ctx)
+	if err != nil {
+		k.scrubbed.Store(false)
+	}
+	return err
+}
+
+func (k *Kernel) tryScrub(ctx context.Context) error {
 	s, can := k.o.Store.(Scrubber)
 	if !can {
 		return nil

@@ -108,6 +108,10 @@ func (m *Main) restore(ctx context.Context, path, backup string) error {
 	if info, err := os.Stat(backup); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return failed(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
 	}
+	if info, err := os.Stat(backup + "-wal"); err == nil && info.Size() > 0 { // a copy that was made by other means; without its log it would look whole
+		return failed(nil, "what was written last is in "+backup+"-wal, and not in "+backup,
+			"copy both into an empty folder, as ledger.db and ledger.db-wal; `earshot backup --data FOLDER COPY` makes a whole one of them")
+	}
 	if err := m.swapLedger(ctx, path, backup); err != nil {
 		return err
 	}

@@ -100,11 +100,13 @@ func TestRestoreRefuses(t *testing.T) {
 		raw[i] ^= 0x5a
 	}
 	must(t, os.WriteFile(broken, raw, 0o600))
+	inUse := copied("in-use.db")
+	must(t, os.WriteFile(inUse+"-wal", []byte("what was answered last"), 0o600))
 	text := filepath.Join(t.TempDir(), "text.db")
 	must(t, os.WriteFile(text, []byte("hello"), 0o600))
 	for file, says := range map[string]string{
 		newer: "has schema version 42; this program knows versions up to", broken: "is damaged or is no ledger", text: "is damaged or is no ledger",
-		filepath.Join(t.TempDir(), "none.db"): "there is no backup in",
+		filepath.Join(t.TempDir(), "none.db"): "there is no backup in", inUse: "what was written last is in " + inUse + "-wal",
 	} {
 		contains(t, s.does(1, "restore", file), says)
 		contains(t, s.does(0, "turns", "show", turn), "Status: ended")

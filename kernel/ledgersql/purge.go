@@ -17,7 +17,8 @@ func (t *Tx) purge(b *kernel.Batch) error {
 	if p == nil {
 		return nil
 	}
-	p.Erased, p.Calls, p.Dropped, p.Blobs, p.More = nil, nil, 0, 0, false
+	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
+	p.Waiting = nil
 	clear(t.cards) // what was read may be gone after this
 	clear(t.turns)
 	found, err := t.erasable(p)
@@ -30,6 +31,9 @@ func (t *Tx) purge(b *kernel.Batch) error {
 		}
 	}
 	p.More = len(found) == p.Limit
+	if err := t.wait(p); err != nil {
+		return err
+	}
 	// Receipts are the last: from there on nobody else can have an answer saved.
 	for _, part := range []func(*kernel.Purge) error{t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts} {
 		if err := part(p); err != nil {
@@ -72,6 +76,19 @@ func (t *Tx) erasable(p *kernel.Purge) ([]ended, error) {
 			return err
 		})
 	return found, t.read(err, "what is to be erased")
+}
+
+// waitingMost is how many turns that have to wait are told of at most.
+const waitingMost = 64
+
+// wait tells of the turns of a project that should have been erased and were not.
+func (t *Tx) wait(p *kernel.Purge) (err error) {
+	if p.Project == "" || p.Turns != nil || p.More {
+		return nil
+	}
+	p.Waiting, err = t.texts(`SELECT turn_id FROM turns WHERE ended AND erased_at IS NULL AND project = $1 ORDER BY created, turn_id LIMIT $2`,
+		p.Project, waitingMost)
+	return err
 }
 
 // erase takes the content of one turn out. What stays says that there was a turn, whose, and
@@ -246,7 +263,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 			}
 		}
 	}
-	p.More = p.More || len(strays) == p.Limit
+	p.Strays, p.More = len(strays), p.More || len(strays) == p.Limit
 	return nil
 }
 

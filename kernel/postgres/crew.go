@@ -137,6 +137,9 @@ func (c *crew[R]) goesOn(h *hand) bool {
 		return true
 	}
 	c.busy = slices.DeleteFunc(c.busy, func(one *hand) bool { return one == h })
+	if len(c.waiting) > 0 { // the other, to whom it is left, may yet be held up by what it has just begun
+		c.attend()
+	}
 	return false
 }
 

@@ -24,12 +24,19 @@ func (t *tx) purge(b kernel.Batch) error {
 	if p == nil {
 		return nil
 	}
-	p.Erased, p.Calls, p.Dropped, p.Blobs, p.More = nil, nil, 0, 0, false
+	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
+	p.Waiting = nil
 	found := t.turnsBy(p.Limit, func(row turnRow) bool { return t.erasable(p, row) })
 	for _, row := range found {
 		t.erase(p, row)
 	}
-	p.More = len(found) == p.Limit
+	if p.More = len(found) == p.Limit; p.Project != "" && p.Turns == nil && !p.More {
+		for _, row := range t.turnsBy(0, func(row turnRow) bool {
+			return row.rec.State.Project == p.Project && row.rec.State.Status == turn.Ended && !row.rec.Erased
+		}) {
+			p.Waiting = append(p.Waiting, row.rec.State.Turn)
+		}
+	}
 	if !p.Receipts.IsZero() {
 		t.forget(p)
 	}
@@ -209,7 +216,7 @@ func (t *tx) dropStrayCards(p *kernel.Purge) {
 		remove(t, t.rows.cards, c.ID)
 		remove(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
 	}
-	p.More = p.More || len(strays) == p.Limit
+	p.Strays, p.More = len(strays), p.More || len(strays) == p.Limit
 }
 
 // releaseOnly removes those of the blobs that nothing refers to any more.

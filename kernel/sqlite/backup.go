@@ -18,15 +18,22 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	defer s.views.Done()
-	return Backup(ctx, s.path, path)
+	// Nothing but SQLite may open the file: whoever closes it drops all locks that this process has on
+	// it, and another process would take the log for one that nobody uses.
+	return backUp(ctx, s.path, path)
 }
 
-// Backup is [Store.Backup] of a ledger that another process may have open, on the same machine.
-// The ledger has to be there: it is not made.
+// Backup is [Store.Backup] of a ledger that another process may have open, on the same machine;
+// for one that is open in this process, that method has to be used. The ledger has to be there:
+// it is not made.
 func Backup(ctx context.Context, from, path string) error {
 	if _, err := inspect(from); err != nil {
 		return err
 	}
+	return backUp(ctx, from, path)
+}
+
+func backUp(ctx context.Context, from, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return &ledgersql.Error{

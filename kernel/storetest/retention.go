@@ -222,7 +222,7 @@ func strayCardsGo(l *ledger) {
 	old, young := card(1), card(2)
 	old.CreatedAt, young.CreatedAt = at(1), at(50)
 	l.save(cards(old, young))
-	l.purge(kernel.Purge{Content: at(10)})
+	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
 	l.missing("the old card", func(tx kernel.Tx) error {
 		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
 		return err
@@ -279,6 +279,11 @@ func purgeWaits(l *ledger) {
 	b := Content(1, digestOf(nil))
 	l.save(b)
 	same(l, "erased too early", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+	project := kernel.Purge{Project: b.Turn.State.Project}
+	early := l.purge(project)
+	same(l, "erased too early, with its project", len(early.Erased), 0)
+	same(l, "told to wait", early.Waiting, []string{"turn_1"})
+	same(l, "told to wait elsewhere", len(l.purge(kernel.Purge{Project: "another"}).Waiting), 0)
 	l.save(kernel.Batch{Published: []int64{b.Outbox[0].ID}})
 	same(l, "erased", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 1)
 }
