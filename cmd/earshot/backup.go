@@ -36,7 +36,7 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 			if err != nil {
 				return err
 			}
-			return m.backup(c.Context(), path, args[0], asJSON)
+			return m.unlessInterrupted(c.Context(), func(ctx context.Context) error { return m.backup(ctx, path, args[0], asJSON) })
 		},
 	}
 	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)

@@ -58,11 +58,11 @@ func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, p
 		m.sayf("Erased: the content of %s.", legible.Counted(int64(all.Erased), "turn"))
 	}
 	if project != "" && len(all.Open) > 0 {
-		m.tellf("Left alone, because they have not ended: %s. Stop them with `earshot stop`, then erase again.", strings.Join(all.Open, ", "))
+		m.tellf("Left alone, because they have not ended, or a message of theirs is about to leave: %s. Stop them with `earshot stop`, or wait a moment; then erase again.", strings.Join(all.Open, ", "))
 		return nil
 	}
 	if len(all.Open) > 0 {
-		return failed(nil, "not erased, because they have not ended: "+strings.Join(all.Open, ", "), "stop them with `earshot stop`, then erase them")
+		return failed(nil, "not erased, because they have not ended, or a message of theirs is about to leave: "+strings.Join(all.Open, ", "), "stop them with `earshot stop`, or wait a moment; then erase them")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"os"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,7 +37,11 @@ a server.`,
 		if len(args) == 0 {
 			args = []string{"-"}
 		}
-		return m.export(ctx, d, args[0], args[1:])
+		if name := oneLine(args[0]); strings.HasPrefix(name, "turn_") || strings.HasPrefix(name, "sess_") {
+			return usage(name+" stands where the file is named, and every turn would be written to it",
+				"write `earshot export - "+name+"` for standard output, or name a file before it (`./"+name+"`, if it is one)")
+		}
+		return m.unlessInterrupted(ctx, func(ctx context.Context) error { return m.export(ctx, d, args[0], args[1:]) })
 	}, offerTurns)
 	c.ValidArgsFunction = fileFirst(c.ValidArgsFunction)
 	return c

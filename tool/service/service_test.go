@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -75,13 +76,21 @@ func newKernel(t *testing.T) *kernel {
 	must(t, err)
 	k.open()
 	k.write(k.known)
-	t.Cleanup(func() { k.server.Close() })
+	t.Cleanup(func() {
+		if k.server != nil { // it could be opened again
+			k.server.Close()
+		}
+	})
 	return k
 }
 
 // open starts the bus, again at the place where it was.
 func (k *kernel) open() {
 	k.t.Helper()
+	// A program that another test starts meanwhile has the files of this one until it is itself, the
+	// listener that was just closed among them, and its port would be in use.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	var err error
 	k.server, err = bus.Start(context.Background(), bus.Options{
 		Project: project, Known: []bus.Credentials{k.known}, Principals: []bus.Principal{overseer()}, Listen: k.listen, Timeout: patience,
