@@ -57,12 +57,14 @@ func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, p
 	} else {
 		m.sayf("Erased: the content of %s.", legible.Counted(int64(all.Erased), "turn"))
 	}
-	if project != "" && len(all.Open) > 0 {
-		m.tellf("Left alone, because they have not ended, or a message of theirs is about to leave: %s. Stop them with `earshot stop`, or wait a moment; then erase again.", strings.Join(all.Open, ", "))
+	if len(all.Open) == 0 {
 		return nil
 	}
-	if len(all.Open) > 0 {
-		return failed(nil, "not erased, because they have not ended, or a message of theirs is about to leave: "+strings.Join(all.Open, ", "), "stop them with `earshot stop`, or wait a moment; then erase them")
+	const why = "because they have not ended, or a message of theirs is about to leave: "
+	open := strings.Join(all.Open, ", ")
+	if project == "" {
+		return failed(nil, "not erased, "+why+open, "stop them with `earshot stop`, or wait a moment; then erase them")
 	}
+	m.tellf("Left alone, %s%s. Stop them with `earshot stop`, or wait a moment; then erase again.", why, open)
 	return nil
 }

@@ -151,23 +151,6 @@ func TestSameSeed(t *testing.T) {
 	}
 }
 
-// TestBugs: what the simulation is there to find, it finds.
-func TestBugs(t *testing.T) {
-	t.Parallel()
-	for _, bug := range sim.Bugs() {
-		t.Run(string(bug), func(t *testing.T) {
-			t.Parallel()
-			for n := uint64(1); n <= 2000; n++ {
-				if r := sim.Run(t, n, sim.Options{Bug: bug}); len(r.Violations) > 0 {
-					t.Logf("found at seed %d: %s", n, r.Violations[0])
-					return
-				}
-			}
-			t.Error("not found within 2000 seeds")
-		})
-	}
-}
-
 // TestFaults: each kind of fault happens.
 func TestFaults(t *testing.T) {
 	t.Parallel()
