@@ -82,14 +82,15 @@ func AskWithin(ctx context.Context, to Requester, atMost time.Duration, op strin
 		err := AskUntil(once, to, op, request, into)
 		late := once.Err() != nil
 		cancel()
-		if err == nil || !late || ctx.Err() != nil || stays(err) {
+		if err == nil || !late || ctx.Err() != nil || Spoiled(err) {
 			return err
 		}
 	}
 }
 
-// stays reports whether the ledger's trouble is none that passes by itself.
-func stays(err error) bool {
+// Spoiled reports whether the ledger cannot read or write what was asked about, and trying again
+// is in vain: storage_error, not safe to retry.
+func Spoiled(err error) bool {
 	refused, is := errors.AsType[*utp.Fault](err)
 	return is && refused.Code == utp.CodeStorageError && !refused.Retry
 }

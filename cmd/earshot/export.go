@@ -41,6 +41,9 @@ a server.`,
 			return usage(name+" stands where the file is named, and every turn would be written to it",
 				"write `earshot export - "+name+"` for standard output, or name a file before it (`./"+name+"`, if it is one)")
 		}
+		if args[0] == "-" {
+			return m.export(ctx, d, "-", args[1:])
+		}
 		return m.unlessInterrupted(ctx, func(ctx context.Context) error { return m.export(ctx, d, args[0], args[1:]) })
 	}, offerTurns)
 	c.ValidArgsFunction = fileFirst(c.ValidArgsFunction)

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -39,5 +40,25 @@ func TestExportInterrupted(t *testing.T) {
 		if _, err := os.Stat(file); err == nil {
 			t.Error("it left a file")
 		}
+	}
+}
+
+// TestExportToReaderThatIsGone: `earshot export | head` ends as every program does whose reader has
+// gone away, and does not say that the disk is full.
+func TestExportToReaderThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.turned()
+	reader, writer, err := os.Pipe()
+	must(t, err)
+	must(t, reader.Close())
+	cmd := command(t, options{verb: "export", data: s.data, args: []string{"-"}})
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = writer, &said
+	err = cmd.Run()
+	must(t, writer.Close())
+	status, is := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if err == nil || !is || status.Signal() != syscall.SIGPIPE || said.String() != "" {
+		t.Errorf("ended with %v, and said %q; want SIGPIPE", err, said.String())
 	}
 }

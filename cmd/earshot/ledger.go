@@ -12,7 +12,6 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // watched is the ledger as the kernel has it. Where the ledger itself is in trouble,
@@ -55,12 +54,6 @@ func (w watched) judge(err error) error {
 		}
 	}
 	return err
-}
-
-// spoiled reports whether the ledger holds something that cannot be read, and no retry helps.
-func spoiled(err error) bool {
-	refused, is := errors.AsType[*utp.Fault](err)
-	return is && refused.Code == utp.CodeStorageError && !refused.Retry
 }
 
 // watch keeps an eye on the ledger. A database may go away and come back, a file may not.

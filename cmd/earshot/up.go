@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/rpc"
 )
 
 // upFlags are the flags of `earshot up`.
@@ -256,7 +257,7 @@ func (m *Main) resumeAll(ctx context.Context, s *server) error {
 	}
 	for _, row := range open {
 		rec, err := s.house.kernel.Turn(ctx, row.Turn)
-		if spoiled(err) {
+		if rpc.Spoiled(err) {
 			m.tellf("Left alone: %s cannot be read. The others go on; a backup may have it whole.", row.Session)
 			continue
 		}
