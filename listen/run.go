@@ -234,8 +234,13 @@ func (s *shell) read(line typedLine, more bool) error {
 	return s.feed(func(now time.Time) []Effect { return s.machine.Line(now, line.text) })
 }
 
-// finish waits for what is under way after the last event.
+// finish waits for what is under way after the last event. Events that ended
+// because ctx did are no end of the events.
 func (s *shell) finish(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("listen: %w", context.Cause(ctx))
+	}
+
 	if err := s.feed(s.machine.Close); err != nil {
 		return err
 	}

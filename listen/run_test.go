@@ -420,6 +420,37 @@ func TestRunEndsWithItsCause(t *testing.T) {
 	}
 }
 
+// Events that end because Run was cancelled are not the end of the events.
+func TestCancelledEndsTheEvents(t *testing.T) {
+	t.Parallel()
+
+	for range 32 { // Run may notice either first
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+
+			out := writing(func(text []byte) (int, error) {
+				cancel()
+				synctest.Wait()
+
+				return len(text), nil
+			})
+			p := newPort()
+			done := running(ctx, listen.Options{Out: out}, p)
+			p.events <- started()
+
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Fatalf("Run: %v, want %v", err, context.Canceled)
+			}
+		})
+	}
+}
+
+// writing is a writer that is one function.
+type writing func(text []byte) (int, error)
+
+func (w writing) Write(text []byte) (int, error) { return w(text) }
+
 // unfinished is progress that Run still owes when the events end.
 func unfinished() listen.Delivered {
 	percent := 1.0
