@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +80,7 @@ func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 }
 
 func (m *Main) restoreCommand() *cobra.Command {
-	dataFlag := ""
+	dataFlag, asJSON := "", false
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup of the ledger back; nothing in it is sent again by itself",
@@ -96,15 +97,26 @@ consent of before counts any more.`,
 			if err != nil {
 				return err
 			}
-			return m.restore(c.Context(), path, args[0])
+			return m.restore(c.Context(), path, args[0], asJSON)
 		},
 	}
 	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	c.Flags().BoolVar(&asJSON, "json", false, "write what was put back, kept and put aside as JSON")
 	markPaths(c, []string{"data"}, nil)
 	return c
 }
 
-func (m *Main) restore(ctx context.Context, path, backup string) error {
+// restored is what `earshot restore --json` tells. The ledger that was there is kept under
+// Kept; "" means that there was none. Aside counts messages, Unknown turns.
+type restored struct {
+	Ledger  string `json:"ledger"`
+	From    string `json:"from"`
+	Kept    string `json:"kept,omitzero"`
+	Aside   int    `json:"put_aside"`
+	Unknown int    `json:"under_way"`
+}
+
+func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) error {
 	if info, err := os.Stat(backup); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return failed(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
 	}
@@ -112,8 +124,12 @@ func (m *Main) restore(ctx context.Context, path, backup string) error {
 		return failed(nil, "what was written last is in "+backup+"-wal, and not in "+backup,
 			"copy both into an empty folder, as ledger.db and ledger.db-wal; `earshot backup --data FOLDER COPY` makes a whole one of them")
 	}
-	if err := m.swapLedger(ctx, path, backup); err != nil {
+	kept, err := m.swapLedger(ctx, path, backup)
+	if err != nil {
 		return err
+	}
+	if kept != "" {
+		m.tellf("Kept: the ledger that was there, as %s.", oneLine(kept))
 	}
 	h, err := m.openHere(ctx, path) // it finds that the ledger went back, and freezes it
 	if err != nil {
@@ -126,6 +142,9 @@ func (m *Main) restore(ctx context.Context, path, backup string) error {
 	if err != nil {
 		return deskFailure(err)
 	}
+	if asJSON {
+		return m.writeJSON(restored{Ledger: filepath.Join(path, ledgerFile), From: backup, Kept: kept, Aside: aside, Unknown: unknown})
+	}
 	m.sayf("Restored: %s is the ledger of %s now.", oneLine(backup), oneLine(path))
 	m.sayf("Put aside: %s; see `earshot dead list`.", legible.Counted(int64(aside), "message"))
 	m.sayf("Under way when the copy was made: %s; see `earshot turns list --open` and, once a server runs, `earshot pending`.", legible.Counted(int64(unknown), "turn"))
@@ -133,20 +152,20 @@ func (m *Main) restore(ctx context.Context, path, backup string) error {
 }
 
 // swapLedger puts a whole and readable copy in the place of the ledger, and sees to it that the
-// next start finds it to be older than the world.
-func (m *Main) swapLedger(ctx context.Context, path, backup string) error {
+// next start finds it to be older than the world. It tells where the ledger that was there is kept.
+func (m *Main) swapLedger(ctx context.Context, path, backup string) (kept string, err error) {
 	data, err := openData(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer data.Close()
 	fresh := !exists(data.file(keyFile))
 	if fresh && exists(data.file(ledgerFile)) {
 		_, err = data.key() // which says what to do
-		return err
+		return "", err
 	}
 	if _, err := data.key(); err != nil {
-		return err
+		return "", err
 	}
 	if fresh {
 		m.tellf("Key: there was none in %s, and a new one was made. Secrets in the copy cannot be read with it; put the old file key back if you have it.", oneLine(path))
@@ -157,17 +176,17 @@ func (m *Main) swapLedger(ctx context.Context, path, backup string) error {
 		_ = os.Remove(copied + end) // of a restore that was broken off
 	}
 	if err := copyWhole(backup, copied); err != nil {
-		return failed(err, "the backup cannot be copied", "make room on the disk of "+path)
+		return "", failed(err, "the backup cannot be copied", "make room on the disk of "+path)
 	}
 	lived, err := m.readThrough(ctx, copied, backup)
 	if err != nil {
 		_ = os.Remove(copied)
-		return err
+		return "", err
 	}
 	if err := ahead(data, lived); err != nil {
-		return err
+		return "", err
 	}
-	return m.putInPlace(ctx, data, copied)
+	return putInPlace(ctx, data, copied, m.Now())
 }
 
 // readThrough opens the copy once: a newer, damaged or strange one is refused while nothing
@@ -201,23 +220,22 @@ func ahead(data *dataDir, lived int64) error {
 	return nil
 }
 
-// putInPlace keeps the ledger that was there under another name.
-func (m *Main) putInPlace(ctx context.Context, data *dataDir, copied string) error {
+// putInPlace keeps the ledger that was there under another name, which it tells.
+func putInPlace(ctx context.Context, data *dataDir, copied string, at time.Time) (kept string, err error) {
 	now := data.file(ledgerFile)
 	if exists(now) {
 		if s, err := sqlite.Open(ctx, sqlite.Options{Path: now}); err == nil {
 			_ = s.Close() // what its log holds is in the file now
 		}
-		before, err := keepAside(now, data.file("ledger-before-"+m.Now().UTC().Format("20060102T150405Z")))
+		kept, err = keepAside(now, data.file("ledger-before-"+at.UTC().Format("20060102T150405Z")))
 		if err != nil {
-			return failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.path)
+			return "", failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.path)
 		}
-		m.sayf("Kept: the ledger that was there, as %s.", oneLine(before))
 	}
 	if err := errors.Join(os.Rename(copied, now), syncFolder(data.path)); err != nil {
-		return failed(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
+		return kept, failed(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
 	}
-	return nil
+	return kept, nil
 }
 
 // keepAside gives a ledger a second name that nothing has yet, with what was left beside it. The

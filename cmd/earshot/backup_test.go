@@ -120,6 +120,20 @@ func TestRestoreRefuses(t *testing.T) {
 	server.ends(0)
 	contains(t, s.does(0, "restore", good), "Kept: the ledger that was there, as ")
 	contains(t, s.does(0, "turns", "show", turn), "Status: ended")
+	var told struct {
+		Ledger   string `json:"ledger"`
+		From     string `json:"from"`
+		Kept     string `json:"kept"`
+		PutAside *int   `json:"put_aside"`
+		UnderWay *int   `json:"under_way"`
+	}
+	s.reads(&told, "restore", good, "--json")
+	if told.Ledger != filepath.Join(s.data, "ledger.db") || told.From != good || told.PutAside == nil || told.UnderWay == nil || *told.UnderWay != 0 {
+		t.Errorf("restore --json tells %+v", told)
+	}
+	if _, err := os.Stat(told.Kept); err != nil {
+		t.Errorf("restore --json names a ledger that is not kept: %v", err)
+	}
 }
 
 // TestRestoreKeeps: whatever is put back, and however often, the ledger that was there is kept, and at
