@@ -33,6 +33,8 @@ func (w *world) waiting() string {
 // Taken up, it goes on from there.
 func TestLeftBehind(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
+		running := w.gate() // the turn does not end before the foreign command has arrived
+		w.effects.at("begun", running.pass)
 		w.work(one(burn))
 		a := w.begin()
 		w.accepts()
@@ -58,10 +60,12 @@ func TestLeftBehind(t *testing.T) {
 		if err := w.now.kernel.Resume(w.ctx, a.Turn); err != nil {
 			t.Fatal(err)
 		}
+		w.settle()
 		stranger.arrives(w)
 		if n := w.cell(`SELECT count(*) FROM calls`); n != "2" {
 			t.Errorf("%s calls; now the foreign command is to be one of them", n)
 		}
+		running.open()
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
 		w.pass(3 * time.Second) // that a message has left is told to the ledger a moment later
