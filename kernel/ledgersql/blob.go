@@ -66,7 +66,8 @@ func (t *Tx) bytes(sha string, offset, n int64) ([]byte, error) {
 	return out, err
 }
 
-// saveBlobs adds pieces. One that disagrees with what lies there, in a blob
+// saveBlobs adds pieces. With each, also one that is there already, the blob counts as made
+// now: who puts it is about to refer to it. One that disagrees with what lies there, in a blob
 // that is not complete, replaces it and what comes after it, so that nobody can block a
 // name by putting rubbish under it: who puts all pieces in order ends with the blob. When
 // the last piece is in and the hash is not the name, that is [kernel.ErrHash] and all
@@ -96,7 +97,7 @@ func (t *Tx) saveBlob(p utp.PutRequest) error {
 		if b.size != p.Size {
 			return conflict("the blob %s has %d bytes, not %d", p.SHA256, b.size, p.Size)
 		}
-		return nil
+		return t.must("the blob "+p.SHA256, `UPDATE blobs SET created = $2 WHERE sha256 = $1`, p.SHA256, stamp(t.now()))
 	}
 	if !there || (p.Offset == 0 && b.size != p.Size) {
 		b = blob{sha256: p.SHA256, size: p.Size}
@@ -205,7 +206,8 @@ func (t *Tx) extend(b blob, data []byte) error {
 		t.condemned = append(t.condemned, b.sha256)
 		return fmt.Errorf("%w: the blob %s has the hash %s", kernel.ErrHash, b.sha256, is)
 	}
-	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, complete = true, running = NULL WHERE sha256 = $1`, b.sha256, b.have)
+	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, complete = true, running = NULL, created = $3 WHERE sha256 = $1`,
+		b.sha256, b.have, stamp(t.now()))
 }
 
 func (t *Tx) keepRunning(b blob, sum hash.Hash) error {
@@ -216,7 +218,7 @@ func (t *Tx) keepRunning(b blob, sum hash.Hash) error {
 			state = nil // it is computed again from the pieces
 		}
 	}
-	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, running = $3 WHERE sha256 = $1`, b.sha256, b.have, state)
+	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, running = $3, created = $4 WHERE sha256 = $1`, b.sha256, b.have, state, stamp(t.now()))
 }
 
 // resume is the hash over what is there: from its saved state, or over the pieces.

@@ -11,6 +11,9 @@ import (
 // about to refer to it.
 const blobGrace = time.Hour
 
+// unreferred is the condition of a blob that no card refers to.
+const unreferred = `NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256)`
+
 // purge erases what its time is over of, at most Limit of each kind, and says what it did.
 func (t *Tx) purge(b *kernel.Batch) error {
 	p := b.Purge
@@ -161,11 +164,15 @@ func (t *Tx) texts(query string, args ...any) ([]string, error) {
 
 // release removes those of the blobs that nothing refers to any more.
 func (t *Tx) release(p *kernel.Purge, blobs []string) error {
+	return t.releaseIf(p, blobs, unreferred)
+}
+
+func (t *Tx) releaseIf(p *kernel.Purge, blobs []string, fits string, args ...any) error {
 	for _, sha := range blobs {
 		if err := t.hold("the blob "+sha, t.d.HoldBlob, sha); err != nil {
 			return err
 		}
-		n, err := t.c.Exec(`DELETE FROM blobs WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256)`, sha)
+		n, err := t.c.Exec(`DELETE FROM blobs WHERE sha256 = $1 AND `+fits, append([]any{sha}, args...)...)
 		if err != nil {
 			return t.c.Border("the blob "+sha, err)
 		}
@@ -269,14 +276,13 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 
 // dropStrayBlobs removes blobs that nothing refers to, once nobody can be about to.
 func (t *Tx) dropStrayBlobs(p *kernel.Purge) error {
-	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1
-		AND NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256) ORDER BY sha256 LIMIT $2`,
-		stamp(t.now().Add(-blobGrace)), p.Limit)
+	before := stamp(t.now().Add(-blobGrace))
+	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256 LIMIT $2`, before, p.Limit)
 	if err != nil {
 		return err
 	}
 	p.More = p.More || len(strays) == p.Limit
-	return t.release(p, strays)
+	return t.releaseIf(p, strays, `created < $2 AND `+unreferred, before) // one that was put again meanwhile stays
 }
 
 // refer notes which blob a card refers to.

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/postgres"
@@ -14,7 +15,10 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	storetest.Exercise(t, func(t *testing.T) kernel.Store { t.Helper(); return open(t, nowhere(t)) })
+	storetest.Exercise(t, func(t *testing.T, now func() time.Time) kernel.Store {
+		t.Helper()
+		return openWith(t, postgres.Options{DSN: nowhere(t), Now: now})
+	})
 }
 
 func TestDurability(t *testing.T) {

@@ -46,11 +46,14 @@ func (t *tx) saveBlob(p utp.PutRequest) error {
 		if b.size != p.Size {
 			return conflict("the blob", p.SHA256)
 		}
+		b.created = t.now()
+		put(t, t.rows.blobs, p.SHA256, b)
 		return nil
 	}
 	if !there || p.Offset == 0 && b.size != p.Size {
-		b = blob{size: p.Size, created: t.now()}
+		b = blob{size: p.Size}
 	}
+	b.created = t.now()
 	have := int64(len(b.data))
 	if b.size != p.Size || p.Offset > have {
 		return conflict("the blob", p.SHA256)

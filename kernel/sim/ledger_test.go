@@ -12,5 +12,5 @@ import (
 // TestLedger: the simulated ledger keeps what every ledger has to.
 func TestLedger(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, func(*testing.T) kernel.Store { return sim.NewLedger(time.Now) })
+	storetest.Exercise(t, func(_ *testing.T, now func() time.Time) kernel.Store { return sim.NewLedger(now) })
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
@@ -12,7 +13,10 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, func(t *testing.T) kernel.Store { t.Helper(); return open(t, t.TempDir()) })
+	storetest.Exercise(t, func(t *testing.T, now func() time.Time) kernel.Store {
+		t.Helper()
+		return openWith(t, sqlite.Options{Path: t.TempDir(), Now: now})
+	})
 }
 
 func TestDurability(t *testing.T) {

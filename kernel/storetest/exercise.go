@@ -3,15 +3,17 @@ package storetest
 import (
 	"errors"
 	"reflect"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Exercise runs the suite. open makes an empty store each time; what it opens is closed
-// here.
-func Exercise(t *testing.T, open func(t *testing.T) kernel.Store) {
+// Exercise runs the suite. open makes an empty store each time, whose clock is now; what it
+// opens is closed here.
+func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) kernel.Store) {
 	t.Helper()
 	for _, group := range []struct {
 		name  string
@@ -44,7 +46,10 @@ func Exercise(t *testing.T, open func(t *testing.T) kernel.Store) {
 			for _, c := range group.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					c.run(opened(t, open(t)))
+					var clock clock
+					l := opened(t, open(t, clock.now))
+					l.clock = &clock
+					c.run(l)
 				})
 			}
 		})
@@ -60,8 +65,16 @@ type exercise struct {
 // ledger is a store under test.
 type ledger struct {
 	store kernel.Store
+	clock *clock
 	t     *testing.T
 }
+
+// clock is a store's clock, which a case sets forward.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
 
 func opened(t *testing.T, s kernel.Store) *ledger {
 	t.Helper()

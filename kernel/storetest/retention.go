@@ -18,6 +18,7 @@ func retentionCases() []exercise {
 		{"content goes when its time is over", contentByAge},
 		{"a project is erased by itself", contentByProject},
 		{"a blob goes with the last card that refers to it", blobsGoLast},
+		{"a blob that nothing refers to goes an hour after it was put last", blobsOfNobodyGo},
 		{"erased turns are forgotten after their receipts", receiptsGo},
 		{"cards of nobody go when they are old", strayCardsGo},
 		{"cards without a call of ours go with their turn", foreignCardsGo},
@@ -194,6 +195,24 @@ func blobsGoLast(l *ledger) {
 	same(l, "blobs with the last", l.purge(kernel.Purge{Turns: []string{"turn_2"}}).Blobs, 1)
 	l.noBlob(data)
 	l.blob(stray) // somebody may be about to refer to it
+}
+
+// blobsOfNobodyGo: who puts a blob that is there already is about to refer to it, too.
+func blobsOfNobodyGo(l *ledger) {
+	data, begun := content(5, 1), content(5, 2)
+	l.putAll(data, 2)
+	if err := l.put(piece(begun, 0, 2)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.clock.pass(59 * time.Minute)
+	l.putAll(data, 2)
+	same(l, "blobs within the hour", l.purge(kernel.Purge{}).Blobs, 0)
+	l.clock.pass(59 * time.Minute)
+	same(l, "blobs that nobody put again", l.purge(kernel.Purge{}).Blobs, 1)
+	l.blob(data)
+	l.clock.pass(2 * time.Minute)
+	same(l, "blobs an hour after", l.purge(kernel.Purge{}).Blobs, 1)
+	l.noBlob(data)
 }
 
 func receiptsGo(l *ledger) {
