@@ -51,6 +51,7 @@ func wholeTime(t *testing.T) (context.Context, context.CancelFunc) {
 type yard struct {
 	t      *testing.T
 	ctx    context.Context //nolint:containedctx // The life of the test.
+	began  time.Time
 	bus    *wire.Server
 	kernel *kernel.Kernel
 	hub    *hub.Hub
@@ -60,7 +61,7 @@ type yard struct {
 func newYard(t *testing.T, call string) *yard {
 	t.Helper()
 	ctx, cancel := wholeTime(t)
-	y := &yard{t: t, ctx: ctx}
+	y := &yard{t: t, ctx: ctx, began: time.Now()}
 	var owned sync.WaitGroup
 	t.Cleanup(func() { cancel(); owned.Wait() })
 	var err error
@@ -92,10 +93,20 @@ func newYard(t *testing.T, call string) *yard {
 		},
 	}})
 	y.check(err)
-	owned.Go(func() { _ = service.Run(ctx) })
-	owned.Go(func() { _ = agent.Run(ctx) })
+	y.lives(&owned, "service", service.Run)
+	y.lives(&owned, "worker", agent.Run)
 	y.reviewed(look)
 	return y
+}
+
+// lives runs a part until the yard is closed. Whoever waits for one that has ended before waits in
+// vain, and is told why.
+func (y *yard) lives(owned *sync.WaitGroup, part string, run func(context.Context) error) {
+	owned.Go(func() {
+		if err := run(y.ctx); err != nil && y.ctx.Err() == nil {
+			y.t.Errorf("the %s has ended: %v", part, err)
+		}
+	})
 }
 
 func (y *yard) serve(owned *sync.WaitGroup, store kernel.Store) {
@@ -124,14 +135,18 @@ func (y *yard) check(err error) {
 // reviewed waits until a tool is registered and has it looked at.
 func (y *yard) reviewed(name string) {
 	y.t.Helper()
+	d := definition(name, utp.Read, `{}`)
+	if name != look {
+		d = wordsTool()
+	}
+	digest, err := d.Digest()
+	y.check(err)
 	y.waits("the tool "+name, func() bool {
-		d := definition(name, utp.Read, `{}`)
-		if name != look {
-			d = wordsTool()
+		err := y.kernel.Review(y.ctx, name, digest, utp.Read, utp.RiskLow)
+		if err != nil && !rpc.Code(err, utp.CodeNotFound) && y.ctx.Err() == nil { // not registered yet
+			y.t.Fatalf("the tool %s cannot be looked at: %v", name, err)
 		}
-		digest, err := d.Digest()
-		y.check(err)
-		return y.kernel.Review(y.ctx, name, digest, utp.Read, utp.RiskLow) == nil
+		return err == nil
 	})
 }
 
@@ -147,10 +162,16 @@ func (y *yard) waits(what string, holds func() bool) {
 	for !holds() {
 		select {
 		case <-y.ctx.Done():
-			y.t.Fatal("waited in vain for " + what)
+			y.late(what)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// late ends a test that has waited until the time of all tests was over.
+func (y *yard) late(what string) {
+	y.t.Helper()
+	y.t.Fatalf("waited in vain for %s, for %s: there is no more time for all tests (-timeout)", what, time.Since(y.began).Round(time.Second))
 }
 
 // line is a peer's end of the real bus, as the SDKs want it.
@@ -323,7 +344,7 @@ func TestForeignWorkerOnTheWire(t *testing.T) {
 		select {
 		case bell = <-bells:
 		case <-y.ctx.Done():
-			t.Fatal("no doorbell")
+			y.late("the doorbell")
 		}
 	}
 	g.Doorbell.is(t, "the doorbell", bell)
@@ -346,7 +367,7 @@ func TestForeignServiceOnTheWire(t *testing.T) {
 	select {
 	case m = <-commands:
 	case <-y.ctx.Done():
-		t.Fatal("no command")
+		y.late("the command")
 	}
 	header, err := utp.DecodeHeader(m.Header)
 	y.check(err)
@@ -395,6 +416,9 @@ func (y *yard) ends(session string) {
 	for row, err := range y.hub.Follow(y.ctx, session, 0) {
 		y.check(err)
 		last = row
+	}
+	if y.ctx.Err() != nil {
+		y.late("the end of " + session)
 	}
 	if !strings.Contains(string(last.Body), `session.completed"`) {
 		y.t.Errorf("the session ended with %s", last.Body)

@@ -83,6 +83,7 @@ func (b *besieged) Observe(r worker.Result) error {
 		}
 	case r.Tool == target+".burn": // declined, stale, or of unknown fate: the verdict looks at those
 	case r.Code == utp.CodeConsentStale, r.Code == utp.CodeToolTimeout: // nobody could start it in time
+	case r.Tool == target+".set" && r.Code == utp.CodeOutcomeUnknown: // or nobody again, after one that was killed over it
 	default:
 		b.complainf("%s %s: %s", r.Key, r.Code, r.Message)
 	}

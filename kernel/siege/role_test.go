@@ -31,7 +31,7 @@ const (
 	nameVariable = "EARSHOT_SIEGE_NAME"
 	dirVariable  = "EARSHOT_SIEGE_DIR"
 	dsnVariable  = "EARSHOT_SIEGE_LEDGER"
-	portVariable = "EARSHOT_SIEGE_PORT"
+	atVariable   = "EARSHOT_SIEGE_AT"
 )
 
 const (
@@ -43,7 +43,6 @@ const (
 	lease   = 10 * time.Second
 	retry   = 100 * time.Millisecond
 	seats   = 80
-	at      = "127.0.0.1:"
 	busFile = "bus.json"
 )
 
@@ -80,7 +79,7 @@ func place(name string) string { return filepath.Join(os.Getenv(dirVariable), na
 
 func playBus(ctx context.Context, log *slog.Logger) error {
 	server, err := bus.Start(ctx, bus.Options{
-		Project: project, Principals: principals(), Listen: at + os.Getenv(portVariable), Kernels: true,
+		Project: project, Principals: principals(), Listen: os.Getenv(atVariable), Kernels: true,
 		Key: []byte(strings.Repeat("k", 32)), Logger: log,
 	})
 	if err != nil {
@@ -123,6 +122,14 @@ func reach[T any](ctx context.Context, try func() (T, error)) (T, error) {
 		case <-time.After(retry):
 		}
 	}
+}
+
+// runs is reach for what runs until ctx ends: the bus may be away as it begins.
+func runs(ctx context.Context, part interface {
+	Run(ctx context.Context) error
+}) error {
+	_, err := reach(ctx, func() (struct{}, error) { return struct{}{}, part.Run(ctx) })
+	return err
 }
 
 func entrance() (a access, err error) {
@@ -245,7 +252,7 @@ func playTool(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return serving.Run(ctx)
+	return runs(ctx, serving)
 }
 
 type deed struct {
@@ -285,5 +292,5 @@ func playWorker(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx)
+	return runs(ctx, w)
 }

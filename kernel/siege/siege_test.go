@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/bus/bustest"
 	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
 )
 
@@ -116,12 +116,7 @@ func (s *siege) raise() {
 	s.t.Cleanup(func() { must(s.t, server.Stop()) })
 	s.dsn, err = server.Ledger(s.t.Context())
 	must(s.t, err)
-	l, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", at+"0")
-	must(s.t, err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(s.t, err)
-	must(s.t, l.Close())
-	env := []string{dirVariable + "=" + s.dir, dsnVariable + "=" + s.dsn, portVariable + "=" + port}
+	env := []string{dirVariable + "=" + s.dir, dsnVariable + "=" + s.dsn, atVariable + "=" + bustest.Address(s.t)}
 	said := &words{}
 	for _, role := range []string{"bus", "kernel", "tool", "worker"} {
 		for n := 1; n <= 2; n++ {

@@ -45,23 +45,36 @@ func save(ctx context.Context, s *sqlite.Store, b kernel.Batch) error {
 // holds reports whether the whole of twoEvents(n) is there; a half of it is an error.
 func holds(t *testing.T, s *sqlite.Store, n int) bool {
 	t.Helper()
-	there := false
+	return whole(t, s, n)[n]
+}
+
+// whole tells which of many steps are there, as holds does of one.
+func whole(t *testing.T, s *sqlite.Store, steps ...int) map[int]bool {
+	t.Helper()
+	there := map[int]bool{}
 	err := s.View(t.Context(), func(tx kernel.Tx) error {
 		rows, err := tx.Turns(kernel.TurnFilter{})
 		if err != nil {
 			return err
 		}
+		turns := map[string]bool{}
 		for _, r := range rows {
-			there = there || r.Turn == "turn_"+strconv.Itoa(n)
+			turns[r.Turn] = true
 		}
-		events, err := tx.Events(kernel.EventFilter{Session: "sess_" + strconv.Itoa(n), Limit: 9})
-		if there != (len(events) == 2) || (!there && len(events) > 0) {
-			t.Errorf("step %d: turn %t, %d events", n, there, len(events))
+		for _, n := range steps {
+			there[n] = turns["turn_"+strconv.Itoa(n)]
+			events, err := tx.Events(kernel.EventFilter{Session: "sess_" + strconv.Itoa(n), Limit: 9})
+			if there[n] != (len(events) == 2) || (!there[n] && len(events) > 0) {
+				t.Errorf("step %d: turn %t, %d events", n, there[n], len(events))
+			}
+			if err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
-		t.Errorf("step %d: %v", n, err)
+		t.Error(err)
 	}
 	return there
 }
@@ -112,20 +125,25 @@ func TestKilled(t *testing.T) {
 		more := killAfter(t, dir, first, enough)
 		answered = append(answered, more...)
 		s := open(t, dir)
-		for _, n := range more {
-			if !holds(t, s, n) {
-				t.Errorf("step %d was answered and is gone", n)
-			}
+		allThere(t, s, more)
+		var tried []int
+		for n := range len(more) + 8 {
+			tried = append(tried, first+n)
 		}
-		for n := first; n < first+len(more)+8; n++ {
-			holds(t, s, n) // whole or not at all
-		}
+		whole(t, s, tried...) // or not at all
 		shut(t, s)
 	}
-	s := open(t, dir)
-	for i := 0; i < len(answered); i += 1 + len(answered)/50 {
-		if !holds(t, s, answered[i]) {
-			t.Errorf("step %d was answered and is gone", answered[i])
+	allThere(t, open(t, dir), answered)
+}
+
+// allThere checks steps that were answered: thousands, where the process that is to be killed is
+// let run for a moment longer.
+func allThere(t *testing.T, s *sqlite.Store, answered []int) {
+	t.Helper()
+	there := whole(t, s, answered...)
+	for _, n := range answered {
+		if !there[n] {
+			t.Errorf("step %d was answered and is gone", n)
 		}
 	}
 }

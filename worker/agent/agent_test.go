@@ -1,14 +1,18 @@
 package agent_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,6 +255,105 @@ func TestAnotherGoesOn(t *testing.T) {
 	(<-second)()
 	if got := said(heard); got != "One. Two." && got != "Two." { // the first may have ended before its text was told
 		t.Errorf("it said %q", got)
+	}
+}
+
+// door lets an agent through to its bus, but for the first time that it wants to hear its bell:
+// then the bus goes away.
+type door struct {
+	t    *testing.T
+	bus  string
+	gone atomic.Bool
+}
+
+// build opens a door before the bus of the credentials in a file, and changes them to lead there.
+func (d *door) build(file string) {
+	d.t.Helper()
+	c, err := bus.ReadCredentials(file)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(d.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.bus, c.URL = strings.TrimPrefix(c.URL, "nats://"), "nats://"+listener.Addr().String()
+	raw, err := json.Marshal(c)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	var owned sync.WaitGroup
+	d.t.Cleanup(owned.Wait)
+	d.t.Cleanup(func() { _ = listener.Close() })
+	owned.Go(func() {
+		for {
+			agent, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			owned.Go(func() { d.pass(agent) })
+		}
+	})
+}
+
+// pass carries what an agent says, and what it is told, until either goes away.
+func (d *door) pass(agent net.Conn) {
+	defer func() { _ = agent.Close() }()
+	there, err := new(net.Dialer).DialContext(context.WithoutCancel(d.t.Context()), "tcp", d.bus)
+	if err != nil {
+		return // the bus has been closed
+	}
+	var back sync.WaitGroup
+	defer back.Wait()
+	defer func() { _ = there.Close() }()
+	back.Go(func() {
+		_, _ = io.Copy(agent, there)
+		_ = agent.Close()
+	})
+	lines := bufio.NewReader(agent)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil || strings.HasPrefix(line, "SUB ") && strings.Contains(line, ".wakeup") && !d.gone.Swap(true) {
+			return
+		}
+		if _, err := io.WriteString(there, line); err != nil {
+			return
+		}
+	}
+}
+
+// TestBusGoesAsItBegins: the bus goes away when the agent has joined it and does not hear its bell
+// yet. It is waited for, as later.
+func TestBusGoesAsItBegins(t *testing.T) {
+	h, d := open(t), &door{t: t}
+	d.build(h.file)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	planned, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- agent.Run(ctx, agent.Options{Credentials: h.file}, worker.Agent{
+			Name: "counter", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Move, error) {
+				close(planned)
+				return worker.Move{Answer: &worker.Answer{Summary: "Counted."}}, nil
+			}),
+		})
+	}()
+	if _, err := h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count"}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-planned:
+	case err := <-ended:
+		t.Fatalf("it has ended: %v", err)
+	}
+	if stop(); !d.gone.Load() {
+		t.Error("the bus has not gone away")
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -312,14 +313,20 @@ func do(ctx context.Context, dsn string, statements ...string) error {
 	return nil
 }
 
+// Ports that no usual system hands out by itself: those begin at 32768 on Linux and at 49152
+// elsewhere.
+const firstPort, ports = 12_000, 20_000
+
+// freePort is one that nobody has. The server is crashed and comes back to it: what the system
+// hands out by itself, somebody else could have by then.
 func freePort(ctx context.Context) (int, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("cluster: %w", err)
+	var err error
+	for range ports {
+		port := firstPort + mathrand.IntN(ports) //nolint:gosec // A port is no secret.
+		var l net.Listener
+		if l, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, l.Close()
+		}
 	}
-	at, is := l.Addr().(*net.TCPAddr)
-	if err := l.Close(); err != nil || !is {
-		return 0, fmt.Errorf("cluster: a free port: %w", err)
-	}
-	return at.Port, nil
+	return 0, fmt.Errorf("cluster: a free port: %w", err)
 }
