@@ -21,7 +21,7 @@ type JoinOptions struct {
 	Logger *slog.Logger
 }
 
-// The pauses between attempts to join.
+// The pauses between attempts.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
@@ -43,16 +43,47 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 			return client, nil
 		case ctx.Err() != nil:
 			return nil, wireError("join "+c.Principal.String(), false, ctx.Err())
-		case !errors.Is(err, ErrDisconnected) && !errors.Is(err, ErrTimeout):
+		case !passing(err):
 			return nil, err
 		}
 		log.Info("the bus is not there yet", "url", c.URL, "error", err)
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
+		pause(ctx, wait)
+	}
+}
+
+// Attend runs run for as long as there is a bus to come back to: where it ends because the bus
+// was not there at the moment, it is begun again. Nil once ctx has ended. Errors: refused when
+// the server does not take the credentials any more, and what else run ends with.
+func (c *Client) Attend(ctx context.Context, run func(context.Context) error) error {
+	own, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(c.Life(), end)()
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		err := run(own)
+		switch {
+		case ctx.Err() != nil:
+			return nil // it was told to end, whatever it was about to do
+		case c.Life().Err() != nil:
+			return &Error{Code: CodeRefused, Message: "the server does not take the credentials any more; have new ones made with `earshot credential add`"}
+		case !passing(err):
+			return err
 		}
-		timer.Stop()
+		pause(own, wait)
+	}
+}
+
+// passing tells whether the bus was only not there at the moment.
+func passing(err error) bool {
+	return errors.Is(err, ErrDisconnected) || errors.Is(err, ErrTimeout) || errors.Is(err, ErrClosed)
+}
+
+// pause waits, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

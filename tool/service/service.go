@@ -9,12 +9,10 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/tool"
@@ -60,51 +58,8 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	}
 	defer client.Close()
 	link.Client, link.card = client, o.card(s)
-	return serve(ctx, s, client)
+	return client.Attend(ctx, s.Run)
 }
-
-// errClosed: the server has let nobody in under this name any more.
-var errClosed = errors.New("service: the bus does not take the credentials any more; have new ones made with `earshot credential add`")
-
-// serve runs the service for as long as there is a bus to come back to.
-func serve(ctx context.Context, s *tool.Service, client *bus.Client) error {
-	own, end := context.WithCancel(ctx)
-	defer end()
-	defer context.AfterFunc(client.Life(), end)()
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		err := s.Run(own)
-		switch {
-		case ctx.Err() != nil:
-			return nil // it was told to end, whatever it was about to do
-		case client.Life().Err() != nil:
-			return errClosed
-		case !passing(err):
-			return err
-		}
-		pause(ctx, wait)
-	}
-}
-
-// passing tells whether the bus was only not there at the moment.
-func passing(err error) bool {
-	return errors.Is(err, bus.ErrDisconnected) || errors.Is(err, bus.ErrTimeout) || errors.Is(err, bus.ErrClosed)
-}
-
-// pause waits, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
-// The pauses between attempts to serve.
-const (
-	firstPause = 50 * time.Millisecond
-	lastPause  = 2 * time.Second
-)
 
 // card is what discovery tells of the service.
 func (o Options) card(s *tool.Service) func() bus.Card {

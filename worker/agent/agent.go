@@ -8,7 +8,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -35,9 +34,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// errClosed: the server has let nobody in under this name any more.
-var errClosed = errors.New("agent: the bus does not take the credentials any more; have new ones made with `earshot credential add`")
-
 // Run works on the agent's turns until ctx ends. Errors: what is wrong with the agent or the
 // credentials, and a connection that was refused.
 func Run(ctx context.Context, o Options, a worker.Agent) error {
@@ -55,52 +51,14 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 	}
 	defer client.Close()
 	link.Client = client
-	own, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	gone := context.AfterFunc(client.Life(), func() { end(errClosed) })
-	defer gone()
-	err = work(own, w)
-	if errors.Is(context.Cause(own), errClosed) {
-		return errClosed
-	}
-	if err != nil && ctx.Err() == nil {
+	if err := client.Attend(ctx, w.Run); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
 }
 
-// work works for as long as there is a bus to come back to.
-func work(ctx context.Context, w *worker.Worker) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		if err := w.Run(ctx); ctx.Err() != nil || !passing(err) {
-			return err //nolint:wrapcheck // Run says whose it is.
-		}
-		pause(ctx, wait)
-	}
-}
-
-// passing tells whether the bus was only not there at the moment.
-func passing(err error) bool {
-	return errors.Is(err, bus.ErrDisconnected) || errors.Is(err, bus.ErrTimeout) || errors.Is(err, bus.ErrClosed)
-}
-
-// pause waits, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
-const (
-	// idle is how often it looks for turns, at the last, without having been rung.
-	idle = 15 * time.Second
-	// The pauses between attempts to begin.
-	firstPause = 50 * time.Millisecond
-	lastPause  = 2 * time.Second
-)
+// idle is how often it looks for turns, at the last, without having been rung.
+const idle = 15 * time.Second
 
 // Main is the main function of a program that does nothing else: it works until control C or
 // SIGTERM, logs to standard error, and ends the process. The file of credentials is named by
