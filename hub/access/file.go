@@ -159,8 +159,8 @@ func save(path string, c content) (err error) {
 	return nil
 }
 
-// lock holds the right to change the file, among all processes, until it is released.
-func lock(path string) (release func(), err error) {
+// lock holds the right to change the file, among all processes, until [unlock].
+func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -172,7 +172,14 @@ func lock(path string) (release func(), err error) {
 		}
 		return nil, unreadable(path, err)
 	}
-	return func() { _ = f.Close() }, nil
+	return f, nil
+}
+
+// unlock gives the right back at once. Closing alone would leave it to a process that is just
+// being started, until that runs.
+func unlock(f *os.File) {
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	_ = f.Close()
 }
 
 func unreadable(path string, err error) error {
