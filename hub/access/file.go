@@ -33,6 +33,9 @@ type mark struct {
 	inode, device uint64
 	size          int64
 	changed       int64 // nanoseconds; the inode's own time, which a restored mtime does not touch
+	// mode and owner are part of it because that time goes by ticks of milliseconds on many file
+	// systems: a file that is opened to others right after it was written has the same.
+	mode, owner uint32
 }
 
 // look finds out which state the file is in; the zero mark is no file.
@@ -47,7 +50,10 @@ func look(path string) (mark, error) {
 }
 
 func markOf(st *unix.Stat_t) mark {
-	return mark{inode: st.Ino, device: uint64(st.Dev), size: st.Size, changed: unix.TimespecToNsec(st.Ctim)} //nolint:unconvert // its width differs between systems
+	return mark{
+		inode: st.Ino, size: st.Size, changed: unix.TimespecToNsec(st.Ctim), owner: st.Uid,
+		device: uint64(st.Dev), mode: uint32(st.Mode), //nolint:unconvert // their width differs between systems
+	}
 }
 
 // load reads the file; one that is not there holds no tokens. The checks are made on the
