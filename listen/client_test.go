@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -127,6 +128,82 @@ func TestClientRefused(t *testing.T) {
 		if !errors.Is(err, listen.ErrUnauthenticated) {
 			t.Errorf("the events end with %v", err)
 		}
+	}
+}
+
+// within answers each request by a handler, in the test's own time and without a network.
+type within struct{ http.Handler }
+
+func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := httptest.NewRecorder()
+	w.ServeHTTP(answer, r)
+	if answer.Code == http.StatusBadGateway {
+		return nil, errors.New("connection refused")
+	}
+	result := answer.Result()
+	result.Request = r
+	return result, nil
+}
+
+// TestClientMeetsANewServer: one that was killed and starts again at the same address answers
+// before it has left word of its new token. That word is waited for, for a while.
+func TestClientMeetsANewServer(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		word  time.Duration // when the new server leaves it
+		heard int
+		err   error
+	}{
+		"it leaves word": {word: 4 * time.Second, heard: 2},
+		"it never does":  {word: time.Hour, heard: 1, err: listen.ErrUnauthenticated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "server.json")
+			says := func(token string) {
+				if err := os.WriteFile(file, []byte(`{"url":"http://127.0.0.1:7411","token":"`+token+`"}`), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			says("old")
+			synctest.Test(t, func(t *testing.T) {
+				p := newProducer(
+					frameOf("evt_1", eventText("session.started", "1", `"summary_normal":"Started."`)),
+					frameOf("evt_2", eventText("session.completed", "2", `"summary_normal":"Done.","duration_ms":1`)),
+				)
+				p.token.Store("old")
+				killed := false
+				c, err := listen.Dial(t.Context(), listen.DialOptions{
+					ServerFile: file, Session: "sess_1", Transport: within{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if killed && p.token.Load() == "old" {
+							w.WriteHeader(http.StatusBadGateway)
+							return
+						}
+						p.ServeHTTP(w, r)
+					})},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				began, heard := time.Now(), 0
+				for _, got := range c.Events(t.Context()) {
+					if err = got; got == nil {
+						heard++
+					}
+					if heard == 1 && !killed {
+						killed = true
+						time.AfterFunc(time.Second, func() { p.token.Store("new") })
+						time.AfterFunc(row.word, func() { says("new") })
+					}
+				}
+				if heard != row.heard || !errors.Is(err, row.err) {
+					t.Errorf("%d events were heard, %v; want %d, %v", heard, err, row.heard, row.err)
+				}
+				if took := time.Since(began); took > 30*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 const (
 	protocol  = "/aaep/v1"
 	closeTime = 2 * time.Second
+	// wordTime is how long a server that has started anew may take to leave word of its new
+	// token. It answers before that, and refuses the old one.
+	wordTime = 10 * time.Second
 )
 
 // Events implements [Port]. A lost connection is taken up again behind the last event,
@@ -47,6 +50,7 @@ type hearing struct {
 	gone   bool // the consumer has stopped
 	over   bool // the session has ended
 
+	refused      time.Time // since when the token does not count; zero while it does
 	subscription string
 	last         string // the id of the last event that can be resumed from
 	seen         recent
@@ -60,9 +64,13 @@ func (l *hearing) mayReturn(err error) bool {
 		return true // the stream has broken off
 	}
 
+	if e.Code != CodeUnauthenticated {
+		l.refused = time.Time{}
+	}
+
 	switch e.Code {
 	case CodeUnauthenticated: // a new server has a new token, which the file tells
-		return l.client.o.ServerFile != "" && l.connection.lost.IsZero()
+		return l.client.o.ServerFile != "" && l.awaitsWord()
 	case CodeUnreachable, CodeNotFound:
 		return true
 	case CodeUsage, CodeInsecure, CodeForbidden, CodeConflict:
@@ -70,6 +78,16 @@ func (l *hearing) mayReturn(err error) bool {
 	default:
 		return e.Retry
 	}
+}
+
+// awaitsWord answers whether the file may still come to tell of another token.
+func (l *hearing) awaitsWord() bool {
+	now := l.client.o.Now()
+	if l.refused.IsZero() {
+		l.refused = now
+	}
+
+	return now.Sub(l.refused) <= wordTime
 }
 
 // connect subscribes where need be, and hears the stream to its end.
@@ -108,6 +126,7 @@ func (l *hearing) connect(ctx context.Context) (heard bool, err error) {
 	}
 
 	l.connection.back()
+	l.refused = time.Time{}
 
 	return true, l.hear(newFrames(answer.Body), func() { silent.Reset(silence) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -250,15 +251,28 @@ func resolve(folder string) (string, error) {
 	if err != nil {
 		return "", folderFailure(folder, err)
 	}
-	dir, err := os.Open(root)
+	if err := listable(root, os.Open); err != nil {
+		return "", folderFailure(folder, err)
+	}
+	return root, nil
+}
+
+// listable says why a folder cannot be listed. It may have gone since it was resolved, and even
+// since it was opened.
+func listable(root string, open func(string) (*os.File, error)) error {
+	dir, err := open(root)
 	if err == nil {
 		_, err = dir.ReadDir(1)
 		err = errors.Join(err, dir.Close())
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", folderFailure(folder, &files.Error{Code: files.ErrRootUnreadable, Path: root, Err: err})
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return &files.Error{Code: files.ErrRootMissing, Path: root, Err: err}
+	default:
+		return &files.Error{Code: files.ErrRootUnreadable, Path: root, Err: err}
 	}
-	return root, nil
 }
 
 // apart refuses to work in the program's own folder, with its ledger and journals.

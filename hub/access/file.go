@@ -33,6 +33,9 @@ type mark struct {
 	inode, device uint64
 	size          int64
 	changed       int64 // nanoseconds; the inode's own time, which a restored mtime does not touch
+	// mode and owner are part of it because that time goes by ticks of milliseconds on many file
+	// systems: a file that is opened to others right after it was written has the same.
+	mode, owner uint32
 }
 
 // look finds out which state the file is in; the zero mark is no file.
@@ -47,7 +50,10 @@ func look(path string) (mark, error) {
 }
 
 func markOf(st *unix.Stat_t) mark {
-	return mark{inode: st.Ino, device: uint64(st.Dev), size: st.Size, changed: unix.TimespecToNsec(st.Ctim)} //nolint:unconvert // its width differs between systems
+	return mark{
+		inode: st.Ino, size: st.Size, changed: unix.TimespecToNsec(st.Ctim), owner: st.Uid,
+		device: uint64(st.Dev), mode: uint32(st.Mode), //nolint:unconvert // their width differs between systems
+	}
 }
 
 // load reads the file; one that is not there holds no tokens. The checks are made on the
@@ -159,8 +165,8 @@ func save(path string, c content) (err error) {
 	return nil
 }
 
-// lock holds the right to change the file, among all processes, until it is released.
-func lock(path string) (release func(), err error) {
+// lock holds the right to change the file, among all processes, until [unlock].
+func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -172,7 +178,14 @@ func lock(path string) (release func(), err error) {
 		}
 		return nil, unreadable(path, err)
 	}
-	return func() { _ = f.Close() }, nil
+	return f, nil
+}
+
+// unlock gives the right back at once. Closing alone would leave it to a process that is just
+// being started, until that runs.
+func unlock(f *os.File) {
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	_ = f.Close()
 }
 
 func unreadable(path string, err error) error {

@@ -96,11 +96,11 @@ func (s *Store) keep() {
 	if !s.behind() {
 		return
 	}
-	release, err := lock(s.path)
+	held, err := lock(s.path)
 	if err != nil {
 		return
 	}
-	defer release()
+	defer unlock(held)
 	if s.read(); s.broken == nil {
 		_ = s.save(s.tokens) // tried again
 	}

@@ -135,11 +135,11 @@ func (s *Store) Revoke(name string) (Token, error) {
 
 // change writes the file anew under the lock of all processes.
 func (s *Store) change(fn func([]Token) ([]Token, error)) error {
-	release, err := lock(s.path)
+	held, err := lock(s.path)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer unlock(held)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read(); s.broken != nil {

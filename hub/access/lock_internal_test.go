@@ -1,0 +1,33 @@
+package access
+
+import (
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestLockGivenBack: the lock is free once it was given back, also while a process that is just
+// being started shares the open file.
+func TestLockGivenBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	first, err := lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := unix.Dup(int(first.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(shared) }()
+	if _, err := lock(path); err == nil {
+		t.Error("it is held twice")
+	}
+	unlock(first)
+	second, err := lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(second)
+}
