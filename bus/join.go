@@ -53,7 +53,7 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 
 // Attend runs run for as long as there is a bus to come back to: where it ends because the bus
 // was not there at the moment, it is begun again. Nil once ctx has ended. Errors: refused when
-// the server does not take the credentials any more, and what else run ends with.
+// the server does not take the credentials any more, closed, and what else run ends with.
 func (c *Client) Attend(ctx context.Context, run func(context.Context) error) error {
 	own, end := context.WithCancel(ctx)
 	defer end()
@@ -64,12 +64,22 @@ func (c *Client) Attend(ctx context.Context, run func(context.Context) error) er
 		case ctx.Err() != nil:
 			return nil // it was told to end, whatever it was about to do
 		case c.Life().Err() != nil:
-			return &Error{Code: CodeRefused, Message: "the server does not take the credentials any more; have new ones made with `earshot credential add`"}
+			return c.over()
 		case !passing(err):
 			return err
 		}
 		pause(own, wait)
 	}
+}
+
+// over says why the connection was closed for good.
+func (c *Client) over() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errClosed("attend")
+	}
+	return &Error{Code: CodeRefused, Message: "the server does not take the credentials any more; have new ones made with `earshot credential add`"}
 }
 
 // passing tells whether the bus was only not there at the moment.

@@ -34,9 +34,10 @@ type Policy interface {
 // Ruling is a policy's word on a tool.
 type Ruling struct {
 	Decision turn.Decision
-	// Answer and StartWithin override the tool's own times; zero does not. Result is how long
-	// after its dispatch a call is to have a result, where the tool itself does not say.
-	Answer, StartWithin, Result time.Duration
+	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the time
+	// to take a yes back longer, never shorter. Result is how long after its dispatch a call is
+	// to have a result, where the tool itself does not say.
+	Answer, StartWithin, Undo, Result time.Duration
 	// BrokerOnly: an operator lets this service of another make have its effects.
 	BrokerOnly bool
 }

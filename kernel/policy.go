@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,6 +21,9 @@ type Rule struct {
 	Decide      turn.Decision `json:"decide" yaml:"decide"`
 	Timeout     time.Duration `json:"timeout,omitempty" yaml:"timeout"`
 	StartWithin time.Duration `json:"start_within,omitempty" yaml:"start_within"`
+	// Undo is how long a yes to an irreversible call can be taken back, where its tool does
+	// not give longer: 3 s or more, and at most half of StartWithin.
+	Undo time.Duration `json:"undo,omitempty" yaml:"undo"`
 	// ResultWithin is for tools that do not say it themselves.
 	ResultWithin time.Duration `json:"result_within,omitempty" yaml:"result_within"`
 	// BrokerOnly lets a service of another make have an effect that cannot be repeated,
@@ -45,6 +49,9 @@ func NewRules(rules []Rule) (*Rules, error) {
 			fmt.Fprintf(sum, "agent %q ", r.Agent)
 		}
 		fmt.Fprintf(sum, "%q %q %d %d\n", r.Tool, r.Decide, r.Timeout, r.StartWithin)
+		if r.Undo != 0 {
+			fmt.Fprintf(sum, "undo %d\n", r.Undo)
+		}
 		if r.ResultWithin != 0 {
 			fmt.Fprintf(sum, "result_within %d\n", r.ResultWithin)
 		}
@@ -70,6 +77,9 @@ func (r Rule) check(n int) error {
 	}
 	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
 		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
+	}
+	if most := cmp.Or(r.StartWithin, turn.DefaultStartWithin) / 2; r.Undo != 0 && (r.Undo < turn.DefaultUndo || r.Undo > most) {
+		return fmt.Errorf("policy: rule %d (%s): undo is %v or longer, and here at most %v, half of start_within", n, r.Tool, turn.DefaultUndo, most)
 	}
 	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
 		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
@@ -112,7 +122,8 @@ func (r *Rules) Version() string { return r.version }
 func (r *Rules) Decide(agent string, t Tool) Ruling {
 	if rule, found := r.match(agent, t.Definition.Tool); found {
 		return Ruling{
-			Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Result: rule.ResultWithin, BrokerOnly: rule.BrokerOnly,
+			Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Undo: rule.Undo,
+			Result: rule.ResultWithin, BrokerOnly: rule.BrokerOnly,
 		}
 	}
 	switch class := t.EffectiveClass(); {

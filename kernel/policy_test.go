@@ -71,6 +71,10 @@ func TestPolicyRefused(t *testing.T) {
 		"timeout is 1s":            {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
 		"or longer":                {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
 		"start_within is no negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
+		"undo is 3s or longer":     {Tool: "x", Decide: turn.Ask, Undo: 3*time.Second - 1},
+		"undo is 3s":               {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
+		"here at most 30s":         {Tool: "x", Decide: turn.Ask, Undo: 30*time.Second + 1},
+		"here at most 5m0s":        {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1, StartWithin: 10 * time.Minute},
 	} {
 		if _, err := kernel.NewRules([]kernel.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want an error that says %q", rule, err, want)
@@ -80,6 +84,8 @@ func TestPolicyRefused(t *testing.T) {
 		{Tool: "x", Decide: turn.Ask},
 		{Tool: "x", Decide: turn.Ask, Timeout: time.Second, StartWithin: 1},
 		{Tool: "x", Decide: turn.Ask, Timeout: 24 * time.Hour, StartWithin: 10 * time.Minute},
+		{Tool: "x", Decide: turn.Ask, Undo: 3 * time.Second},
+		{Tool: "x", Decide: turn.Ask, Undo: 5 * time.Minute, StartWithin: 10 * time.Minute},
 	}
 	if _, err := kernel.NewRules(bounds); err != nil {
 		t.Errorf("times within their bounds: %v", err)
@@ -120,6 +126,7 @@ func TestPolicyVersion(t *testing.T) {
 		"none": version(), "a": version(a), "a b": version(a, b), "b a": version(b, a),
 		"timeout":      version(kernel.Rule{Tool: "a", Decide: turn.Ask, Timeout: time.Second}),
 		"start within": version(kernel.Rule{Tool: "a", Decide: turn.Ask, StartWithin: time.Second}),
+		"undo":         version(kernel.Rule{Tool: "a", Decide: turn.Ask, Undo: 3 * time.Second}),
 		"result":       version(kernel.Rule{Tool: "a", Decide: turn.Ask, ResultWithin: time.Second}),
 	} {
 		if other, twice := seen[v]; twice || v == "" {

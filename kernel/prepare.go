@@ -164,6 +164,7 @@ func limits(t Tool, r Ruling) turn.Limits {
 	if r.StartWithin > 0 {
 		l.StartWithin = r.StartWithin
 	}
+	l.Undo = max(l.Undo, r.Undo)
 	return l
 }
 

@@ -183,26 +183,34 @@ func TestStartAfterTheStop(t *testing.T) {
 	})
 }
 
-// TestUndoTime: the undo time is three seconds or what a reviewed tool wants longer, and
-// leaves half of the time to start.
+// TestUndoTime: the undo time is three seconds or what a reviewed tool or the operator wants
+// longer, and leaves half of the time to start.
 func TestUndoTime(t *testing.T) {
+	rule := func(undo, start time.Duration) []kernel.Rule {
+		return []kernel.Rule{{Tool: "*", Decide: turn.Ask, Undo: undo, StartWithin: start}}
+	}
 	tests := map[string]struct {
 		options     string
+		rules       []kernel.Rule
 		undo, start time.Duration
 	}{
-		"default":              {`{}`, 3 * time.Second, 60 * time.Second},
-		"shorter":              {`{"undo_seconds":1}`, 3 * time.Second, 60 * time.Second},
-		"none":                 {`{"undo_seconds":0}`, 3 * time.Second, 60 * time.Second},
-		"negative":             {`{"undo_seconds":-5}`, 3 * time.Second, 60 * time.Second},
-		"longer":               {`{"undo_seconds":20}`, 20 * time.Second, 60 * time.Second},
-		"too long":             {`{"undo_seconds":50}`, 30 * time.Second, 60 * time.Second},
-		"little time to start": {`{"undo_seconds":9,"start_within_seconds":4}`, 2 * time.Second, 4 * time.Second},
-		"all too long":         {`{"undo_seconds":9000000000,"start_within_seconds":9223372037}`, 5 * time.Minute, 10 * time.Minute},
-		"all too negative":     {`{"undo_seconds":-9223372037,"start_within_seconds":-9223372037}`, 3 * time.Second, 60 * time.Second},
+		"default":              {`{}`, nil, 3 * time.Second, 60 * time.Second},
+		"shorter":              {`{"undo_seconds":1}`, nil, 3 * time.Second, 60 * time.Second},
+		"none":                 {`{"undo_seconds":0}`, nil, 3 * time.Second, 60 * time.Second},
+		"negative":             {`{"undo_seconds":-5}`, nil, 3 * time.Second, 60 * time.Second},
+		"longer":               {`{"undo_seconds":20}`, nil, 20 * time.Second, 60 * time.Second},
+		"too long":             {`{"undo_seconds":50}`, nil, 30 * time.Second, 60 * time.Second},
+		"little time to start": {`{"undo_seconds":9,"start_within_seconds":4}`, nil, 2 * time.Second, 4 * time.Second},
+		"all too long":         {`{"undo_seconds":9000000000,"start_within_seconds":9223372037}`, nil, 5 * time.Minute, 10 * time.Minute},
+		"all too negative":     {`{"undo_seconds":-9223372037,"start_within_seconds":-9223372037}`, nil, 3 * time.Second, 60 * time.Second},
+		"longer by rule":       {`{"undo_seconds":5}`, rule(20*time.Second, 0), 20 * time.Second, 60 * time.Second},
+		"longer by the tool":   {`{"undo_seconds":25}`, rule(20*time.Second, 0), 25 * time.Second, 60 * time.Second},
+		"as long as possible":  {`{}`, rule(5*time.Minute, 10*time.Minute), 5 * time.Minute, 10 * time.Minute},
+		"a tool in a hurry":    {`{"start_within_seconds":20}`, rule(30*time.Second, 0), 10 * time.Second, 20 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) { w.rules = tt.rules }, func(t *testing.T, w *world) {
 				w.post(definition(mail, utp.Irreversible, tt.options), nil)
 				w.work(one(mail))
 				a := w.begin()

@@ -124,7 +124,7 @@ func TestBadPolicies(t *testing.T) {
 	t.Parallel()
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
-		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol; a rule has agent, tool, decide, timeout, start_within, result_within and broker_only"},
+		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only"},
 		{"misspelt rules", "rule: []\n", "there is no member rule"},
 		{"unknown decision", rule("{tool: files.delete, decide: perhaps}"), `decide is "perhaps"`},
 		{"no YAML", "rules: [}", "yaml"},
@@ -135,6 +135,8 @@ func TestBadPolicies(t *testing.T) {
 		{"allows by a prefix", rule(`{tool: "files.d*", decide: allow}`), "irreversible"},
 		{"timeout too long", rule("{tool: files.delete, decide: ask, timeout: 25h}"), "timeout"},
 		{"start_within too long", rule("{tool: files.delete, decide: ask, start_within: 11m}"), "start_within"},
+		{"undo too short", rule("{tool: files.delete, decide: ask, undo: 1s}"), "undo is 3s or longer"},
+		{"undo too long", rule("{tool: files.delete, decide: ask, undo: 5m}"), "at most 30s, half of start_within"},
 		{"many foreign services by one star", rule(`{tool: "words.*", decide: ask, broker_only: true}`), "broker_only"},
 		{"huge", "#" + strings.Repeat(" ", 1<<20) + "\n", "at most 1 MiB"},
 	} {

@@ -27,6 +27,7 @@ type policyRule struct {
 	Decide      turn.Decision `yaml:"decide"`
 	Timeout     time.Duration `yaml:"timeout"`
 	StartWithin time.Duration `yaml:"start_within"`
+	Undo        time.Duration `yaml:"undo"`
 	// ResultWithin is how long a call may take, where its tool does not say.
 	ResultWithin time.Duration `yaml:"result_within"`
 	BrokerOnly   bool          `yaml:"broker_only"`
@@ -62,7 +63,8 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	rules := make([]kernel.Rule, 0, len(in.Rules))
 	for _, r := range in.Rules {
 		rules = append(rules, kernel.Rule{
-			Agent: r.Agent, Tool: r.Tool, Decide: r.Decide, Timeout: r.Timeout, StartWithin: r.StartWithin, ResultWithin: r.ResultWithin, BrokerOnly: r.BrokerOnly,
+			Agent: r.Agent, Tool: r.Tool, Decide: r.Decide, BrokerOnly: r.BrokerOnly,
+			Timeout: r.Timeout, StartWithin: r.StartWithin, Undo: r.Undo, ResultWithin: r.ResultWithin,
 		})
 	}
 	return kernel.NewRules(rules)
@@ -79,7 +81,7 @@ func inWords(err error) error {
 	}
 	lines := make([]string, 0, len(wrong.Errors))
 	for _, line := range wrong.Errors {
-		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has agent, tool, decide, timeout, start_within, result_within and broker_only"))
+		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only"))
 	}
 	return errors.New(strings.Join(lines, "; "))
 }

@@ -68,6 +68,7 @@ func (p *process) hangUp() { must(p.t, p.input.Close()) }
 // file of events where there is one.
 func TestTerminalHangup(t *testing.T) {
 	t.Parallel()
+	slow := slowToStart(t)
 	for _, row := range []struct {
 		name  string
 		talk  func(*process)
@@ -81,7 +82,7 @@ func TestTerminalHangup(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			told := filepath.Join(filepath.Dir(s.data), "events.jsonl")
-			p := sit(t, 80, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, into: told})
+			p := sit(t, 80, options{data: s.data, args: []string{"tidy", s.folder, "--json", "--policy", slow}, into: told})
 			p.await(asked)
 			row.talk(p)
 			p.hangUp()

@@ -309,7 +309,7 @@ func TestTerminalMoreTime(t *testing.T) {
 		if n := l.one(`SELECT count(*) FROM tokens`); n != "2" {
 			s.t.Errorf("there were %s tokens, want a new one for the extension", n)
 		}
-	}, "--answer-within", "26s")
+	}, "--answer-within", "26s", "--policy", slowToStart(t))
 }
 
 // TestTerminalList pages through what the question is about.
@@ -394,6 +394,7 @@ func TestTerminalStopBefore(t *testing.T) {
 // reject.
 func TestTerminalUndo(t *testing.T) {
 	t.Parallel()
+	policy := slowToStart(t)
 	for _, word := range []string{"undo", "reject"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -408,9 +409,17 @@ func TestTerminalUndo(t *testing.T) {
 				if l := s.proved(); l.one(`SELECT count(*) FROM grants g JOIN calls USING (call_id) WHERE tool = 'files.delete'`) != "0" {
 					s.t.Error("the removal was started")
 				}
-			})
+			}, "--policy", policy)
 		})
 	}
+}
+
+// slowToStart is a policy that leaves so much time to take a yes back that no machine is too slow.
+func slowToStart(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	must(t, os.WriteFile(file, []byte("rules: [{tool: files.delete, decide: ask, start_within: 10m, undo: 5m}]\n"), 0o600))
+	return file
 }
 
 // manyFiles makes so many duplicates that a removal can be stopped on its way.

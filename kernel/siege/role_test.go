@@ -125,10 +125,8 @@ func reach[T any](ctx context.Context, try func() (T, error)) (T, error) {
 }
 
 // runs is reach for what runs until ctx ends: the bus may be away as it begins.
-func runs(ctx context.Context, part interface {
-	Run(ctx context.Context) error
-}) error {
-	_, err := reach(ctx, func() (struct{}, error) { return struct{}{}, part.Run(ctx) })
+func runs(ctx context.Context, run func(context.Context) error) error {
+	_, err := reach(ctx, func() (struct{}, error) { return struct{}{}, run(ctx) })
 	return err
 }
 
@@ -252,7 +250,7 @@ func playTool(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return runs(ctx, serving)
+	return runs(ctx, serving.Run)
 }
 
 type deed struct {
@@ -292,5 +290,5 @@ func playWorker(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return runs(ctx, w)
+	return runs(ctx, w.Run)
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -87,15 +86,10 @@ func newKernel(t *testing.T) *kernel {
 // open starts the bus, again at the place where it was.
 func (k *kernel) open() {
 	k.t.Helper()
-	// A program that another test starts meanwhile has the files of this one until it is itself, the
-	// listener that was just closed among them, and its port would be in use.
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	var err error
-	k.server, err = bus.Start(context.Background(), bus.Options{
+	k.server = bustest.Start(k.t, bus.Options{
 		Project: project, Known: []bus.Credentials{k.known}, Principals: []bus.Principal{overseer()}, Listen: k.listen, Timeout: patience,
 	})
-	must(k.t, err)
+	var err error
 	k.known.URL = k.server.URL()
 	k.end, err = k.server.Kernel(k.t.Context())
 	must(k.t, err)

@@ -323,10 +323,18 @@ func freePort(ctx context.Context) (int, error) {
 	var err error
 	for range ports {
 		port := firstPort + mathrand.IntN(ports) //nolint:gosec // A port is no secret.
-		var l net.Listener
-		if l, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			return port, l.Close()
+		if err = tryPort(ctx, port); err == nil {
+			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("cluster: a free port: %w", err)
+}
+
+// tryPort tells why a port cannot be listened at.
+func tryPort(ctx context.Context, port int) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	return l.Close()
 }
