@@ -333,8 +333,11 @@ func freePort(ctx context.Context) (int, error) {
 // tryPort tells why a port cannot be listened at.
 func tryPort(ctx context.Context, port int) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return err
+	if err == nil {
+		err = l.Close()
 	}
-	return l.Close()
+	if err != nil {
+		return fmt.Errorf("port %d: %w", port, err)
+	}
+	return nil
 }
