@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 GO ?= go
-TIMEOUT ?= 30m
+TIMEOUT ?= 45m
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 CALLS ?= 10000
