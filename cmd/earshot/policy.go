@@ -7,30 +7,16 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/turn"
 )
 
 // policyFile is the form of an operator's policy. Unknown members are refused: a
 // misspelt rule must not be a rule left out.
 type policyFile struct {
-	Rules []policyRule `yaml:"rules"`
-}
-
-type policyRule struct {
-	Agent       string        `yaml:"agent"`
-	Tool        string        `yaml:"tool"`
-	Decide      turn.Decision `yaml:"decide"`
-	Timeout     time.Duration `yaml:"timeout"`
-	StartWithin time.Duration `yaml:"start_within"`
-	Undo        time.Duration `yaml:"undo"`
-	// ResultWithin is how long a call may take, where its tool does not say.
-	ResultWithin time.Duration `yaml:"result_within"`
-	BrokerOnly   bool          `yaml:"broker_only"`
+	Rules []kernel.Rule `yaml:"rules"`
 }
 
 const maxPolicy = 1 << 20
@@ -60,14 +46,7 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	if err := d.Decode(new(policyFile)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the policy %s has several documents; write all rules into one", path)
 	}
-	rules := make([]kernel.Rule, 0, len(in.Rules))
-	for _, r := range in.Rules {
-		rules = append(rules, kernel.Rule{
-			Agent: r.Agent, Tool: r.Tool, Decide: r.Decide, BrokerOnly: r.BrokerOnly,
-			Timeout: r.Timeout, StartWithin: r.StartWithin, Undo: r.Undo, ResultWithin: r.ResultWithin,
-		})
-	}
-	return kernel.NewRules(rules)
+	return kernel.NewRules(in.Rules)
 }
 
 var goType = regexp.MustCompile(`field (.+) not found in type .*`)
