@@ -14,6 +14,7 @@ LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sim kernel/sqlite kernel/postgres bus hub hub/access hub/web tool tool/command tool/openapi worker narrate listen agents/tidy agents/tidy/files))
 # What the linter looks at: everything, or one folder (make lint PKG=./bus/...).
 PKG ?= ./...
+CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
 
 .PHONY: help
 help: ## this list
@@ -24,7 +25,11 @@ build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
 .PHONY: test
-test: vet postgres unit catalogue faults browser race ## everything that proves the program; with CI=true a missing part is a failure
+test: vet postgres unit catalogue browser race ## everything that proves the program; with CI=true a missing part is a failure
+
+.PHONY: short
+short: ## go test -short of everything: under two minutes
+	$(GO) test -short ./...
 
 .PHONY: vet
 vet: ## go vet
@@ -32,15 +37,12 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but hub/web/browser, kernel/postgres and kernel/siege, naming each skipped test
-	$(GO) test -json -timeout $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(hub/web/browser|kernel/postgres|kernel/siege)$$') | $(GO) run ./scripts/told
+unit: ## go test of every package but hub/web/browser, kernel/postgres and kernel/siege, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(hub/web/browser|kernel/postgres|kernel/siege)$$')
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short siege on it
-	@if scripts/need postgres || [ "$${CI-}" != true ]; then \
-	  echo '$(GO) test ./kernel/postgres ./kernel/siege'; \
-	  $(GO) test -json -timeout $(TIMEOUT) ./kernel/postgres ./kernel/siege | $(GO) run ./scripts/told; \
-	else exit 1; fi
+	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./kernel/postgres ./kernel/siege; else exit 1; fi
 
 .PHONY: siege
 siege: FOR ?= 5m
@@ -51,19 +53,9 @@ siege: ## kernels, services, workers and the bus killed again and again while th
 catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 	@$(GO) run ./cmd/earshot conform coverage
 
-.PHONY: faults
-faults: ## the real binary killed at every fault point and started again
-	@if [ -d cmd/earshot ]; then \
-	  echo '$(GO) test -tags faults ./cmd/earshot/...'; \
-	  $(GO) test -json -tags faults -timeout $(TIMEOUT) ./cmd/earshot/... | $(GO) run ./scripts/told; \
-	fi
-
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
-	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then \
-	  echo '$(GO) test ./hub/web/browser'; \
-	  $(GO) test -json -timeout $(TIMEOUT) ./hub/web/browser | $(GO) run ./scripts/told; \
-	else exit 1; fi
+	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./hub/web/browser; else exit 1; fi
 
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000
@@ -72,19 +64,28 @@ SEED ?= 0
 
 .PHONY: sim
 sim: FOR ?= 0
-sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 2,000)
+sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 500)
 	$(GO) test -count=1 -timeout 48h -v -run '^TestSeeds$$' ./kernel/sim -args -seeds $(SEEDS) -from $(FROM) -seed $(SEED) -for $(FOR)
 
 .PHONY: race
 race: ## the concurrent packages under the race detector (needs a C compiler)
-	@if scripts/need cc; then \
-	  scripts/race $(TIMEOUT) $(CONCURRENT); \
-	elif [ "$${CI-}" = true ]; then exit 1; fi
+	@if scripts/need cc; then scripts/check race $(TIMEOUT) $(CONCURRENT); elif [ "$${CI-}" = true ]; then exit 1; fi
+
+.PHONY: soak
+soak: ## the long sizes: 20,000 seeds, 100,000 turns, five minutes of siege, each fuzz target for a minute (about two hours)
+	$(MAKE) sim SEEDS=20000
+	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
+	$(MAKE) siege
+	$(MAKE) fuzz FUZZTIME=1m
 
 .PHONY: lint
 lint: ## every linter, on both builds (PKG=./bus/... for one folder)
 	$(LINT) run $(PKG)
-	$(LINT) run --build-tags faults $(PKG)
+	$(LINT) run --build-tags faults ./cmd/earshot/...
+
+.PHONY: vulnerabilities
+vulnerabilities: ## known vulnerabilities of what the program is built from, where their database can be had
+	@scripts/vulnerabilities
 
 .PHONY: fmt
 fmt: ## format as the linter wants it (PKG does not apply)

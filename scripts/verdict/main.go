@@ -1,0 +1,76 @@
+// Verdict judges a test run by what `go test -json` has written of it, where its runner cannot: a skipped test is
+// a part that was not tried, and with CI=true in the environment that is a failure; a test that failed and
+// passed when it was run again is flaky, which is told, and forgiven only where nothing hangs on it.
+//
+//	go run ./scripts/verdict -flaky docs/flaky.md -forgive 'hub|listen' FILE
+//
+// Nothing is forgiven of a test that counts consents, starts or effects (it says so itself, by the attribute
+// `counts`), of a data race or of a panic. With -undecided FILE it writes there, one on a line, the packages in which only the
+// race detector itself gave up, if nothing else failed; scripts/race runs those again.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	flaky := flag.String("flaky", "", "`file` to which flaky tests are added, with what they said")
+	forgive := flag.String("forgive", "^$", "`pattern` of the packages, below the module, in which a flaky test is forgiven")
+	undecided := flag.String("undecided", "", "`file` for the packages in which only the race detector gave up")
+	flag.Parse()
+	pattern, err := regexp.Compile(`/(` + *forgive + `)$`)
+	if err != nil || flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: verdict [-flaky FILE] [-forgive PATTERN] [-undecided FILE] FILE")
+		return 2
+	}
+	in, err := os.Open(flag.Arg(0))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 2
+	}
+	defer func() { _ = in.Close() }()
+	v, err := Judge(in, pattern, os.Getenv("CI") == "true")
+	if err == nil && *undecided != "" {
+		err = os.WriteFile(*undecided, []byte(strings.Join(append(v.Undecided, ""), "\n")), 0o600)
+	}
+	if err == nil && *flaky != "" {
+		err = note(*flaky, v.Flaky)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 2
+	}
+	_, _ = fmt.Fprint(os.Stdout, v)
+	if !v.OK() {
+		return 1
+	}
+	return 0
+}
+
+// note adds flaky tests to the file, newest last.
+func note(path string, flaky []Flaky) error {
+	if len(flaky) == 0 {
+		return nil
+	}
+	out, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) // git keeps only whether a file can be run
+	if err != nil {
+		return fmt.Errorf("noting flaky tests: %w", err)
+	}
+	for _, f := range flaky {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "## %s %s\n\n```\n%s```\n\n", f.Package, f.Test, f.Output)
+		}
+	}
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
