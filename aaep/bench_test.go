@@ -66,3 +66,15 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkContent(b *testing.B) {
+	seed := uint64(0x1234567890abcdef)
+	raw := []byte(`{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.tool.invoked","event_id":"evt_019e59db64f8745303ab12cd","session_id":"sess_019e59db64f8745303ab12cd","timestamp":"2026-05-24T14:22:11.342Z","producer":{"agent_id":"earshot.tidy","agent_version":"1.0.0","agent_name":"tidy"},"verbosity":"normal","urgency":"normal","localization_hints":{"primary_language":"en","text_direction":"ltr"},"summary_terse":"Comparing.","summary_detailed":"Comparing the files. The agent tidy works in /home/anna for anna.","tool":"files.hash","summary_normal":"Comparing the files.","irreversible":false,"tool_call_id":"call_b00000001"}`)
+	d := aaep.Read(raw)
+	b.ReportAllocs()
+	b.Run("content", func(b *testing.B) {
+		for b.Loop() {
+			d.Content(seed)
+		}
+	})
+}

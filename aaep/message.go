@@ -31,8 +31,10 @@ type Message struct {
 	Example     string  // a whole message as JSON, without a finding
 	Event       bool    // carries the envelope
 	Urgency     Urgency // of an event, where it does not say (ENV-36)
+	Quiet       bool    // an event that is as usual in the background, too: a change of state, and a tool that only looks (C-69)
 	Critical    string  // the rule that demands critical urgency, or ""
 	Closed      string  // the rule against unknown members; "" lets them pass
+	Borne       string  // the one unknown member that is only warned of, a text; "" is none
 	Fields      []Field
 	Rules       []Rule
 }

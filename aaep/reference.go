@@ -66,13 +66,19 @@ func (p *page) about(m Message) {
 	switch {
 	case m.Critical != "":
 		p.linef("- Urgency: always `critical` (%s).", m.Critical)
+	case m.Quiet:
+		p.linef("- Urgency: usually `%s`, or `%s` (ENV-36).", m.Urgency, UrgencyBackground)
 	case m.Event:
 		p.linef("- Urgency: usually `%s` (ENV-36).", m.Urgency)
 	}
 	if m.Event {
 		p.linef("- Texts for people may stand beside it in further languages, under the name of the field, an underscore and the language: `summary_normal_yo` (PAY-01).")
 	}
-	p.linef("- Other fields: none (%s).", m.Closed)
+	if m.Borne != "" {
+		p.linef("- Other fields: none (%s); the text `%s` is borne, with a warning.", m.Closed, m.Borne)
+	} else {
+		p.linef("- Other fields: none (%s).", m.Closed)
+	}
 	for _, r := range m.Rules {
 		p.linef("- Across fields: %s (%s).", r.Name, strings.Join(r.IDs, ", "))
 	}

@@ -221,7 +221,7 @@ func (in *inspection) urgency() {
 		in.note(in.duty(), "/urgency", in.plan.Spec, fmt.Sprintf("found %s, expected critical", shown), in.plan.Critical)
 		return
 	}
-	if in.mode == ModeConsumer || len(found) == 0 || in.plan.Type == TypeStateChanged && string(found) == string(UrgencyBackground) {
+	if in.mode == ModeConsumer || len(found) == 0 || in.plan.Quiet && string(found) == string(UrgencyBackground) {
 		return
 	}
 	in.note(SeverityInfo, "/urgency", "§3.3.2", fmt.Sprintf("found urgency %s, usual is %s; document the deviation", quoted(found), usual), "ENV-36")

@@ -54,7 +54,9 @@ var ruleCases = []ruleCase{
 	{"ENV-31", asError, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "a", "agent_version": "1.2.3", "agent_name": "A", "model": "none"}}}, []edit{{"producer": edit{"agent_id": "a", "agent_version": ""}}, {"producer": edit{"agent_id": "a", "model": ""}}}},
 	{"ENV-32", asError, aaep.TypeStateChanged, []edit{{"producer": edit{"agent_id": "a", "manifest_uri": "https://example.org/.well-known/aaep-manifest.json"}}}, []edit{{"producer": edit{"agent_id": "a", "manifest_uri": "/manifest.json"}}, {"producer": edit{"agent_id": "a", "manifest_uri": "https://example.org/a b"}}}},
 	{"ENV-33", asError, aaep.TypeStateChanged, nil, []edit{{"producer": edit{"agent_id": "a", "mood": "good"}}}},
-	{"ENV-36", asInfo, aaep.TypeToolInvoked, []edit{{"urgency": "normal"}, {"urgency": absent{}}}, []edit{{"urgency": "background"}, {"urgency": "critical"}}},
+	{"ENV-36", asInfo, aaep.TypeToolInvoked, []edit{{"urgency": "normal"}, {"urgency": absent{}}, {"urgency": "background"}}, []edit{{"urgency": "critical"}}},
+	{"ENV-36", asInfo, aaep.TypeToolCompleted, []edit{{"urgency": "background"}}, []edit{{"urgency": "critical"}}},
+	{"ENV-36", asInfo, aaep.TypeSessionCompleted, []edit{{"urgency": "normal"}}, []edit{{"urgency": "background"}}},
 	{"ENV-36", asInfo, aaep.TypeStateChanged, []edit{{"urgency": "background"}, {"urgency": "normal"}}, []edit{{"urgency": "critical"}}},
 	{"ENV-37", asWarning, aaep.TypeStateChanged, []edit{{"verbosity": "normal", "summary_normal": absent{}}, {"verbosity": "terse"}, {"verbosity": absent{}, "summary_terse": absent{}}}, []edit{{"verbosity": "terse", "summary_terse": absent{}}, {"verbosity": "detailed", "summary_detailed": absent{}}}},
 	{"ENV-39", asError, aaep.TypeStateChanged, []edit{{"sequence_number": 0}, {"sequence_number": 3e2}}, []edit{{"sequence_number": -1}, {"sequence_number": "1"}, {"sequence_number": 1.5}}},
@@ -69,6 +71,9 @@ var ruleCases = []ruleCase{
 	{"ENV-45", asError, aaep.TypeStateChanged, []edit{{"aaep_version": "1.0.0"}}, []edit{{"aaep_mood": 1}}},
 	{"ENV-46", asError, aaep.TypeStateChanged, nil, []edit{{"@id": "x"}, {"@graph": 1}, {"@base": "x"}, {"@vocab": "x"}, {"@vocab": "x", "type": "medai:seen", "@context": contexts(core, other)}}},
 	{"ENV-47", asError, aaep.TypeStateChanged, []edit{{"mood": 1, "type": "medai:seen", "@context": contexts(core, other)}, {"mood": 1, "aaep_version": "1.2.0"}}, []edit{{"mood": 1}, {"ext_medical.audit": edit{}}, {"payload": edit{}}, {"tool": "scan"}}},
+	{"ENV-47", asWarning, aaep.TypeOutputStreaming, []edit{{}}, []edit{{"summary_normal": "Writing."}}}, // C-28
+	{"ENV-47", asError, aaep.TypeOutputStreaming, []edit{{"summary_normal": "Writing."}}, []edit{{"summary_normal": 5}, {"summary_terse": "x"}, {"summary_normal_yo": "x"}, {"mood": "x"}}},
+	{"SEC-07", asWarning, aaep.TypeOutputStreaming, []edit{{"summary_normal": "Writing."}}, []edit{{"summary_normal": "password=hunter2"}}},
 	{"EXT-06", asError, aaep.TypeSessionErrored, nil, []edit{{"error_message": "x"}}}, // C-32
 	{"ENV-50", asWarning, aaep.TypeStateChanged, []edit{{"@context": contexts(core, other), "extensions": manyExtensions(10)}}, []edit{{"@context": contexts(core, other), "extensions": manyExtensions(30)}}},
 	{"ENV-51", asWarning, aaep.TypeAwaitingConfirmation, []edit{{"extra_context": nested(7)}}, []edit{{"extra_context": nested(8)}}},

@@ -174,6 +174,13 @@ func FuzzRead(f *testing.F) {
 		if !document.Readable() {
 			return
 		}
+		compact := value.Clone()
+		if err := compact.Compact(append(lenient, jsontext.PreserveRawStrings(true))...); err != nil {
+			t.Fatal(err)
+		}
+		if aaep.Read(compact).Content(1) != document.Content(1) {
+			t.Errorf("without blanks it says something else: %s", compact)
+		}
 		var members map[string]any
 		if json.Unmarshal(value, &members, jsontext.AllowInvalidUTF8(true)) != nil {
 			return // a name twice

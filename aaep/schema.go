@@ -84,6 +84,9 @@ func eventDocument(m Message) schema {
 	s.Properties = append(members{{"type", schema{
 		Comment: "ENV-12, ENV-13", Description: "The type of this event; the compact form is preferred.", Enum: everyForm(m.Type),
 	}}}, payload.Properties...)
+	if m.Borne != "" {
+		s.Properties = append(s.Properties, named{m.Borne, schema{Comment: m.Closed, Description: "Does not belong here, and is borne.", Type: "string"}})
+	}
 	if m.Critical != "" {
 		s.Required = append(s.Required, "urgency")
 		s.Properties = append(s.Properties, named{"urgency", schema{Comment: m.Critical, Description: "This event is always critical.", Const: "critical"}})

@@ -123,7 +123,7 @@ var lifecycle = []Message{
 
 var work = []Message{
 	{
-		Type: TypeStateChanged, Spec: "§4.2.1", Event: true, Urgency: UrgencyNormal, Closed: "ENV-47",
+		Type: TypeStateChanged, Spec: "§4.2.1", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
 		Description: "The agent passes from one state to another.",
 		Example:     exampleStateChanged,
 		Fields: []Field{
@@ -154,7 +154,7 @@ var work = []Message{
 		},
 	},
 	{
-		Type: TypeToolInvoked, Spec: "§4.3.1", Event: true, Urgency: UrgencyNormal, Closed: "ENV-47",
+		Type: TypeToolInvoked, Spec: "§4.3.1", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
 		Description: "A tool is about to run; told before it has any effect.",
 		Example:     exampleToolInvoked,
 		Fields: []Field{
@@ -171,7 +171,7 @@ var work = []Message{
 		},
 	},
 	{
-		Type: TypeToolCompleted, Spec: "§4.3.2", Event: true, Urgency: UrgencyNormal, Closed: "ENV-47",
+		Type: TypeToolCompleted, Spec: "§4.3.2", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
 		Description: "A tool has ended, in whatever way.",
 		Example:     exampleToolCompleted,
 		Fields: []Field{
@@ -188,6 +188,7 @@ var work = []Message{
 	},
 	{
 		Type: TypeOutputStreaming, Spec: "§4.3.3", Event: true, Urgency: UrgencyNormal, Closed: "ENV-47",
+		Borne:       "summary_normal", // some emitters give every event one (C-28)
 		Description: "A piece of the text that the agent writes for the person.",
 		Example:     exampleOutputStreaming,
 		Fields: []Field{

@@ -13,16 +13,18 @@ import (
 // those that are written with escapes, or are not UTF-8, are kept apart. A tape is
 // read again and again without new memory.
 type tape struct {
-	raw    []byte // without a byte order mark
-	mark   int    // bytes of the mark before raw
-	size   int    // bytes that were given
-	depth  int    // deepest nesting of objects and arrays; the outermost is 1
-	nodes  []node
-	apart  []byte // texts that differ from how they are written
-	spans  []span // of the texts in apart
-	sorted []uint32
-	chain  []uint32
-	faults findings
+	raw     []byte // without a byte order mark
+	mark    int    // bytes of the mark before raw
+	size    int    // bytes that were given
+	depth   int    // deepest nesting of objects and arrays; the outermost is 1
+	nodes   []node
+	apart   []byte // texts that differ from how they are written
+	spans   []span // of the texts in apart
+	sorted  []uint32
+	chain   []uint32
+	sums    []sum  // of the objects and arrays that are being hashed
+	scratch []byte // of a string that is being hashed
+	faults  findings
 
 	places  places // of the members of the outermost object, when located
 	located bool
@@ -80,10 +82,10 @@ const (
 // reset forgets the text.
 func (t *tape) reset() {
 	if cap(t.nodes) > keptNodes {
-		t.nodes, t.spans, t.sorted, t.chain = nil, nil, nil, nil
+		t.nodes, t.spans, t.sorted, t.chain, t.sums = nil, nil, nil, nil, nil
 	}
 	if cap(t.apart) > keptBytes {
-		t.apart = nil
+		t.apart, t.scratch = nil, nil
 	}
 	t.raw, t.mark, t.size, t.depth = nil, 0, 0, 0
 	t.located, t.clockAt = false, 0

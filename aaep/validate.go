@@ -164,6 +164,10 @@ func (in *inspection) stray(rows *rows, n uint32) {
 	severity := SeverityError
 	if in.later {
 		severity = SeverityInfo
+	} else if in.plan.Borne != "" && in.plan.Borne == string(in.name(n)) && in.nodes[n].kind == kindString {
+		in.warn(n, "§3.5", fmt.Sprintf("found %s, which this event does not have; leave it out", quoted(in.name(n))), "ENV-47", "EXT-06")
+		in.prose(n)
+		return
 	}
 	in.note(severity, in.path(n), "§3.5", fmt.Sprintf("found the unknown member %s, expected own data in extensions", quoted(in.name(n))), "ENV-47", "EXT-06")
 }

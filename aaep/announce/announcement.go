@@ -54,6 +54,8 @@ type saying struct {
 	kind           Kind
 	question       int
 	unnamed        bool // says itself which session it is about
+	// kept is the text for a later recap, where another one offers what is over by then; "" is the same.
+	kept string
 }
 
 // one is a list of one saying, or of none without a text.

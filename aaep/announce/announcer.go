@@ -122,6 +122,9 @@ func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []A
 	var out []Announcement
 	base := a.base(e)
 	for _, w := range list {
+		if w.kept != "" {
+			w.kept = a.named(s, saying{text: w.kept, unnamed: w.unnamed})
+		}
 		w.text = a.named(s, w)
 		n := Announcement{
 			ID: base + strconv.Itoa(len(out)+1), Session: e.SessionID, Event: e.ID, Seq: seq, Text: w.text, Language: w.language,
@@ -134,7 +137,7 @@ func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []A
 			continue
 		}
 		out = append(out, n)
-		a.keep(n)
+		a.keep(n, w.kept)
 	}
 	return out
 }
@@ -148,8 +151,13 @@ func (a *Announcer) base(e aaep.Event) string {
 	return e.SessionID + "." + e.ID + "."
 }
 
-func (a *Announcer) keep(n Announcement) {
-	a.history = append(a.history, n)
+// keep remembers what was said: once more as it was, and for a recap in the words that hold then.
+func (a *Announcer) keep(n Announcement, later string) {
+	retold := n
+	if later != "" {
+		retold.Text = later
+	}
+	a.history = append(a.history, retold)
 	if len(a.history) > MaxHistory {
 		a.history = append(a.history[:0], a.history[len(a.history)-MaxHistory:]...)
 	}

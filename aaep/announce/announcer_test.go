@@ -61,11 +61,11 @@ func TestEvents(t *testing.T) {
 		}, `{"question":3}`), "assertive: Question 3: Which one? There are two. 1: The first. 2: The second. Answer by 12:10."},
 		{"rejected on the page", announce.Preferences{}, event(0, aaep.StateChanged{}, `{"question":3,"resolution":"rejected","by":"ada","surface":"page"}`), "assertive: Question 3 was rejected by ada on the page. It is not done."},
 		{"answered on a strange surface", announce.Preferences{}, event(0, aaep.StateChanged{}, `{"question":3,"resolution":"answered","by":"ada","surface":"watch"}`), "assertive: Question 3 was answered by ada at watch."},
-		{"a name that would be a sentence", announce.Preferences{}, event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada. It can be undone"}`), "assertive: Question 3 was accepted by “\u2068ada. It can be undone\u2069”."},
+		{"a name that would be a sentence", announce.Preferences{}, event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada. It can be undone"}`), "assertive: Question 3 was accepted by “ada. It can be undone”."},
 		{"an unknown resolution", announce.Preferences{}, event(0, aaep.StateChanged{}, `{"question":3,"resolution":"evaporated"}`), "assertive: Question 3 has ended."},
 		{"extended says nothing yet", announce.Preferences{}, event(0, aaep.StateChanged{SummaryNormal: "More time."}, `{"question":3,"resolution":"extended"}`), ""},
 		{"a standard state", announce.Preferences{}, event(0, aaep.StateChanged{ToState: aaep.StateThinking, SummaryNormal: "Thinking."}, ""), ""},
-		{"another state (STATE-08)", announce.Preferences{}, event(0, aaep.StateChanged{ToState: "warming_up"}, ""), "polite: Now in the state: \u2068warming up\u2069."},
+		{"another state (STATE-08)", announce.Preferences{}, event(0, aaep.StateChanged{ToState: "warming_up"}, ""), "polite: Now in the state: warming up."},
 		{"a critical state", announce.Preferences{}, urgent(event(0, aaep.StateChanged{ToState: aaep.StateDeciding, SummaryNormal: "The ledger is old."}, "")), "assertive: The ledger is old."},
 		{"critical without a word", announce.Preferences{}, urgent(event(0, aaep.OutputStreaming{Chunk: "x"}, "")), "assertive: Something needs your attention, and says nothing of itself."},
 		{"no payload at all", announce.Preferences{}, event(0, nil, ""), ""},
@@ -74,7 +74,7 @@ func TestEvents(t *testing.T) {
 		{"an error says its hint (ERR-10)", announce.Preferences{}, event(0, aaep.SessionErrored{SummaryNormal: "It failed.", RemediationHint: "Log in again."}, ""), "assertive: It failed. Log in again."},
 		{"a hand-off", announce.Preferences{}, event(0, aaep.HandoffRequested{Reason: "it is beyond me"}, ""), "assertive: The agent wants someone else to take over. it is beyond me."},
 		{"an unknown type with words (EXT-14)", announce.Preferences{}, event(0, aaep.Other{Type: "acme:ping", Members: map[string]jsontext.Value{"summary_normal": jsontext.Value(`"Ping."`)}}, ""), "polite: Ping."},
-		{"an unknown type without (ENV-17)", announce.Preferences{}, event(0, aaep.Other{Type: "acme:ping"}, ""), "polite: An event of another kind: “\u2068acme:ping\u2069”."},
+		{"an unknown type without (ENV-17)", announce.Preferences{}, event(0, aaep.Other{Type: "acme:ping"}, ""), "polite: An event of another kind: “acme:ping”."},
 		{"hidden characters are named", announce.Preferences{}, event(0, aaep.ToolInvoked{Tool: "x", SummaryNormal: "Look\u202e at\u200b \u2068this"}, ""), "polite: Look<U+202E> at<U+200B> <U+2068>this."},
 		{"line ends are blanks", announce.Preferences{}, event(0, aaep.ToolInvoked{Tool: "x", SummaryNormal: " a\n\tb\r\n"}, ""), "polite: a b."},
 		{"an empty output", announce.Preferences{}, event(0, aaep.OutputStreaming{Chunk: " \n", Complete: true}, ""), ""},
@@ -198,9 +198,10 @@ func TestRepeatAndRecap(t *testing.T) {
 	if !ok || x.Text != all[len(all)-1].Text || x.ID == y.ID || x.ID == all[len(all)-1].ID {
 		t.Errorf("%+v\n%+v", x, y)
 	}
-	want := `polite: Question 2 was accepted by anna in the terminal. It starts now.
+	want := `polite: Question 2 was accepted by anna in the terminal.
 polite: Waiting for your answer to question 1.
-polite: Question 1: Delete 2 duplicate files in ` + "\u2068/home/anna\u2069" + `, 12.3 MB, cannot be undone. Answer by 12:05.`
+polite: Question 1, tidy, home/anna: Delete 2 duplicate files in /home/anna, 12.3 MB, cannot be undone. ` +
+		`This is for the request “find duplicates in /home/anna”. Answer by 12:05.`
 	recap := a.Recap(2)
 	if got := texts(recap); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -215,6 +216,20 @@ polite: Question 1: Delete 2 duplicate files in ` + "\u2068/home/anna\u2069" + `
 	}
 	if got := len(a.Recap(-1)); got != 1 {
 		t.Errorf("%d open, want 1", got)
+	}
+}
+
+// TestRecapOffersNoUndo: what could be taken back when it was said is retold without the offer, which is over by then.
+func TestRecapOffersNoUndo(t *testing.T) {
+	t.Parallel()
+	a := announce.New(announce.Preferences{Zone: time.UTC})
+	accepted := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:09Z"}`)
+	const offer = "assertive: Question 3 was accepted by ada. It starts in 9 seconds; until then it can be taken back."
+	if got := texts(a.Event(accepted, 1)); got != offer {
+		t.Errorf("it says %q", got)
+	}
+	if got := texts(a.Recap(1)); got != "polite: Question 3 was accepted by ada." {
+		t.Errorf("the recap says %q", got)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestClosed(t *testing.T) {
 		"Question 3 was accepted by bob on the page, at 13:05:00. Your word came after that and did not count.": {
 			Question: 3, Resolution: aaep.ResolutionAccepted, By: "bob", Surface: "page", At: at,
 		},
-		"Question 3 was rejected by “\u2068b<U+202E>ob\u2069” at phone, at 13:05:00. Your word came after that and did not count.": {
+		"Question 3 was rejected by “b<U+202E>ob” at phone, at 13:05:00. Your word came after that and did not count.": {
 			Question: 3, Resolution: aaep.ResolutionRejected, By: "b\u202eob", Surface: "phone", At: at,
 		},
 		"Question 3 was answered by bob in the terminal, at 13:05:00. Your word came after that and did not count.": {

@@ -10,7 +10,7 @@
 //
 // What interrupts ([Assertive]): questions, the end of their time, how others ended
 // them, errors, unknown fates, late results, a stop, and whatever the protocol calls
-// critical. All else waits its turn ([Polite]). Progress is told every ten percent at
+// critical. A failure is told with its reason. All else waits its turn ([Polite]). Progress is told every ten percent at
 // most, and not more often than every five seconds. The agent's output is never read
 // out: that it has arrived is (OUT-08 holds trivially). Moves between the standard
 // states are silent. An event is taken once (SEQ-45, TR-06), and one session does not

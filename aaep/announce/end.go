@@ -29,7 +29,7 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 func (a *Announcer) ending(e aaep.Event) saying {
 	switch p := e.Payload.(type) {
 	case aaep.SessionErrored:
-		w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+		w := a.failed(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 		if hint := sentence(p.RemediationHint, w.language); !strings.Contains(w.text, hint) && w.language == primary(e) {
 			w.text = join(w.text, hint)
 		}

@@ -13,8 +13,22 @@ const english = "en"
 // own is what an event says of itself, at the length and in the language that are
 // wanted where it has them, politely.
 func (a *Announcer) own(e aaep.Event, terse, normal, detailed string) saying {
+	return a.at(a.wish.Verbosity, e, terse, normal, detailed)
+}
+
+// failed is own for a failure: its reason is what a listener can act on, and stands in the
+// detailed summary.
+func (a *Announcer) failed(e aaep.Event, terse, normal, detailed string) saying {
+	length := a.wish.Verbosity
+	if length == aaep.VerbosityNormal {
+		length = aaep.VerbosityDetailed
+	}
+	return a.at(length, e, terse, normal, detailed)
+}
+
+func (a *Announcer) at(length aaep.Verbosity, e aaep.Event, terse, normal, detailed string) saying {
 	lengths := []struct{ name, text string }{{"summary_normal", normal}, {"summary_terse", terse}, {"summary_detailed", detailed}}
-	switch a.wish.Verbosity {
+	switch length {
 	case aaep.VerbosityTerse:
 		lengths[0], lengths[1] = lengths[1], lengths[0]
 	case aaep.VerbosityDetailed:

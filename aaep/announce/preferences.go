@@ -47,6 +47,7 @@ const (
 const (
 	maxAction  = 300             // characters of an action in the cue of a question
 	maxName    = 60              // characters of a name
+	maxTitle   = 80              // characters of a session's name
 	maxRequest = 120             // characters of a request
 	maxOutputs = 8               // outputs at once of one session
 	maxAlarms  = 3               // urgent things of one session that a summary says in full

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
@@ -54,6 +56,10 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 	if a.wish.Verbosity == aaep.VerbosityDetailed {
 		body = join(body, sentence(p.Consequence, english))
 	}
+	body = join(body, unread(e))
+	if a.wish.Verbosity != aaep.VerbosityTerse {
+		body = join(body, requested(ours))
+	}
 	text := a.cueText(s, q, earlier != "", body, e.Time)
 	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
@@ -74,8 +80,42 @@ func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClari
 			body = join(body, strconv.Itoa(i+1)+": "+sentence(c.Label, english))
 		}
 	}
+	if a.wish.Verbosity != aaep.VerbosityTerse {
+		body = join(body, requested(aaep.Read(e.Extensions[aaep.PrefixEarshot])))
+	}
 	text := a.cueText(s, q, false, body, e.Time)
 	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
+}
+
+// unread says how many values of what is asked about are not in the event, "" where all are.
+func unread(e aaep.Event) string {
+	var ours struct {
+		Arguments struct {
+			Left   int64 `json:"left"`
+			Hidden int64 `json:"hidden"`
+		} `json:"arguments"`
+	}
+	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil {
+		return ""
+	}
+	n := max(ours.Arguments.Left, 0) + max(ours.Arguments.Hidden, 0)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 value is not told in full. Read it before you accept."
+	}
+	return legible.Counted(n, "value") + " are not told in full. Read them before you accept."
+}
+
+// requested says what the session was asked for.
+func requested(ours aaep.Document) string {
+	request, _ := ours.Text("request")
+	request = strings.TrimSuffix(strings.TrimSpace(request), ".") // it stands inside a sentence
+	if request = shown(request, maxRequest); request == "" {
+		return ""
+	}
+	return "This is for the request “" + request + "”."
 }
 
 // newQuestion reads what both kinds share.
@@ -113,11 +153,11 @@ func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at 
 	case old != nil && old.waiting:
 		more = "The time to answer " + strings.ToLower(label[:1]) + label[1:] + " starts now. " + until
 	}
-	if title := a.title(s); title != "" {
+	if title := first(s.name, a.title(s)); title != "" {
 		label += ", " + title
 	}
 	if anew {
-		label += ", asked anew"
+		label += ", asked again"
 	}
 	q.full = label + ": " + join(body, until)
 	if old != nil && q.number > 0 && old.action == q.action && old.consent == q.consent {
@@ -253,7 +293,7 @@ func (a *Announcer) Tick(now time.Time) []Announcement {
 			Text:     join(timeText(q.deadline.Sub(now))+" left to answer "+what+".", q.silence, "To get more, ask for more time for "+what+"."),
 			Priority: Assertive, Kind: KindWarning, Question: q.number, At: now,
 		}
-		a.keep(n)
+		a.keep(n, "")
 		out = append(out, n)
 	}
 	return out

@@ -118,7 +118,7 @@ func (a *Announcer) summaryText(s *session, m missed) string {
 	case m.said == 1 && !s.heardReplay:
 		return "Meanwhile, " + title + ": " + m.plain
 	}
-	text := first(title, s.agent) + " has been at work since " + clockText(s.began, a.since.Add(-time.Hour), a.wish.Zone)
+	text := first(title, s.name, s.agent) + " has been at work since " + clockText(s.began, a.since.Add(-time.Hour), a.wish.Zone)
 	if s.heardReplay && s.request != "" {
 		text += " on this request: “" + s.request + "”"
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // surfaces says where an answer was given.
@@ -43,6 +44,10 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 		said.starts = starts(at.Sub(e.Time))
 	}
 	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if said.starts != "" && isEnglish(w.language) {
+		said.starts = "" // whoever hears it again can no longer take it back
+		w.kept = legible.Shorten(said.text(), MaxText)
+	}
 	w.kind, w.question, w.unnamed = KindResolution, n, isEnglish(primary(e))
 	switch {
 	case !mine:

@@ -12,7 +12,8 @@ import (
 // session is what is kept about one session.
 type session struct {
 	id, agent   string
-	ordinal     int // among the live sessions of the same agent, from 1
+	name        string // what people call it, where its producer says so
+	ordinal     int    // among the live sessions of the same agent, from 1
 	events      int
 	heardReplay bool // its first event was a replay
 	began       time.Time
@@ -27,12 +28,14 @@ type session struct {
 func (a *Announcer) session(e aaep.Event) *session {
 	i := slices.IndexFunc(a.sessions, func(s *session) bool { return s.id == e.SessionID })
 	if i >= 0 {
-		return a.sessions[i]
+		s := a.sessions[i]
+		s.name = first(s.name, nameOf(e))
+		return s
 	}
 	if len(a.sessions) >= MaxSessions {
 		a.forget()
 	}
-	s := &session{id: e.SessionID, agent: agentName(e.Producer), began: e.Time, ordinal: 1}
+	s := &session{name: nameOf(e), id: e.SessionID, agent: agentName(e.Producer), began: e.Time, ordinal: 1}
 	for _, other := range a.sessions {
 		if other.agent == s.agent && (!other.ended || other.missed.events > 0) {
 			s.ordinal = max(s.ordinal, other.ordinal+1)
@@ -49,13 +52,19 @@ func (a *Announcer) forget() {
 	a.sessions = slices.Delete(a.sessions, i, i+1)
 }
 
+// nameOf is what an event says that its session is called, "" where it does not.
+func nameOf(e aaep.Event) string {
+	name, _ := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Text("session_name")
+	return shown(name, maxTitle)
+}
+
 func agentName(p aaep.Producer) string {
 	return nameText(first(p.AgentName, p.AgentID, "agent"))
 }
 
 // title is how a session is called while more than one is live, or about to be summed
-// up, and "" otherwise.
-// Agents of one name are numbered.
+// up, and "" otherwise: by its own name, which is the same everywhere, or else by its agent's. Agents of
+// one name are numbered then.
 func (a *Announcer) title(s *session) string {
 	others, namesakes := 0, 0
 	for _, other := range a.sessions {
@@ -70,6 +79,8 @@ func (a *Announcer) title(s *session) string {
 	switch {
 	case others == 0:
 		return ""
+	case s.name != "":
+		return s.name
 	case namesakes > 0 || s.ordinal > 1:
 		return s.agent + " " + strconv.Itoa(s.ordinal)
 	}

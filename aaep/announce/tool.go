@@ -36,7 +36,7 @@ func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []
 	if p.Status == aaep.ToolSuccess {
 		return a.succeeded(e, p)
 	}
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.failed(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if e.Extension(aaep.PrefixUTP, "code") == "outcome_unknown" && a.wish.Verbosity != aaep.VerbosityDetailed {
 		// The question that follows says what it is about.
 		w = a.own(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")

@@ -15,6 +15,10 @@ const (
 	grantee  = "invoked tool=files.delete tool_call_id=call_1 irreversible=true risk_level=high\ndone tool=files.delete tool_call_id=call_1\n"
 	asking   = open + waiting
 	timely   = "reply_token=rpl_2"
+	bound2   = grave + " " + timely + " extra_context.tool=files.delete extra_context.tool_call_id=call_1\n"
+
+	// afterwards is the call, behind the deadline of a question that is message 3.
+	afterwards = "invoked tool=files.delete tool_call_id=call_1 irreversible=true risk_level=high at=305\ndone tool=files.delete tool_call_id=call_1 at=306\nstate from_state=calling_tool to_state=thinking at=307\ncompleted at=308"
 )
 
 // consentVectors are the streams about questions and what they allow.
@@ -23,6 +27,25 @@ func consentVectors() []source {
 		flows("SEQ-22", "accepted", "asked, accepted, done", asking+bound+accepted+grantee+back+closing).also("SEQ-23", "SEQ-24", "SEQ-29", "SEQ-30", "CONF-01", "CONF-02"),
 		flows("SEQ-22", "unbound", "the question names no call, the next one is meant", asking+loose+accepted+grantee+back+closing), // C-45
 		flows("SEQ-22", "inferred", "no reply in the capture; the state that follows tells", asking+bound+"state from_state=awaiting_input to_state=calling_tool\n"+grantee+back+closing),
+		flows("SEQ-22", "unseen", "no reply in the capture, and no word before the call", asking+bound+grantee+"state from_state=awaiting_input to_state=thinking\n"+closing), // C-45
+		fails("SEQ-22", "before-reject", "done, then refused", 6, "/decision", asking+bound+grantee+refused+closing),
+		fails("SEQ-22", "before-accept", "done, then accepted", 6, "/decision", asking+bound+grantee+"accept\nstate from_state=awaiting_input to_state=thinking\n"+closing),
+		fails("SEQ-22", "told-before-reject", "a word that tells of a yes, done, then refused", 7, "/decision", asking+bound+"state from_state=awaiting_input to_state=calling_tool\n"+grantee+"reject\n"+back+closing),
+		fails("SEQ-22", "told-reject", "a word that tells of a yes, refused, then done", 6, anywhere, asking+bound+"state from_state=awaiting_input to_state=calling_tool\nreject\n"+grantee+back+closing),
+		fails("SEQ-22", "after-the-end", "done, and refused when the session is over", 8, "/decision", asking+bound+grantee+"state from_state=awaiting_input to_state=thinking\ncompleted\nreject"),
+		flows("SEQ-22", "second", "the no of another, behind the yes and the call", asking+bound+accepted+grantee+"reject\n"+back+closing),
+		fails("SEQ-22", "modified", "the yes was to another action", 6, anywhere, asking+bound+"accept modified_action.folder=new\nstate from_state=awaiting_input to_state=calling_tool\n"+grantee+back+closing),
+		fails("SEQ-22", "late", "the yes came late", 6, anywhere, asking+bound+"accept at=303\nstate from_state=awaiting_input to_state=calling_tool at=304\n"+afterwards),
+		flows("SEQ-22", "last-second", "the yes came in the last second", asking+bound+"accept at=302\nstate from_state=awaiting_input to_state=calling_tool at=304\n"+afterwards),
+		fails("SEQ-22", "deadline", "the time is over, silence means no, done all the same", 5, anywhere, asking+bound+"state from_state=awaiting_input to_state=calling_tool at=304\n"+afterwards),
+		fails("SEQ-22", "deadline-untold", "the same without a word before", 4, anywhere, asking+bound+afterwards),
+		flows("SEQ-22", "in-time", "a word that tells of a yes in time, done behind the deadline", asking+bound+"state from_state=awaiting_input to_state=calling_tool\n"+afterwards),
+		fails("SEQ-22", "can-be-undone", "the question said that it can be undone", 6, anywhere, asking+"confirmation irreversible=false risk_level=high timeout_seconds=300 extra_context.tool_call_id=call_1\n"+accepted+grantee+back+closing),
+		warns("SEQ-22", "undoing-unsaid", "the question did not say whether it can be undone", 6, anywhere, asking+"confirmation irreversible=- risk_level=high timeout_seconds=300 extra_context.tool_call_id=call_1\n"+accepted+grantee+back+closing),
+		flows("SEQ-22", "asked-again", "taken back and asked again under a new token, accepted, done", asking+bound+"state from_state=awaiting_input to_state=thinking\n"+waiting+bound2+"accept "+timely+"\nstate from_state=awaiting_input to_state=calling_tool\n"+grantee+back+closing),
+		fails("SEQ-22", "old-token", "taken back and asked again; a yes under the old token, a no under the new one", 9, anywhere, asking+bound+"state from_state=awaiting_input to_state=thinking\n"+waiting+bound2+"accept\nreject "+timely+"\n"+grantee+"state from_state=awaiting_input to_state=thinking\n"+closing),
+		fails("SEQ-22", "refused-reader", "asked, refused, done all the same, for a listener", somewhere, anywhere, asking+bound+refused+calling+grantee+back+closing).consumer(),
+		flows("SEQ-22", "refused-envelope", "asked, refused, done all the same, of envelopes", asking+bound+refused+calling+grantee+back+closing).envelope(),
 		fails("SEQ-22", "unasked", "nobody was asked", 3, anywhere, open+calling+grantee+back+closing).also("CONF-01"),
 		fails("SEQ-22", "refused", "asked, refused, done all the same", somewhere, anywhere, asking+bound+refused+calling+grantee+back+closing),
 		fails("SEQ-22", "afterwards", "done, then asked", 3, anywhere, open+calling+grantee+"state from_state=calling_tool to_state=awaiting_input\n"+loose+refused+closing), // C-38
@@ -45,6 +68,8 @@ func consentVectors() []source {
 		flows("SEQ-28", "again", "asked again after the first answer", asking+bound+refused+waiting+"confirmation irreversible=true risk_level=high timeout_seconds=300 reply_token=rpl_2 extra_context.tool=files.delete extra_context.tool_call_id=call_1\nreject "+timely+"\nstate from_state=awaiting_input to_state=thinking\n"+closing),
 		warns("SEQ-29", "thinking", "asked while the state is thinking", 2, anywhere, open+bound+"reject\nstate from_state=awaiting_input to_state=thinking\n"+closing), // C-37
 		fails("SEQ-30", "open", "a question without an outcome", somewhere, anywhere, asking+bound+closing),
+		warns("SEQ-30", "tool-error", "refused, and a tool that fails tells it", somewhere, anywhere, open+"invoked tool_call_id=call_1\n"+waiting+"confirmation\nreject\ndone tool_call_id=call_1 status=error error_message=Refused.\n"+closing).also("SEQ-25"),
+		fails("SEQ-30", "tool-success", "refused, and a tool that ends well does not tell it", somewhere, anywhere, open+"invoked tool_call_id=call_1\n"+waiting+"confirmation\nreject\ndone tool_call_id=call_1\n"+closing).also("SEQ-25"),
 		flows("SEQ-38", "cancelled", "a question that goes with its session", asking+bound+"cancelled"),
 		flows("CLA-14", "told", "a clarification, and a word behind it", asking+"clarification\nstate from_state=awaiting_input to_state=thinking\n"+closing).also("SEQ-30"),
 		fails("CLA-14", "silent", "a clarification, and the end", somewhere, anywhere, asking+"clarification\n"+closing).also("SEQ-30"),

@@ -198,7 +198,8 @@ func timeVectors() []source {
 func memberVectors() []source {
 	earshot := func(changes ...any) object { return on("state", changes...) }
 	return []source{
-		note("ENV-36", "background", "a call in the background", "/urgency", on("invoked", "urgency", "background")), // C-17: it may deviate
+		good("ENV-36", "background", "a call in the background", on("invoked", "urgency", "background")),        // C-69: it may only look
+		note("ENV-36", "end", "an end in the background", "/urgency", on("completed", "urgency", "background")), // C-17: it may deviate
 		note("ENV-36", "critical", "a critical change of state", "/urgency", on("state", "urgency", "critical")),
 		good("ENV-36", "usual", "the usual urgency", on("invoked")),
 		good("ENV-36", "state", "a change of state in the background", on("state", "urgency", "background")),
@@ -225,9 +226,11 @@ func memberVectors() []source {
 		bad("ENV-46", "vocab", "@vocab in an event of an extension", "/@vocab", foreign("@vocab", "x")),
 		good("ENV-46", "context", "@context, which is another matter", earshot()),
 		bad("ENV-47", "own", "a member of one's own", "/mood", earshot("mood", 1)),
-		bad("ENV-47", "dotted", "an extension's member under a dotted name", "/ext_medical.audit", earshot("ext_medical.audit", object{})), // C-15
-		bad("ENV-47", "message", "a member that some emitters send", "/error_message", on("errored", "error_message", "No disk.")),         // C-32
-		bad("ENV-47", "raw-value", "a raw figure beside its text", "/amount_raw", on("confirmation", "amount_raw", 12)),                    // C-04
+		bad("ENV-47", "dotted", "an extension's member under a dotted name", "/ext_medical.audit", earshot("ext_medical.audit", object{})),      // C-15
+		bad("ENV-47", "message", "a member that some emitters send", "/error_message", on("errored", "error_message", "No disk.")),              // C-32
+		bad("ENV-47", "raw-value", "a raw figure beside its text", "/amount_raw", on("confirmation", "amount_raw", 12)),                         // C-04
+		warn("ENV-47", "chunk", "a summary of a chunk, which some emitters send", "/summary_normal", on("chunk", "summary_normal", "Writing.")), // C-28
+		bad("ENV-47", "chunk-number", "a summary of a chunk that is no text", "/summary_normal", on("chunk", "summary_normal", 5)),
 		bad("ENV-47", "foreign", "the member of another event", "/tool", earshot("tool", "files.scan")),
 		good("ENV-47", "extension", "any payload, in an event of an extension", foreign("ward", 3)),
 		note("ENV-47", "later", "an unknown member of a later version", "/mood", earshot("aaep_version", "1.2.0", "mood", 1)),

@@ -151,7 +151,7 @@ func Reference(c Case) ([][]aaep.Violation, error) {
 	}
 	switch c.Kind {
 	case KindStream:
-		return judgeStream(c, found)
+		return judgeStream(c, mode, found)
 	case KindExchange:
 		found[1] = append(found[1], answers(c.Messages)...)
 	case KindEvent, KindMessage, KindDocument:
@@ -159,8 +159,8 @@ func Reference(c Case) ([][]aaep.Violation, error) {
 	return found, nil
 }
 
-func judgeStream(c Case, found [][]aaep.Violation) ([][]aaep.Violation, error) {
-	told := session.Stream{JoinedLate: c.Options.JoinedLate, Reordering: c.Options.Reordering}
+func judgeStream(c Case, mode aaep.Mode, found [][]aaep.Violation) ([][]aaep.Violation, error) {
+	told := session.Stream{JoinedLate: c.Options.JoinedLate, Reordering: c.Options.Reordering, CutShort: c.Options.CutShort, Mode: mode}
 	if c.Options.Terms != nil {
 		told.Terms = &aaep.Capabilities{}
 		if err := json.Unmarshal(c.Options.Terms, told.Terms); err != nil {

@@ -30,6 +30,10 @@ func lifecycleVectors() []source {
 		fails("SEQ-01", "none", "no start at all", 0, anywhere, "progress\ncompleted"),
 		fails("SEQ-02", "before", "an event before the start", 0, anywhere, "progress\nstarted\ncompleted").also("SEQ-01"),
 		fails("SEQ-03", "open", "no end", ending, anywhere, open+"progress"),
+		fails("SEQ-03", "open-envelope", "no end, of envelopes", ending, anywhere, open+"progress").envelope(),
+		warns("SEQ-03", "open-reader", "no end, for a listener", ending, anywhere, open+"progress").consumer(),
+		flows("SEQ-03", "cut-short", "a recording that stops before its session ends", open+"invoked tool_call_id=call_1\nchunk").options(conform.Options{CutShort: true}).also("SEQ-16", "SEQ-31"),
+		flows("SEQ-03", "recorded", "a recording of a subscription stops before its session ends", "accepted\n"+open+"invoked tool_call_id=call_1\nchunk").also("SEQ-16", "SEQ-31"),
 		fails("SEQ-03", "two", "two ends of one kind", 2, "/type", "started\ncompleted\ncompleted").also("SEQ-04"),
 		flows("SEQ-03", "error", "an error for an end", "started\nerrored"),
 		flows("SEQ-04", "again", "the end, delivered again", "started\ncompleted\nrepeat"),
@@ -52,6 +56,9 @@ func lifecycleVectors() []source {
 		fails("ENV-28", "back", "a second back", 2, "/timestamp", "started\nprogress at=5\nprogress at=4\ncompleted"),
 		fails("ENV-28", "offset-back", "an earlier instant that reads later at its offset", 1, "/timestamp", "started timestamp=2026-05-24T14:22:00Z\ncompleted timestamp=2026-05-24T15:21:59+01:00"),
 		flows("SEQ-45", "many", "everything delivered twice", "started\nrepeat\nstate from_state=idle to_state=thinking\nrepeat\ninvoked tool_call_id=call_1\nrepeat\ndone tool_call_id=call_1\nrepeat\nlast\nrepeat\ncompleted\nrepeat").also("TR-06"),
+		flows("SEQ-45", "reordered", "an event again, its members in another order", "started\nprogress\nreordered\ncompleted").also("ENV-20", "ENV-19"),
+		flows("SEQ-45", "spaced", "an event again, with blanks", "started\nspaced\ninvoked tool_call_id=call_1\nspaced\ndone tool_call_id=call_1\nspaced\ncompleted\nspaced").also("ENV-20"),
+		flows("SEQ-45", "escaped", "an event again, with escapes", "started\nescaped\nlast\nescaped\ncompleted\nescaped").also("ENV-20"),
 		fails("SEQ-45", "new-id", "a start told again under a new id is a second start", 1, "/type", "started\nstarted at=0\ncompleted").finding("SEQ-01"),
 	}
 }
@@ -91,6 +98,8 @@ func callVectors() []source {
 		flows("SEQ-15", "crossed", "two calls that end in the other order", "started\ninvoked tool_call_id=call_1\ninvoked tool_call_id=call_2\ndone tool_call_id=call_2\ndone tool_call_id=call_1\ncompleted").also("SEQ-20"),
 		fails("SEQ-16", "open", "a call without an end", somewhere, anywhere, "started\ninvoked tool_call_id=call_1\ncompleted"),
 		fails("SEQ-16", "open-error", "a call without an end, in a session that fails", somewhere, anywhere, "started\ninvoked\ninvoked\ndone\nerrored").also("SEQ-36"),
+		warns("SEQ-16", "open-reader", "a call without an end, for a listener", somewhere, anywhere, "started\ninvoked tool_call_id=call_1\ncompleted").consumer(),
+		flows("SEQ-16", "open-envelope", "a call without an end, of envelopes", "started\ninvoked tool_call_id=call_1\ncompleted").envelope(),
 		fails("SEQ-16", "twice", "a call with two ends", 3, anywhere, "started\ninvoked tool_call_id=call_1\ndone tool_call_id=call_1\ndone tool_call_id=call_1\ncompleted"),
 		fails("SEQ-17", "too-many", "two completions of one call without an id", 3, anywhere, "started\ninvoked\ndone\ndone\ncompleted"),
 		flows("SEQ-17", "counted", "two calls, two completions", "started\ninvoked\ndone\ninvoked\ndone\ncompleted"),
@@ -126,6 +135,9 @@ func outputVectors() []source {
 		fails("SEQ-34", "first", "the first position is not 0", 1, "/position", "started\nlast position=1\ncompleted"),
 		fails("SEQ-34", "overlap", "a position inside the text before", 2, "/position", "started\nchunk\nlast position=5\ncompleted"), // C-34
 		fails("SEQ-34", "gap", "a position beyond the text before", 2, "/position", "started\nchunk\nlast position=7\ncompleted"),
+		fails("SEQ-34", "utf16-sent", "positions that count UTF-16", 2, "/position", "started\nchunk chunk=añ👍\nlast position=4\ncompleted"), // C-33
+		fails("SEQ-34", "bytes-sent", "positions that count bytes", 2, "/position", "started\nchunk chunk=añ👍\nlast position=7\ncompleted"),
+		stream(conform.VerdictInfo, "SEQ-34", "bytes", "positions that count bytes throughout are borne", somewhere, anywhere, "started\nchunk chunk=añ👍\nlast position=7\ncompleted").consumer(),
 		stream(conform.VerdictInfo, "SEQ-34", "utf16", "positions that count UTF-16 throughout are borne", somewhere, anywhere, "started\nchunk chunk=añ👍\nlast position=4\ncompleted").consumer(),
 		fails("SEQ-35", "down", "a position goes down", 3, "/position", "started\nchunk\nchunk position=6\nlast position=3\ncompleted").also("SEQ-34"),
 		flows("SEQ-35", "marker", "an empty last chunk at the end of the text", "started\nchunk\nlast chunk= position=6\ncompleted"),
@@ -176,6 +188,8 @@ func wholeVectors() []source {
 	return []source{
 		flows("SEQ-50", "invocations", "invocations are filtered out", "started\ndone tool_call_id=call_1\ndone\ncompleted tool_invocations_count=2").options(conform.Options{Terms: ends}),
 		fails("SEQ-50", "unfiltered", "the same without a filter", 1, anywhere, "started\ndone\ncompleted").finding("SEQ-13"),
+		flows("SEQ-50", "recorded", "invocations are filtered out, as the recording says at its beginning", `accepted honored_capabilities.event_filters.include=["aaep:agent.session.*","aaep:agent.tool.completed"]`+"\nstarted\ndone tool_call_id=call_1\ncompleted tool_invocations_count=2"),
+		fails("SEQ-50", "recorded-unfiltered", "the same recording without a filter", 2, anywhere, "accepted\nstarted\ndone\ncompleted").finding("SEQ-13"),
 		flows("SEQ-50", "calls", "calls are filtered out, states are not", open+calling+"state from_state=calling_tool to_state=writing_output\nlast\n"+closing+" tool_invocations_count=3").options(conform.Options{Terms: chainless}),
 		flows("SEQ-50", "late", "a capture that begins in the middle", "state from_state=calling_tool to_state=writing_output\ndone tool_call_id=call_1\nchunk position=512\nlast position=518\ncompleted").options(conform.Options{JoinedLate: true}), // C-36
 		warns("SEQ-34", "gap-filtered", "a gap in a filtered capture", 2, "/position", "started\nchunk\nlast position=9\ncompleted").options(conform.Options{Terms: chainless}),                                                                        // C-34

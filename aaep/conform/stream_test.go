@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +15,9 @@ import (
 // A stream is written as a text, one message on a line: the name of a base and
 // name=value pairs, a name with dots for what lies inside. What a line leaves out
 // follows from its place: id and time of the event. at=N sets the second; repeat sends
-// the line before once more, byte for byte. A value is true, false, null, a number or
-// a text, with ~ for its spaces; - takes the member away.
+// the line before once more, byte for byte; reordered, spaced and escaped send it once
+// more in another form. A value is true, false, null, a number, a list as JSON, or a text,
+// with ~ for its spaces; - takes the member away.
 
 // words are bases under the name of what they say in a stream.
 var replyWords = map[string]string{"accept": "accept", "reject": "reject"}
@@ -24,13 +26,28 @@ func streamOf(text string) []jsontext.Value {
 	var all []jsontext.Value
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		words := strings.Fields(line)
-		if words[0] == "repeat" {
-			all = append(all, all[len(all)-1])
+		if form, ok := forms[words[0]]; ok {
+			all = append(all, form(all[len(all)-1]))
 			continue
 		}
 		all = append(all, lineOf(len(all), words).JSON())
 	}
 	return all
+}
+
+// forms are the ways of sending a message once more.
+var forms = map[string]func(jsontext.Value) jsontext.Value{
+	"repeat": func(m jsontext.Value) jsontext.Value { return m },
+	"spaced": func(m jsontext.Value) jsontext.Value {
+		return jsontext.Value(strings.NewReplacer(`":`, `" : `, `,"`, `, "`).Replace(string(m)))
+	},
+	"escaped": func(m jsontext.Value) jsontext.Value {
+		return jsontext.Value(strings.NewReplacer("aaep:", `\u0061aep\u003a`, `"producer"`, `"\u0070roducer"`).Replace(string(m)))
+	},
+	"reordered": func(m jsontext.Value) jsontext.Value {
+		head, tail, _ := strings.Cut(string(m), `,"producer":`)
+		return jsontext.Value(`{"producer":` + strings.TrimSuffix(tail, "}") + "," + strings.TrimPrefix(head, "{") + "}")
+	},
 }
 
 func lineOf(n int, words []string) object {
@@ -58,7 +75,8 @@ func lineOf(n int, words []string) object {
 			o = o.with(strings.ReplaceAll(name, ".", "/"), scalar(value))
 		}
 	}
-	if strings.Contains(strings.Join(words, " "), "timestamp=") {
+	dated := slices.ContainsFunc(o, func(m member) bool { return m.name == "timestamp" })
+	if !dated || strings.Contains(strings.Join(words, " "), "timestamp=") {
 		return o
 	}
 	start := time.Date(2026, 5, 24, 14, 22, 0, 0, time.UTC)
@@ -76,6 +94,9 @@ func scalar(value string) any {
 	}
 	if n, err := strconv.Atoi(value); err == nil {
 		return n
+	}
+	if strings.HasPrefix(value, "[") {
+		return literal(value)
 	}
 	return strings.ReplaceAll(value, "~", " ")
 }

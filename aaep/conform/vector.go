@@ -78,6 +78,7 @@ type Options struct {
 	Terms      jsontext.Value `json:"terms,omitempty"`       // the honoured capabilities of the subscription that it was sent on
 	JoinedLate bool           `json:"joined_late,omitempty"` // the capture begins in the middle of its sessions
 	Reordering bool           `json:"reordering,omitempty"`  // the transport may change the order
+	CutShort   bool           `json:"cut_short,omitempty"`   // the capture may end before its sessions do
 }
 
 // Fill replaces the string at a place of the input by a text, repeated. It keeps the

@@ -12,7 +12,7 @@ func Example() {
 	fmt.Println(legible.Text("one\x1b[31m two"))
 	fmt.Println(legible.Counted(1234, "file") + ", " + legible.Size(35108))
 	// Output:
-	// "\u2068photos/<U+202E>gpj.exe\u2069"
+	// "photos/<U+202E>gpj.exe"
 	// one<U+001B>[31m two
 	// 1,234 files, 35.1 kB
 }

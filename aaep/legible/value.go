@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
 )
 
 // maxMarks is how many combining marks one letter may carry unnamed; the scripts that
@@ -12,16 +14,39 @@ const maxMarks = 4
 
 const ideographicSpace = '\u3000'
 
-// Value shows a foreign value, such as a path, exactly and on one line: isolated, so that its
-// direction cannot reorder what stands round it, and with the name of every character that a
-// reader could miss or that could act on a terminal. Those are controls, direction marks,
+// Value shows a foreign value, such as a path, exactly and on one line: isolated where its
+// direction could reorder the sentence round it, which is written from left to right, and with the
+// name of every character that a reader could miss or that could act on a terminal. Those are controls, direction marks,
 // unusual spaces, spaces at an end or in a row, joiners where no script needs them, stacked
 // marks, private and unassigned characters, letters of another script inside a word, and what
 // another spelling of the same letter would hide: a text that is not in normal form C looks
 // other than one that is. It is never normalised: what is read out is what was hashed. Two
 // values that differ are shown differently, and none can write a name itself.
 func Value(value string) string {
-	return string(FirstIsolate) + reveal(value, false) + string(PopIsolate)
+	shown := reveal(value, false)
+	if !reorders(shown) {
+		return shown
+	}
+	return string(FirstIsolate) + shown + string(PopIsolate)
+}
+
+// reorders reports whether a text has characters that are written from right to left, or that make
+// others so. Only these can change the order of a sentence that is written from left to right;
+// isolates round anything else are noise for who reads by braille or looks at the bytes.
+func reorders(text string) bool {
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		p, size := bidi.LookupString(text[i:])
+		switch p.Class() { //nolint:exhaustive // all others leave the order as it is
+		case bidi.R, bidi.AL, bidi.AN, bidi.Control:
+			return true
+		}
+		i += max(size, 1)
+	}
+	return false
 }
 
 // Source shows several lines of a foreign text by the rules of [Value], such as arguments in

@@ -24,22 +24,30 @@ func chooseLanguages(asked, offered []string) (served []string, first string) {
 }
 
 // serve returns the offered tag for one asked tag, or "" (C-100): the same tag; else
-// one that the asked tag narrows, the closest first; else one that narrows the asked
-// tag. Letter case does not matter; another script is another language.
+// one that the asked tag narrows, the closest first (I18N-11, I18N-12); else one that
+// narrows the asked tag (I18N-09), first of all in the script that it is likely written
+// in. Letter case does not matter. No tag that names a script serves another script.
 func serve(asked string, offered []string) string {
 	for broader := asked; broader != ""; broader = parent(broader) {
 		for _, own := range offered {
-			if strings.EqualFold(own, broader) && sameScript(own, asked) {
+			if strings.EqualFold(own, broader) {
 				return own
 			}
 		}
 	}
+	narrower := ""
 	for _, own := range offered {
-		if len(own) > len(asked) && own[len(asked)] == '-' && strings.EqualFold(own[:len(asked)], asked) && sameScript(own, asked) {
+		if len(own) <= len(asked) || own[len(asked)] != '-' || !strings.EqualFold(own[:len(asked)], asked) {
+			continue
+		}
+		if sameScript(own, asked) {
 			return own
 		}
+		if narrower == "" {
+			narrower = own
+		}
 	}
-	return ""
+	return narrower
 }
 
 // parent drops the last part of a tag.

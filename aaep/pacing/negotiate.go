@@ -87,7 +87,6 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 	asked = asked.Clone()
 	honored = aaep.Capabilities{
 		MaxEventsPerSecond:         slower(asked.MaxEventsPerSecond, o.MaxRate),
-		PreferredVerbosity:         asked.PreferredVerbosity,
 		SupportsConfirmationReply:  asked.SupportsConfirmationReply,
 		SupportsClarificationReply: asked.SupportsClarificationReply,
 		EventFilters:               asked.EventFilters,
@@ -110,10 +109,29 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 			said = append(said, "None of the languages is spoken; text comes in the producer's own.")
 		}
 	}
-	if len(asked.CoalesceBoundaries) > 0 || asked.CognitiveLoad != "" || asked.PaceWPM > 0 {
-		said = append(said, "Not acted on yet: coalesce_boundaries, cognitive_load, pace_wpm.")
+	if ignored := ignored(asked); len(ignored) > 0 {
+		said = append(said, "Not acted on: "+strings.Join(ignored, ", ")+".")
 	}
 	return honored, tongue, strings.Join(said, " ")
+}
+
+// ignored are the capabilities that are asked for and not acted on; none is granted.
+func ignored(asked aaep.Capabilities) []string {
+	var names []string
+	for _, c := range []struct {
+		asked bool
+		name  string
+	}{
+		{asked.PreferredVerbosity != "", "preferred_verbosity (every event has all lengths)"},
+		{len(asked.CoalesceBoundaries) > 0, "coalesce_boundaries"},
+		{asked.CognitiveLoad != "", "cognitive_load"},
+		{asked.PaceWPM > 0, "pace_wpm"},
+	} {
+		if c.asked {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 // slower returns the lower of two rates, where 0 is no limit (HS-28).

@@ -56,7 +56,7 @@ func TestHonored(t *testing.T) {
 		{"HS-32", aaep.Capabilities{SupportedConformanceLevels: []int{3}}, offer(), aaep.Capabilities{}},
 		{"HS-32", aaep.Capabilities{SupportedExtensions: []string{"urn:none", "urn:one"}}, offer(), aaep.Capabilities{SupportedExtensions: []string{"urn:one"}}},
 		{"HS-27", aaep.Capabilities{AcceptSignedManifestsOnly: new(true)}, signing, aaep.Capabilities{AcceptSignedManifestsOnly: new(true)}},
-		{"CAP-02", aaep.Capabilities{PreferredVerbosity: aaep.VerbosityTerse}, offer(), aaep.Capabilities{PreferredVerbosity: aaep.VerbosityTerse}},
+		{"CAP-02", aaep.Capabilities{PreferredVerbosity: aaep.VerbosityTerse}, offer(), aaep.Capabilities{}}, // nothing acts on it
 		{"CAP-11", aaep.Capabilities{CognitiveLoad: aaep.LoadLow, PaceWPM: 90}, offer(), aaep.Capabilities{}},
 		{"CAP-14", aaep.Capabilities{Extensions: map[string]jsontext.Value{"haptics": jsontext.Value(`{}`)}}, offer(), aaep.Capabilities{}},
 		{"CAP-14", aaep.Capabilities{Extensions: earshot(`{"mood":1}`)}, offer(), aaep.Capabilities{}},
@@ -81,9 +81,23 @@ func TestHonored(t *testing.T) {
 		if asksSigned := c.asked.AcceptSignedManifestsOnly != nil; asksSigned != (accepted.SignedManifest != "") {
 			t.Errorf("%s: signed manifest %q", c.rule, accepted.SignedManifest)
 		}
-		unkept := c.asked.CoalesceBoundaries != nil || c.asked.CognitiveLoad != "" || c.asked.Languages != nil && c.want.Languages == nil
+		unkept := c.asked.CoalesceBoundaries != nil || c.asked.CognitiveLoad != "" || c.asked.PreferredVerbosity != "" || c.asked.Languages != nil && c.want.Languages == nil
 		if unkept != (accepted.NegotiationNotes != "") {
 			t.Errorf("%s: notes %q", c.rule, accepted.NegotiationNotes)
+		}
+	}
+}
+
+// TestUnkept: what is asked for and not acted on is named, and nothing else is.
+func TestUnkept(t *testing.T) {
+	t.Parallel()
+	for want, asked := range map[string]aaep.Capabilities{
+		"": {MaxEventsPerSecond: 5, Languages: []string{"en"}},
+		"Not acted on: preferred_verbosity (every event has all lengths).": {PreferredVerbosity: aaep.VerbosityTerse},
+		"Not acted on: coalesce_boundaries, cognitive_load, pace_wpm.":     {CoalesceBoundaries: []aaep.CoalesceHint{aaep.BoundaryWord}, CognitiveLoad: aaep.LoadLow, PaceWPM: 90},
+	} {
+		if _, accepted, _ := pacing.Negotiate(asking(asked), offer(), "sub_1"); accepted.NegotiationNotes != want {
+			t.Errorf("notes %q, want %q", accepted.NegotiationNotes, want)
 		}
 	}
 }
@@ -156,7 +170,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestLanguages: C-100, HS-29.
+// TestLanguages: C-100, HS-29, I18N-09 to I18N-13.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offered, asked, want string }{
@@ -167,7 +181,15 @@ func TestLanguages(t *testing.T) {
 		{"en-US", "en-GB", ""},
 		{"en-US", "EN-us", "en-US"},
 		{"zh-Hans", "zh-Hant", ""},
-		{"zh", "zh-Hant-TW", ""},
+		{"zh", "zh-Hant", "zh"},
+		{"zh", "zh-Hant-TW", "zh"},
+		{"zh", "zh-TW", "zh"},
+		{"zh-Hans zh", "zh-Hant", "zh"},
+		{"zh-Hans", "zh-Hant-TW fr zh", "zh-Hans"},
+		{"zh-Hant", "zh", "zh-Hant"},
+		{"zh-Hant", "zh-TW", ""},
+		{"sr", "sr-Latn", "sr"},
+		{"az-Cyrl", "az-Latn", ""},
 		{"zh-Hant", "zh-Hant-TW", "zh-Hant"},
 		{"zh-Hant zh-Hans", "zh", "zh-Hans"},
 		{"pt pt-BR", "pt-BR", "pt-BR"},
@@ -205,7 +227,7 @@ func TestRenegotiate(t *testing.T) {
 	}, limited)
 	want := aaep.Capabilities{
 		MaxEventsPerSecond: 8, Languages: []string{"pt"}, SupportsConfirmationReply: new(true), SupportedExtensions: []string{aaep.ExtensionContext},
-		EventFilters: &aaep.EventFilters{Exclude: []string{"c"}}, PreferredVerbosity: aaep.VerbosityDetailed, Extensions: earshot(`{"session_ids":["sess_1"]}`),
+		EventFilters: &aaep.EventFilters{Exclude: []string{"c"}}, Extensions: earshot(`{"session_ids":["sess_1"]}`),
 	}
 	if rejected != nil || !reflect.DeepEqual(accepted.HonoredCapabilities, want) || accepted.SubscriptionID != "sub_1" || accepted.AAEPVersion != aaep.Version { // HS-62
 		t.Errorf("want %+v\ngot  %+v, %+v", want, accepted, rejected)

@@ -45,6 +45,10 @@ func (t Terms) Wants(e aaep.Event) bool {
 // CanConfirm answers whether the subscriber may answer confirmations.
 func (t Terms) CanConfirm() bool { return said(t.Honored.SupportsConfirmationReply) }
 
+// Extends reports whether the subscriber has negotiated the extension of this prefix, so that it
+// shows what events carry under it.
+func (t Terms) Extends(prefix string) bool { return slices.Contains(t.prefixes, prefix) }
+
 // CanClarify answers whether the subscriber may answer clarifications.
 func (t Terms) CanClarify() bool { return said(t.Honored.SupportsClarificationReply) }
 

@@ -26,6 +26,9 @@ func (s *judged) agreed(f *facts, r *report) {
 		r.error("/type", "§5.3.1.7", fmt.Sprintf("found %s, which the filters of this subscription keep back", f.written), rule)
 	}
 	s.spoken(f, r)
+	if v.Mode == aaep.ModeEnvelope {
+		return
+	}
 	hint, agreed := aaep.CoalesceHint(f.hint), v.Terms.CoalesceBoundaries
 	last := f.complete && hint == aaep.BoundaryCompletion
 	if hint != "" && len(agreed) > 0 && !last && !slices.Contains(agreed, hint) {

@@ -30,7 +30,7 @@ func (e *Emitter) Confirm(tool string, p aaep.AwaitingConfirmation) (*Asked, err
 	if err := e.session.open(); err != nil {
 		return nil, err
 	}
-	p.Irreversible = p.Irreversible || p.Reversibility == aaep.Irreversible
+	p.Irreversible = forever(p)
 	if p.DefaultDecision == "" {
 		p.DefaultDecision = aaep.DecisionReject
 	}

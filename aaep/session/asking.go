@@ -27,7 +27,7 @@ func (s *Session) Confirm(now time.Time, rand io.Reader, p aaep.AwaitingConfirma
 	}
 	d := s.draft(now, rand)
 	p.ReplyToken = d.token(p.ReplyToken)
-	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken, Confirmation: true, CallID: callID})
+	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken, Confirmation: true, CallID: callID, Reversible: !forever(p)})
 	d.build(p)
 	return d.one()
 }
@@ -84,7 +84,7 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 	next.UsedTokens = next.keep(next.UsedTokens, token)
 	next.Settled = &Settlement{Token: token, Resolution: r}
 	if r.Allows() && question.CallID != "" {
-		next.Granted = append(next.Granted, Grant{CallID: question.CallID, Token: token})
+		next.Granted = append(next.Granted, Grant{CallID: question.CallID, Token: token, Reversible: question.Reversible})
 	}
 	s.state = next
 	return nil
@@ -129,17 +129,21 @@ func (s *Session) asked(callID string) bool {
 
 // safe refuses what the library must not build (C-22, C-24, C-25).
 func safe(p aaep.AwaitingConfirmation) error {
-	forever := p.Irreversible || p.Reversibility == aaep.Irreversible
 	switch {
-	case forever && p.DefaultDecision != aaep.DecisionReject:
+	case forever(p) && p.DefaultDecision != aaep.DecisionReject:
 		return refuse(CodeUnsafeQuestion, "CONF-20", "the action is irreversible; default_decision must be reject")
-	case forever && p.RiskLevel == "":
+	case forever(p) && p.RiskLevel == "":
 		return refuse(CodeUnsafeQuestion, "CONFM-10", "the action is irreversible; say its risk_level")
 	case p.AllowedReplies != nil && !slices.Contains(p.AllowedReplies, aaep.DecisionReject):
 		return refuse(CodeUnsafeQuestion, "CONFM-13", "allowed_replies must contain reject")
 	default:
 		return nil
 	}
+}
+
+// forever answers whether a question says that its action cannot be undone (C-21).
+func forever(p aaep.AwaitingConfirmation) bool {
+	return p.Irreversible || p.Reversibility == aaep.Irreversible
 }
 
 // token makes a reply token unless there is one.

@@ -52,6 +52,7 @@ func (s *judged) invoked(f *facts, r *report) {
 // completed closes a call: the one with the same id where ids are used, else the
 // oldest open one of the same tool (C-40).
 func (s *judged) completed(f *facts, r *report) {
+	s.failed(f)
 	if s.view().hidden[toolInvoked] {
 		return // what it answers was not seen
 	}

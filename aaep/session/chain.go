@@ -42,8 +42,9 @@ func (s *judged) moved(f *facts, r *report) {
 	c := s.chain(f.agentID)
 	told := s.view().JoinedLate || s.partial()
 	switch {
+	case s.resyncs(f):
+		s.late = true
 	case told && bytes.Equal(from, to):
-		s.late = s.late || s.first
 	case !c.moved && s.late:
 	case !c.moved && string(from) != aaep.StateIdle:
 		r.error("/from_state", "§4.2.1", fmt.Sprintf("found %q, expected idle in the first state.changed", from), "SEQ-08")
@@ -51,7 +52,7 @@ func (s *judged) moved(f *facts, r *report) {
 		r.error("/from_state", "§4.2.1", fmt.Sprintf("found %q, expected %s", from, c.expected()), "SEQ-09", "SEQ-10")
 	}
 	s.leave(c, from, to, r)
-	s.answered(f, from, to)
+	s.answered(f, from, to, r)
 	entered := string(to) == aaep.StateCallingTool && c.current != aaep.StateCallingTool
 	c.moved, c.implied = true, 0
 	if entered {

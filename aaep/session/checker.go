@@ -13,11 +13,13 @@ import (
 // Checker judges the order of the events of any number of sessions that interleave in
 // one stream. It does not repeat what [aaep.Validate] says of single events. Its memory
 // is bounded: it is exact within the last 65,536 event ids of each session and 100,000
-// ended sessions, and follows up to 10,000 open sessions; beyond, an info says so. Use
-// [NewChecker].
+// ended sessions, follows up to 10,000 open sessions, and holds answers that come behind
+// the end of their session against the last 4,096 that were acted on unanswered; beyond,
+// an info says so. Use [NewChecker].
 type Checker struct {
-	view view
-	seed maphash.Seed
+	view   view
+	seed   maphash.Seed
+	secret uint64 // the seed of contents
 
 	open   table[*judged]
 	newest *judged // the open sessions by their last event
@@ -34,6 +36,8 @@ type Checker struct {
 	things  int
 
 	tokens    map[uint64]*question
+	doubts    table[doubt] // by token: of ended sessions, what was done before an answer was seen
+	doubtful  ring
 	words     map[string]string
 	lastAgent []byte
 	lastHash  uint16
@@ -42,7 +46,7 @@ type Checker struct {
 }
 
 // limits are those that an info has told.
-type limits struct{ ids, allIDs, ended, open, things bool }
+type limits struct{ ids, allIDs, ended, open, things, doubts bool }
 
 // lost is how a session ended that is followed no further.
 const lost = other
@@ -58,32 +62,42 @@ func NewChecker() *Checker { return NewStreamChecker(Stream{}) }
 
 // NewStreamChecker returns a checker that is told what the stream leaves out.
 func NewStreamChecker(s Stream) *Checker {
-	return &Checker{view: newView(s), seed: maphash.MakeSeed(), tokens: map[uint64]*question{}, words: map[string]string{}}
+	seed := maphash.MakeSeed()
+	return &Checker{
+		view: newView(s), seed: seed, secret: maphash.Bytes(seed, nil), tokens: map[uint64]*question{}, words: map[string]string{},
+		report: report{consumer: s.Mode == aaep.ModeConsumer},
+	}
 }
 
 // Check judges the next message of the stream, an event or a reply. An event that was
-// seen before, byte for byte, is a redelivery and judged no more (SEQ-45). Bytes that
-// are not a JSON object get the findings of [aaep.Read]; an event without a session_id
-// cannot be placed and gets none.
+// seen before, with the same content, is a redelivery and judged no more (SEQ-45): how
+// it is written does not matter. A subscription.accepted in the stream gives the terms
+// of what comes behind it, and says that the stream is a recording of a subscription,
+// which may end before its sessions do. Bytes that are not a JSON object get the
+// findings of [aaep.Read]; an event without a session_id cannot be placed and gets none.
 func (c *Checker) Check(raw []byte) []aaep.Violation {
 	document := aaep.Read(raw)
 	if !document.Readable() {
 		c.count++
 		return document.Violations()
 	}
-	return c.CheckDocument(raw, document)
+	return c.CheckDocument(document)
 }
 
-// CheckDocument is [Checker.Check] for bytes that have been read already. It keeps
-// neither of the two. An ordinary event is judged without new memory.
-func (c *Checker) CheckDocument(raw []byte, document aaep.Document) []aaep.Violation {
+// CheckDocument is [Checker.Check] for bytes that have been read already. It does not
+// keep them. An ordinary event is judged without new memory.
+func (c *Checker) CheckDocument(document aaep.Document) []aaep.Violation {
 	c.count++
 	f := facts{number: c.count}
 	f.read(document)
+	c.report.found = nil
 	if f.kind == other {
 		switch string(f.written) {
 		case aaep.TypeConfirmationReply, aaep.TypeClarificationReply:
-			c.reply(document, string(f.written) == aaep.TypeConfirmationReply)
+			c.reply(&f, string(f.written) == aaep.TypeConfirmationReply)
+			return c.report.found
+		case aaep.TypeSubscriptionAccepted:
+			c.agree(document)
 			return nil
 		case aaep.TypeQuestionExtend:
 			return nil
@@ -92,7 +106,20 @@ func (c *Checker) CheckDocument(raw []byte, document aaep.Document) []aaep.Viola
 	if len(f.sessionID) == 0 {
 		return nil
 	}
-	return c.event(raw, &f)
+	return c.event(&f)
+}
+
+// agree takes the terms that the producer has granted. What is wrong with an answer that
+// cannot be read is not a matter of order.
+func (c *Checker) agree(d aaep.Document) {
+	raw, _ := d.Value()
+	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	if err != nil {
+		return
+	}
+	stream := c.view.Stream
+	stream.Terms, stream.CutShort = &accepted.HonoredCapabilities, true
+	c.view = newView(stream)
 }
 
 // CheckEvent judges an event that is still typed. An event that cannot be encoded gets
@@ -125,7 +152,7 @@ func (c *Checker) CloseEach() []Unfinished {
 	slices.SortFunc(left, func(a, b *judged) int { return cmp.Compare(a.serial, b.serial) })
 	var all []Unfinished
 	for _, s := range left {
-		r := &report{}
+		r := &report{consumer: c.report.consumer}
 		s.unfinished(r)
 		if len(r.found) > 0 {
 			all = append(all, Unfinished{SessionID: string(s.id), Violations: r.found})
@@ -134,11 +161,10 @@ func (c *Checker) CloseEach() []Unfinished {
 	return all
 }
 
-func (c *Checker) event(raw []byte, f *facts) []aaep.Violation {
-	c.report.found = nil
+func (c *Checker) event(f *facts) []aaep.Violation {
 	r := &c.report
 	id, key := c.key(ofEvent, 0, f.eventID), c.key(ofSession, 0, f.sessionID)
-	now := mark{content: uint32(maphash.Bytes(c.seed, raw) >> 32), session: uint16(key >> 48), agent: c.agent(f.agentID)}
+	now := mark{content: uint32(f.document.Content(c.secret) >> 32), session: uint16(key >> 48), agent: c.agent(f.agentID)}
 	fresh := false
 	if len(f.eventID) > 0 {
 		old, known := c.ids.add(id, now)
@@ -247,8 +273,8 @@ func (c *Checker) finish(s *judged, key uint64, end kind, r *report) {
 		c.openIDs--
 		c.ids.remove(id)
 	}
-	for i := range s.questions {
-		delete(c.tokens, s.questions[i].token)
+	for _, q := range s.questions {
+		c.forgetToken(q, end, r)
 	}
 	c.rememberEnd(key, end, r)
 	c.things -= s.counted
@@ -344,6 +370,31 @@ func (c *Checker) bound(r *report) {
 			c.ids.remove(id)
 			c.openIDs--
 		}
+	}
+}
+
+// forgetToken forgets a question whose session is over, except that something was done on
+// it before an answer was seen.
+func (c *Checker) forgetToken(q *question, end kind, r *report) {
+	if c.tokens[q.token] != q {
+		return // the token was another question's
+	}
+	delete(c.tokens, q.token)
+	if !q.doubted || end == lost {
+		return
+	}
+	if _, known := c.doubts.add(q.token, q.doubt()); known {
+		return
+	}
+	oldest, full := c.doubtful.push(q.token, maxDoubts)
+	if !full {
+		return
+	}
+	c.doubts.remove(oldest)
+	if !c.told.doubts {
+		c.told.doubts = true
+		const message = "more than %d questions of ended sessions were acted on before an answer was seen; an answer to an early one is no longer judged"
+		r.info("SEQ-22", "§4.3.1", fmt.Sprintf(message, maxDoubts))
 	}
 }
 

@@ -3,13 +3,15 @@ package session
 import (
 	"fmt"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
 )
 
 // close judges what a terminal event must not leave open.
 func (s *judged) close(f *facts, r *report) {
 	s.end = f.kind
 	s.leftOpen(r, "/type", f.kind)
-	if f.kind == completed {
+	if f.kind == completed && s.view().Mode != aaep.ModeEnvelope {
 		s.untold(r)
 		s.sums(f, r)
 	}
@@ -17,15 +19,15 @@ func (s *judged) close(f *facts, r *report) {
 
 // unfinished judges a session that the stream left without a terminal event.
 func (s *judged) unfinished(r *report) {
-	if s.view().hidden[completed] || s.view().hidden[cancelled] {
-		return // its end may have been kept back
+	if v := s.view(); v.CutShort || v.hidden[completed] || v.hidden[cancelled] {
+		return // its end may come later, or have been kept back
 	}
 	r.error("", "§4.5.1", fmt.Sprintf("session %s has no terminal event, expected exactly one at its end", s.id), "SEQ-03", "GD-05")
 	s.leftOpen(r, "", other)
 	for _, q := range s.questions {
 		if q.confirmation && !q.told && q.refusedBy(s.last) && !s.view().hidden[stateChanged] {
 			message := fmt.Sprintf("session %s: the question %s (message %d) was refused and nothing followed, expected a state.changed that says so", s.id, q.name, q.at)
-			r.error("", "§4.5.3", message, "SEQ-25", "SEQ-30")
+			q.silence(r, "", "§4.5.3", message, "SEQ-25", "SEQ-30")
 		}
 	}
 }

@@ -10,30 +10,73 @@ import (
 // consent judges whether an invocation was allowed, and uses the consent up.
 func (s *judged) consent(f *facts, r *report) {
 	q := s.consentFor(f)
-	if q != nil && (f.irreversible || q.callID != "" || q.answer != refused && q.answer != closed) {
+	if q == nil {
+		s.unconsented(f, r)
+		return
+	}
+	stands, silent := q.standing()
+	if f.irreversible || q.callID != "" || stands != refused && stands != closed {
 		q.followed = true
 	}
 	if !f.irreversible {
-		s.reversible(f, q, r)
+		s.reversible(f, q, stands, r)
 		return
 	}
-	if q == nil {
+	if message, rules := q.against(stands, silent); message != "" {
+		r.error("/irreversible", "§4.3.1", "found "+message, rules...)
+	} else {
+		q.weak(silent, r)
+		q.doubted = !q.certain && !silent
+	}
+	if q.used == 0 {
+		q.used = f.number
+	}
+}
+
+// against is what the stream shows against an irreversible invocation that rests on the
+// question; "" where it shows nothing. Where it does not show how the question ended, it
+// may have been accepted.
+func (q *question) against(stands answer, silent bool) (message string, rules []string) {
+	switch {
+	case q.used > 0:
+		return fmt.Sprintf("a second irreversible invocation on the consent of %s, expected one consent for each", q.name), []string{"SEQ-22", "SEQ-23", "CONF-01"}
+	case stands == refused && q.late:
+		return fmt.Sprintf("an irreversible invocation, but question %s was accepted only after its deadline", q.name), []string{"SEQ-22", "SEQ-26", "CONF-53"}
+	case stands == refused && silent:
+		return fmt.Sprintf("an irreversible invocation, but no answer to question %s was seen in time, and its default is reject", q.name), []string{"SEQ-22", "SEQ-26"}
+	case stands == refused:
+		return fmt.Sprintf("an irreversible invocation, but question %s was refused", q.name), []string{"SEQ-22", "SEQ-26"}
+	case stands == changed:
+		return fmt.Sprintf("an irreversible invocation, but the answer to question %s changed its action (modified_action)", q.name), []string{"SEQ-22", "CONF-38"}
+	case stands == closed:
+		return fmt.Sprintf("an irreversible invocation, but question %s was taken back", q.name), []string{"SEQ-22"}
+	case stands == pending && q.explicit && !q.session.view().hidden[stateChanged]:
+		return fmt.Sprintf("an irreversible invocation, but question %s is not answered yet", q.name), []string{"SEQ-22"}
+	case q.undoing == reversible:
+		return fmt.Sprintf("an irreversible invocation, but question %s said that its action can be undone", q.name), []string{"SEQ-22"}
+	default:
+		return "", nil
+	}
+}
+
+// weak warns of a consent that an irreversible invocation should not rest on.
+func (q *question) weak(silent bool, r *report) {
+	if silent {
+		r.warn("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation that silence allowed (question %s), expected a person's accept", q.name), "SEQ-22")
+	}
+	if q.undoing == unsaid {
+		const message = "found an irreversible invocation, but question %s did not say that its action cannot be undone; expected irreversible=true"
+		r.warn("/irreversible", "§4.3.1", fmt.Sprintf(message, q.name), "SEQ-22")
+	}
+}
+
+// unconsented judges an invocation without any question.
+func (s *judged) unconsented(f *facts, r *report) {
+	if f.irreversible {
 		s.unasked(r)
 		return
 	}
-	switch {
-	case q.used:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found a second irreversible invocation on the consent of %s, expected one consent for each", q.name), "SEQ-22", "SEQ-23", "CONF-01")
-	case q.answer == refused:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was refused", q.name), "SEQ-22", "SEQ-26")
-	case q.answer == closed:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s was taken back", q.name), "SEQ-22")
-	case q.answer == pending && q.explicit && !s.view().hidden[stateChanged]:
-		r.error("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation, but question %s is not answered yet", q.name), "SEQ-22")
-	case q.defaulted:
-		r.warn("/irreversible", "§4.3.1", fmt.Sprintf("found an irreversible invocation that silence allowed (question %s), expected a person's accept", q.name), "SEQ-22")
-	}
-	q.used = true
+	s.grave(f, r)
 }
 
 // unasked judges an irreversible invocation without any question. Whoever cannot
@@ -50,22 +93,29 @@ func (s *judged) unasked(r *report) {
 }
 
 // reversible judges an invocation that needs no consent by itself.
-func (s *judged) reversible(f *facts, q *question, r *report) {
+func (s *judged) reversible(f *facts, q *question, stands answer, r *report) {
 	switch {
-	case q != nil && q.callID != "" && q.answer == refused:
+	case q.callID != "" && stands == refused:
 		r.warn("/tool_call_id", "A.4", fmt.Sprintf("found an invocation of what question %s refused, expected none", q.name), "SEQ-26")
-	case s.late || s.view().hidden[confirmation]:
-	case (q == nil || q.answer == refused || q.answer == closed) && string(f.risk) == string(aaep.RiskHigh):
+	case stands == refused, stands == closed:
+		s.grave(f, r)
+	default: // it was accepted, or may have been
+	}
+}
+
+// grave judges an invocation that can be undone and that nobody accepted, by its risk.
+func (s *judged) grave(f *facts, r *report) {
+	if !s.late && !s.view().hidden[confirmation] && string(f.risk) == string(aaep.RiskHigh) {
 		r.warn("/risk_level", "§2.3.5", "found an invocation of high risk without an accepted confirmation, expected one before", "CONF-02")
 	}
 }
 
 // consentFor finds the confirmation that an invocation rests on: the latest that names
-// its call, or else the nearest earlier one that names no call. Of those the unused
-// come first, and what was refused comes last, so that the finding is the mildest that
-// the stream allows.
+// its call, or else the nearest earlier one that names no call (C-45). Of those the one
+// is taken that makes the finding the mildest that the stream allows.
 func (s *judged) consentFor(f *facts) *question {
 	var best *question
+	most := 0
 	for _, q := range slices.Backward(s.questions) {
 		if !q.confirmation {
 			continue
@@ -73,28 +123,46 @@ func (s *judged) consentFor(f *facts) *question {
 		if len(f.callID) > 0 && q.callID == string(f.callID) {
 			return q
 		}
-		names := q.callID == "" || len(f.callID) == 0 && q.tool == string(f.tool)
-		if names && (best == nil || q.worth() > best.worth()) {
-			best = q
+		if q.callID != "" && (len(f.callID) > 0 || q.tool != string(f.tool)) {
+			continue
+		}
+		if worth := q.worth(f.irreversible); best == nil || worth > most {
+			best, most = q, worth
 		}
 	}
 	return best
 }
 
-// worth ranks the consents that an invocation could rest on.
-func (q *question) worth() int {
+// worth ranks the consents that an invocation could rest on. Of two that are worth the
+// same, one that nothing has followed yet is worth more, and then one that is not kept
+// for something irreversible.
+func (q *question) worth(forever bool) int {
+	stands, silent := q.standing()
+	worth := 0
 	switch {
-	case q.used && q.answer != refused && q.answer != closed:
-		return 2
-	case q.answer == accepted && !q.defaulted:
-		return 6
-	case q.answer == pending:
-		return 5
-	case q.answer == unclear:
-		return 4
-	case q.answer == accepted:
-		return 3
+	case stands == refused || stands == closed || stands == changed && forever:
+	case q.used > 0:
+		worth = 1
+	case forever && q.undoing == reversible:
+		worth = 2
+	case silent:
+		worth = 3
+	case stands == accepted:
+		worth = 6
+	case stands == pending:
+		worth = 5
 	default:
-		return 1
+		worth = 4
 	}
+	if forever && worth > 3 && q.undoing == irreversible {
+		worth += 3 // before those that only do not say otherwise
+	}
+	worth *= 4
+	if !q.followed {
+		worth += 2
+	}
+	if !forever && q.undoing != irreversible {
+		worth++
+	}
+	return worth
 }

@@ -172,6 +172,26 @@ func TestEmitterRefuses(t *testing.T) {
 	}
 }
 
+// TestAskedForWhatCanBeUndone: a yes to what can be undone lets nothing irreversible happen, and no move is told
+// for what is refused.
+func TestAskedForWhatCanBeUndone(t *testing.T) {
+	t.Parallel()
+	e := newTroupe(t, "en").begin()
+	p := deletion()
+	p.Irreversible, p.Reversibility, p.RiskLevel = false, "", aaep.RiskMedium
+	asked, err := e.Confirm("files.delete", p)
+	e.must(err)
+	e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
+	e.must(e.State(aaep.StateThinking, aaep.StateChanged{SummaryNormal: "Thinking."}))
+	before := e.types()
+	_, err = e.Tool(aaep.ToolInvoked{Tool: "files.delete", ToolCallID: asked.CallID(), Irreversible: true, SummaryNormal: "Deleting."})
+	if refused, ok := errors.AsType[*session.Error](err); !ok || refused.Code != session.CodeNoConsent || refused.Rule != "SEQ-22" || e.types() != before {
+		t.Errorf("got %v, emitted %s", err, e.types())
+	}
+	_, err = asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."})
+	e.must(err)
+}
+
 // TestAskedOnce: a consent is for one call, after its accept, once.
 func TestAskedOnce(t *testing.T) {
 	t.Parallel()

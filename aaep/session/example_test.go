@@ -70,7 +70,7 @@ func ExampleChecker() {
 	lines := bufio.NewScanner(bytes.NewBufferString(file))
 	for n := 1; lines.Scan(); n++ {
 		document := aaep.Read(lines.Bytes())
-		found := append(document.Validate(aaep.ModeProducer), checker.CheckDocument(lines.Bytes(), document)...)
+		found := append(document.Validate(aaep.ModeProducer), checker.CheckDocument(document)...)
 		for _, v := range aaep.Errors(found) {
 			fmt.Printf("line %d: %s: %s\n", n, v.Rule, v.Message)
 		}

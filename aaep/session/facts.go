@@ -121,6 +121,20 @@ func (f *facts) subject() (tool, callID []byte) {
 	return tool, callID
 }
 
+// undoing is what a confirmation says of whether its action can be undone. What takes
+// effort to undo may be called irreversible or not.
+func (f *facts) undoing() undoing {
+	value, said := f.document.Flag("irreversible")
+	switch {
+	case value, f.is(string(aaep.Irreversible), "reversibility"):
+		return irreversible
+	case said, f.is(string(aaep.Reversible), "reversibility"):
+		return reversible
+	default:
+		return unsaid
+	}
+}
+
 // ours returns a member of extensions.earshot that is a text.
 func (f *facts) ours(name string) []byte {
 	if !f.extended {

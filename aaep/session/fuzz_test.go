@@ -19,6 +19,8 @@ func tellings() []session.Stream {
 		{Terms: terms("aaep:agent.tool.*")},
 		{Terms: including("aaep:agent.state.*"), JoinedLate: true},
 		{Terms: &aaep.Capabilities{Languages: []string{"en"}, CoalesceBoundaries: []aaep.CoalesceHint{aaep.BoundaryWord}}},
+		{Mode: aaep.ModeConsumer, CutShort: true},
+		{Mode: aaep.ModeEnvelope},
 	}
 }
 
@@ -34,6 +36,9 @@ func FuzzChecker(f *testing.F) {
 		for _, stream := range append(c.keeps, c.breaks...) {
 			f.Add(bytes.Join(messages(f, stream), []byte("\n")), uint8(i%7))
 		}
+	}
+	for i, c := range consentCases {
+		f.Add(bytes.Join(messages(f, c.stream+"\ncompleted at=999\nreject"), []byte("\n")), uint8(i%7))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, told uint8) {
 		all := tellings()

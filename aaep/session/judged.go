@@ -1,8 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
 )
 
 // judged is what a checker knows of one open session.
@@ -67,6 +70,20 @@ func (s *judged) judge(f *facts, r *report) {
 	if s.partial() {
 		s.agreed(f, r)
 	}
+	if s.view().Mode != aaep.ModeEnvelope {
+		s.payload(f, r)
+	}
+	s.first = f.kind == started
+	if f.kind.terminal() {
+		s.close(f, r)
+	}
+	if s.merged {
+		r.merging()
+	}
+}
+
+// payload takes what the event says beside its envelope.
+func (s *judged) payload(f *facts, r *report) {
 	if s.aside {
 		s.strays(f, r)
 	}
@@ -87,13 +104,6 @@ func (s *judged) judge(f *facts, r *report) {
 	default: // others have nothing to do with order
 	}
 	s.imply(f, r)
-	s.first = f.kind == started
-	if f.kind.terminal() {
-		s.close(f, r)
-	}
-	if s.merged {
-		r.merging()
-	}
 }
 
 // bracket judges the beginning: exactly one session.started, and it is first.
@@ -139,7 +149,9 @@ func (s *judged) versioned(f *facts, r *report) {
 	}
 }
 
-// clock judges that time does not run back (ENV-28).
+// clock judges that time does not run back (ENV-28). What a listener who comes late is
+// told of the present state is told beside the session, and what it is then sent again
+// is older.
 func (s *judged) clock(f *facts, r *report) {
 	if !f.timed {
 		return
@@ -148,7 +160,15 @@ func (s *judged) clock(f *facts, r *report) {
 		r.error("/timestamp", "§3.2.5", fmt.Sprintf("found %s, expected no earlier than %s, the time of the event before", f.text("timestamp"), s.last.Format(time.RFC3339Nano)), "ENV-28")
 		return
 	}
-	s.last = f.when
+	if !s.resyncs(f) {
+		s.last = f.when
+	}
+}
+
+// resyncs answers whether a listener who has come late is told where the session is: right
+// behind its start, as a move from a state to itself (C-91).
+func (s *judged) resyncs(f *facts) bool {
+	return f.kind == stateChanged && s.first && (s.view().JoinedLate || s.partial()) && bytes.Equal(f.from, f.to)
 }
 
 // producer returns the name of a producer, which in most sessions is the first one's,

@@ -9,6 +9,7 @@ const (
 	maxAllIDs = 1_048_576 // of all open sessions together
 	maxEnded  = 100_000   // ended sessions: that they ended, and how
 	maxLateID = 65_536    // event ids and reply tokens of ended sessions together
+	maxDoubts = 4_096     // questions of ended sessions that were acted on before an answer was seen
 	maxOpen   = 10_000    // open sessions
 	maxThings = 262_144   // calls, outputs, questions and producers of all open sessions
 	maxEach   = 4_096     // of each of these in one session
@@ -25,7 +26,7 @@ type Size struct {
 
 // Size returns how much the checker remembers. None of it grows without bound.
 func (c *Checker) Size() Size {
-	return Size{Open: c.open.count, Ended: c.ended.count, IDs: c.ids.count, Things: c.things}
+	return Size{Open: c.open.count, Ended: c.ended.count, IDs: c.ids.count + c.doubts.count, Things: c.things}
 }
 
 // Sessions is how many sessions the stream has shown so far. One that comes back after
@@ -35,7 +36,7 @@ func (c *Checker) Sessions() int64 { return int64(c.serial) }
 // mark is what is remembered of an id, in hashes: short ones, since they are compared
 // for one id only.
 type mark struct {
-	content uint32 // of the event's bytes
+	content uint32 // what the event says
 	session uint16
 	agent   uint16 // its producer
 }

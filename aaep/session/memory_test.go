@@ -181,6 +181,40 @@ func TestManyIDs(t *testing.T) {
 	}
 }
 
+// TestManyDoubts: of questions that were acted on before an answer was seen, the last 4,096 are
+// remembered behind the end of their sessions.
+func TestManyDoubts(t *testing.T) {
+	t.Parallel()
+	c := session.NewChecker()
+	const most = 4096
+	told := 0
+	for n := range most + 1 {
+		if told != 0 {
+			t.Errorf("the limit is told within the limit")
+		}
+		id := fmt.Sprintf("sess_%d", n)
+		infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-22")
+		infos(t, c.Check(bare("awaiting.confirmation", 1, id, fmt.Sprintf(`,"reply_token":"rpl_%d"`, n))), "SEQ-22")
+		infos(t, c.Check(bare("tool.invoked", 2, id, `,"tool":"delete","irreversible":true`)), "SEQ-22")
+		infos(t, c.Check(bare("tool.completed", 3, id, `,"tool":"delete"`)), "SEQ-22")
+		told += infos(t, c.Check(bare("session.cancelled", 4, id, "")), "SEQ-22")
+	}
+	if told != 1 {
+		t.Errorf("told %d times, want once", told)
+	}
+	reply := func(n int) []byte {
+		return fmt.Appendf(nil, `{"type":"confirmation.reply","reply_token":"rpl_%d","decision":"reject"}`, n)
+	}
+	for n, want := range map[int]bool{0: false, 1: true, most: true} {
+		if found := c.Check(reply(n)); names(found, asError, "SEQ-22") != want {
+			t.Errorf("the answer to question %d: found%s, want SEQ-22: %t", n, list(found), want)
+		}
+	}
+	if size := c.Size(); size.IDs > 6*(most+1)+most || size.Open != 0 { // five events and a token each, and the doubts
+		t.Errorf("remembers %+v", size)
+	}
+}
+
 // TestNoNewMemory: an ordinary event is judged without an allocation.
 func TestNoNewMemory(t *testing.T) {
 	c := session.NewChecker()
@@ -204,12 +238,12 @@ state at=9 from_state=writing_output to_state=calling_tool`
 		}
 	}
 	for _, raw := range raws[:len(raws)/2] { // room grows
-		c.CheckDocument(raw, validator.Read(raw))
+		c.CheckDocument(validator.Read(raw))
 	}
 	next := len(raws) / 2
 	allocs := testing.AllocsPerRun(len(raws)/2-1, func() {
 		document := validator.Read(raws[next])
-		if found := c.CheckDocument(raws[next], document); len(found) > 0 {
+		if found := c.CheckDocument(document); len(found) > 0 {
 			t.Fatalf("found%s\n%s", list(found), raws[next])
 		}
 		next++

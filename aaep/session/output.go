@@ -41,7 +41,7 @@ func (s *judged) streamed(f *facts, r *report) {
 	}
 	o := &s.outputs[i]
 	if f.placed {
-		o.place(f, s.partial(), r)
+		o.place(f, s.view(), r)
 	}
 	o.joins(f, r)
 	o.hinted(f, r)
@@ -102,10 +102,10 @@ func (s *judged) overrun(f *facts, r *report) {
 	r.error("/complete", "§4.5.4", fmt.Sprintf("found a chunk of the output %q behind its complete=true, expected none", f.outputID), rules...)
 }
 
-// place judges the position: 0 first, then as much as was emitted. A stream that
-// counts in another unit throughout is understood, and told once. Where text may have
-// been kept back, a gap weighs less (C-34).
-func (o *output) place(f *facts, partial bool, r *report) {
+// place judges the position: 0 first, then as much as was emitted. A listener understands
+// a stream that counts in another unit throughout (C-33), and is told once. Where text
+// may have been kept back, a gap weighs less (C-34).
+func (o *output) place(f *facts, v *view, r *report) {
 	was := o.position
 	o.position = f.position
 	if o.anywhere {
@@ -120,14 +120,19 @@ func (o *output) place(f *facts, partial bool, r *report) {
 	case o.fits[0]:
 		return
 	case o.begun && slices.Contains(o.fits[:], true):
+		if v.Mode != aaep.ModeConsumer {
+			r.error("/position", "§4.3.3", fmt.Sprintf("found position %d, which counts %s; expected %d, the code points so far", f.position, o.unit(), o.sizes[0]), "SEQ-34")
+			o.count(f.position)
+			return
+		}
 		if !o.noted {
 			o.noted = true
-			r.info("SEQ-34", "§4.3.3", "the positions of this output count UTF-16 units or bytes, expected code points")
+			r.info("SEQ-34", "§4.3.3", fmt.Sprintf("the positions of this output count %s, expected code points", o.unit()))
 		}
 		return
 	case o.begun && f.position < was:
 		r.error("/position", "§4.3.3", fmt.Sprintf("found position %d behind %d, expected %d", f.position, was, o.sizes[0]), "SEQ-34", "SEQ-35")
-	case partial && f.position > o.sizes[0]:
+	case v.Terms != nil && f.position > o.sizes[0]:
 		r.warn("/position", "§4.3.3", fmt.Sprintf("found position %d, expected %d, the code points so far; text between them is missing", f.position, o.sizes[0]), "SEQ-34")
 	default:
 		r.error("/position", "§4.3.3", fmt.Sprintf("found position %d, expected %d, the code points so far", f.position, o.sizes[0]), "SEQ-34")
@@ -135,12 +140,29 @@ func (o *output) place(f *facts, partial bool, r *report) {
 	o.resume(f.position)
 }
 
+// unit names the units in which every position so far is right.
+func (o *output) unit() string {
+	switch {
+	case o.fits[1] && o.fits[2]:
+		return "UTF-16 units or bytes"
+	case o.fits[1]:
+		return "UTF-16 units"
+	default:
+		return "bytes"
+	}
+}
+
 // resume goes on from a position that does not follow, so that one mistake is told
-// once.
+// once. What stands before it is not known.
 func (o *output) resume(position int64) {
+	o.count(position)
+	o.tail = o.tail[:0]
+}
+
+// count goes on counting from a position.
+func (o *output) count(position int64) {
 	o.sizes = [3]int64{position, position, position}
 	o.fits = [3]bool{true, true, true}
-	o.tail = o.tail[:0]
 }
 
 // joins judges that no chunk begins inside what a reader sees as one character

@@ -17,12 +17,23 @@ const (
 	pending  answer = iota
 	accepted        // the action may happen, once
 	refused         // it must not
+	changed         // accepted with another action than the one that was asked about
 	closed          // withdrawn, extended, stopped, answered: this question is over
 	unclear         // over, but the stream does not show how
 )
 
+// undoing is what a question says of whether its action can be undone (C-21).
+type undoing int
+
+const (
+	unsaid       undoing = iota
+	reversible           // irreversible is false, or reversibility is reversible
+	irreversible         // either of them says so
+)
+
 // question is a confirmation or clarification as a checker sees it.
 type question struct {
+	session      *judged
 	name         string // the reply token, as it is told
 	token        uint64
 	number       string // extensions.earshot.question
@@ -36,12 +47,17 @@ type question struct {
 	noAccept     bool // allowed_replies leaves accept out
 	noReject     bool
 	explicit     bool // the producer tells how its questions end, so nothing is inferred
+	undoing      undoing
 
-	answer    answer
-	defaulted bool // accepted by silence
-	told      bool // a state.changed has followed
-	followed  bool // a tool.invoked has followed
-	used      bool // an irreversible one
+	answer   answer
+	certain  bool  // by a reply, by the producer's own word, or because its token is dead: later replies do not count
+	silent   bool  // it ended by silence: nobody answered in time
+	late     bool  // the accept came behind the deadline
+	told     bool  // a state.changed has followed
+	followed bool  // a tool.invoked has followed
+	failed   bool  // a tool that failed has followed
+	used     int64 // the message of the irreversible tool.invoked that rests on it; 0 is none
+	doubted  bool  // that one came before any answer was seen
 }
 
 // asked takes a new question.
@@ -66,6 +82,7 @@ func (s *judged) read(f *facts) *question {
 	q := &question{
 		name: texts[:len(f.token)], token: s.checker.key(ofToken, 0, f.token), confirmation: f.kind == confirmation, at: f.number,
 		tool: s.checker.word(tool), callID: texts[len(f.token):], acceptsLate: string(f.silence) == string(aaep.DecisionAccept), number: f.question(),
+		session: s, undoing: f.undoing(),
 	}
 	q.explicit = q.number != ""
 	if f.timed && f.timeout > 0 && f.timeout < 1<<31 {
@@ -125,33 +142,52 @@ func (s *judged) forgetQuestion(r *report) {
 }
 
 // answered takes what a state.changed says, or lets one infer, of open questions.
-func (s *judged) answered(f *facts, from, to []byte) {
+func (s *judged) answered(f *facts, from, to []byte, r *report) {
 	if len(s.questions) == 0 {
 		return
 	}
-	if resolution := f.ours("resolution"); len(resolution) > 0 {
+	if resolution := aaep.Resolution(f.ours("resolution")); resolution != "" {
 		if q := s.about(f); q != nil {
-			q.resolve(aaep.Resolution(resolution))
+			q.contradict(resolution, r)
+			q.resolve(resolution)
 		}
 		return
 	}
 	if string(from) != aaep.StateAwaitingInput || string(to) == aaep.StateAwaitingInput {
 		return
 	}
-	open := 0
+	meant := 0 // questions that the move may be about
 	for _, q := range s.questions {
-		switch {
-		case q.told:
-		case q.answer == pending:
-			open++
-		default:
-			q.told = true
+		if q.unfollowed() {
+			meant++
 		}
 	}
 	for _, q := range s.questions {
-		if !q.told && q.answer == pending {
-			q.infer(string(to), open == 1)
+		if !q.told && q.answer == pending && q.used == 0 {
+			q.infer(string(to), meant == 1)
 		}
+		q.told = true
+	}
+}
+
+// unfollowed answers whether an event that says how the question ended is still to come.
+func (q *question) unfollowed() bool {
+	return !q.told && q.used == 0 && (q.answer == pending || !q.followed)
+}
+
+// contradict judges a call that was made before it was seen how its question ended, where
+// the producer now says that it did not end with an accept.
+func (q *question) contradict(r aaep.Resolution, to *report) {
+	if !q.doubted {
+		return
+	}
+	q.doubted = false
+	switch {
+	case r == aaep.ResolutionExpired && q.acceptsLate:
+	case r == aaep.ResolutionRejected, r == aaep.ResolutionExpired, r == aaep.ResolutionWithdrawn, r == aaep.ResolutionExtended:
+		const message = "found that question %s was %s, after the irreversible invocation that rests on it (message %d); expected no invocation without an accept"
+		to.error("/extensions/earshot/resolution", "§4.3.1", fmt.Sprintf(message, q.name, r, q.used), "SEQ-22")
+	default: // an accept, or a stop behind one
 	}
 }
 
@@ -184,19 +220,17 @@ func (s *judged) about(f *facts) *question {
 // before, and against the end of the question: those are never overruled.
 func (q *question) resolve(r aaep.Resolution) {
 	q.told = true
-	if q.answer == refused || q.answer == closed {
+	if q.answer == refused || q.answer == changed || q.answer == closed {
 		return
 	}
+	q.certain = true
 	switch r {
 	case aaep.ResolutionAccepted:
 		q.answer = accepted
 	case aaep.ResolutionRejected:
 		q.answer = refused
 	case aaep.ResolutionExpired:
-		q.answer, q.defaulted = refused, true
-		if q.acceptsLate {
-			q.answer = accepted
-		}
+		q.expire()
 	case aaep.ResolutionAnswered, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
 		q.answer = closed
 	default:
@@ -204,18 +238,45 @@ func (q *question) resolve(r aaep.Resolution) {
 	}
 }
 
-// infer reads the answer from the state that awaiting_input was left for (C-45).
+// expire ends the question by silence: its default holds.
+func (q *question) expire() {
+	q.answer, q.silent, q.certain = refused, true, true
+	if q.acceptsLate {
+		q.answer = accepted
+	}
+}
+
+// overdue answers whether the time to answer is over at an instant.
+func (q *question) overdue(now time.Time) bool { return q.timed && !now.Before(q.deadline) }
+
+// infer reads the answer from the state that awaiting_input was left for (C-45). What is
+// told behind the deadline cannot be an accept, unless the terms let it come late. With
+// the token of a question that was left for thinking nobody can accept any more.
 func (q *question) infer(to string, alone bool) {
-	q.told = true
+	overdue := q.overdue(q.session.last) && !q.session.view().paced
 	switch {
+	case q.confirmation && overdue && !q.acceptsLate:
+		q.expire()
 	case !alone || !q.confirmation:
 		q.answer = unclear
 	case to == aaep.StateCallingTool:
-		q.answer = accepted
+		q.answer, q.silent = accepted, overdue
 	case to == aaep.StateThinking || to == aaep.StateDeciding:
-		q.answer = refused
+		q.answer, q.certain = refused, true
 	default:
 		q.answer = unclear
+	}
+}
+
+// standing is how the question stands now: where no answer was seen in time, by silence.
+func (q *question) standing() (stands answer, silent bool) {
+	switch {
+	case q.answer != pending || q.used > 0 || !q.overdue(q.session.last) || q.session.view().hidden[stateChanged]:
+		return q.answer, q.silent
+	case q.acceptsLate:
+		return accepted, true
+	default:
+		return refused, true
 	}
 }
 
@@ -225,7 +286,7 @@ func (q *question) refusedBy(now time.Time) bool {
 	if q.answer == refused {
 		return true
 	}
-	return q.answer == pending && !q.followed && q.timed && !q.acceptsLate && !now.Before(q.deadline)
+	return q.answer == pending && !q.followed && !q.acceptsLate && q.overdue(now)
 }
 
 // follow notes that work went on behind the clarifications that are open: that, too,
@@ -238,6 +299,30 @@ func (s *judged) follow() {
 	}
 }
 
+// failed notes that a tool has failed behind questions that are over: some producers tell
+// the end of a question by that alone.
+func (s *judged) failed(f *facts) {
+	if len(s.questions) == 0 || !f.is(string(aaep.ToolError), "status") && !f.is(string(aaep.ToolTimeout), "status") {
+		return
+	}
+	for _, q := range s.questions {
+		over := q.answer != pending || q.overdue(s.last)
+		if over && (q.callID == "" || len(f.callID) == 0 || q.callID == string(f.callID)) {
+			q.failed = true
+		}
+	}
+}
+
+// silence notes that no state.changed has told how a question ended. Where a tool has
+// failed behind it, it weighs less.
+func (q *question) silence(r *report, path, spec, message string, rules ...string) {
+	if q.failed {
+		r.warn(path, spec, message, rules...)
+		return
+	}
+	r.error(path, spec, message, rules...)
+}
+
 // untold judges what session.completed leaves unsaid of its questions.
 func (s *judged) untold(r *report) {
 	if s.view().hidden[stateChanged] {
@@ -247,13 +332,15 @@ func (s *judged) untold(r *report) {
 		switch {
 		case q.followed:
 		case !q.confirmation && !q.told:
-			r.error("/type", "§9.4.1", fmt.Sprintf("the clarification %s (message %d) has no end, expected an event that tells it", q.name, q.at), "SEQ-30", "CLA-14")
+			q.silence(r, "/type", "§9.4.1", fmt.Sprintf("the clarification %s (message %d) has no end, expected an event that tells it", q.name, q.at), "SEQ-30", "CLA-14")
 		case !q.confirmation:
 		case q.answer == accepted && !s.view().hidden[toolInvoked]:
 			r.error("/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was accepted, expected a tool.invoked for its action", q.name, q.at), "SEQ-24")
 		case q.told || q.answer == accepted:
 		case q.refusedBy(s.last):
-			r.error("/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was refused, expected a state.changed that says so", q.name, q.at), "SEQ-25", "SEQ-30")
+			q.silence(r, "/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was refused, expected a state.changed that says so", q.name, q.at), "SEQ-25", "SEQ-30")
+		case q.answer == changed:
+			q.silence(r, "/type", "§9.4.1", fmt.Sprintf("the answer to question %s (message %d) changed its action, expected an event that says how it ended", q.name, q.at), "SEQ-30")
 		case q.answer == pending:
 			r.error("/type", "§9.4.1", fmt.Sprintf("the question %s (message %d) is still open, expected an event that says how it ended", q.name, q.at), "SEQ-30")
 		}

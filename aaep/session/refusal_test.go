@@ -77,6 +77,23 @@ func TestRefusals(t *testing.T) {
 			p.move("awaiting_input")
 			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
 		}, invoke("call_2", true), session.CodeNoConsent, "SEQ-22"},
+		{"irreversible on a consent to what can be undone", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			c := confirmation("call_1")
+			c.Irreversible, c.RiskLevel = false, aaep.RiskMedium
+			asked, err := p.session.Confirm(p.now, p.rand, c)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.settle(asked.Payload.(aaep.AwaitingConfirmation).ReplyToken, aaep.ResolutionAccepted)
+			p.move("calling_tool")
+		}, invoke("call_1", true), session.CodeNoConsent, "SEQ-22"},
+		{"call before its accept is told", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
+		}, invoke("call_1", true), session.CodeQuestionOpen, "SEQ-22"},
 		{"granted without a question", (*producer).start, func(p *producer) error { return p.session.Granted("call_1") }, session.CodeNoQuestion, "SEQ-22"},
 		{"granted after a refusal", func(p *producer) {
 			p.start()

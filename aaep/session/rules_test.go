@@ -16,13 +16,16 @@ const (
 
 // question is a linked confirmation in the right place; call is an invocation on it.
 const (
-	open     = "started\nstate from_state=idle to_state=thinking\n"
-	question = "state from_state=thinking to_state=awaiting_input\nconfirmation extra_context.tool=delete extra_context.tool_call_id=call_1\n"
-	yes      = "state from_state=awaiting_input to_state=deciding extensions.earshot.resolution=accepted\n"
-	no       = "state from_state=awaiting_input to_state=deciding extensions.earshot.resolution=rejected\n"
-	call     = "state from_state=deciding to_state=calling_tool\ninvoked tool=delete tool_call_id=call_1 irreversible=true risk_level=high\ndone tool=delete tool_call_id=call_1\n"
-	loose    = "state from_state=thinking to_state=awaiting_input\nconfirmation\n" // names no call
-	closing  = "completed\n"
+	open      = "started\nstate from_state=idle to_state=thinking\n"
+	question  = "state from_state=thinking to_state=awaiting_input\nconfirmation extra_context.tool=delete extra_context.tool_call_id=call_1\n"
+	yes       = "state from_state=awaiting_input to_state=deciding extensions.earshot.resolution=accepted\n"
+	no        = "state from_state=awaiting_input to_state=deciding extensions.earshot.resolution=rejected\n"
+	call      = "state from_state=deciding to_state=calling_tool\ninvoked tool=delete tool_call_id=call_1 irreversible=true risk_level=high\ndone tool=delete tool_call_id=call_1\n"
+	loose     = "state from_state=thinking to_state=awaiting_input\nconfirmation\n" // names no call
+	looseMild = "state from_state=thinking to_state=awaiting_input\nconfirmation irreversible=false\nconfirmation action=Other. reply_token=rpl_2 irreversible=false\n"
+	early     = open + "invoked tool=delete tool_call_id=call_1\n" // before anybody is asked, as some producers do
+	failing   = "done tool=delete tool_call_id=call_1 status=error error_message=No.\n"
+	closing   = "completed\n"
 )
 
 // ruleCases holds for each sequence rule streams that keep it and streams that break
@@ -102,15 +105,22 @@ var ruleCases = []struct {
 	{"SEQ-23", asError, []string{
 		open + loose + "confirmation reply_token=rpl_2\naccept\naccept reply_token=rpl_2\ninvoked irreversible=true\ndone\ninvoked irreversible=true\ndone\n" + closing,
 		open + loose + "accept\ninvoked irreversible=true\ndone\nstate from_state=calling_tool to_state=awaiting_input\nconfirmation reply_token=rpl_2\naccept reply_token=rpl_2\ninvoked irreversible=true\ndone\n" + closing,
-	}, []string{open + loose + "accept\ninvoked irreversible=true\ndone\ninvoked irreversible=true\ndone\n" + closing}},
+	}, []string{
+		open + loose + "accept\ninvoked irreversible=true\ndone\ninvoked irreversible=true\ndone\n" + closing,
+		open + loose + "invoked irreversible=true\ndone\ninvoked irreversible=true at=900\ndone at=901\ncompleted at=902",
+	}},
 	{"SEQ-24", asError, []string{
 		open + question + yes + call + closing,
 		open + question + yes + "cancelled",
 		open + question + "accept modified_action.x=1\nstate from_state=awaiting_input to_state=deciding extensions.earshot.resolution=rejected\n" + closing, // CONF-38
 		open + question + "accept modified_action.x=1\nstate from_state=awaiting_input to_state=deciding\n" + closing,
 		open + question + yes + "state from_state=deciding to_state=thinking extensions.earshot.resolution=stopped\n" + closing,
+		open + looseMild + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked\ndone\n" + closing, // each its own
+		open + strings.Replace(looseMild, "irreversible=false", "irreversible=true", 1) + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked irreversible=true\ndone\n" + closing,
+		open + strings.Replace(looseMild, "reply_token=rpl_2 irreversible=false", "reply_token=rpl_2 irreversible=true", 1) + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked irreversible=true\ndone\n" + closing,
 	}, []string{
 		open + question + yes + closing,
+		open + looseMild + "accept\naccept reply_token=rpl_2\ninvoked\ndone\n" + closing,
 		open + question + "state from_state=awaiting_input to_state=calling_tool\n" + closing,
 		open + question + "accept\nstate from_state=awaiting_input to_state=deciding\n" + closing,
 	}},
@@ -126,7 +136,28 @@ var ruleCases = []struct {
 	}},
 	{"SEQ-26", asWarning, nil, []string{open + "state from_state=thinking to_state=awaiting_input\nconfirmation irreversible=false extra_context.tool_call_id=call_1\n" + no + "invoked tool_call_id=call_1\ndone tool_call_id=call_1\n" + closing}},
 	{"SEQ-29", asWarning, []string{open + question + no + closing}, []string{open + "confirmation\nstate from_state=awaiting_input to_state=thinking\n" + closing}},
-	{"SEQ-30", asError, []string{open + question + no + closing}, []string{open + question + closing}},
+	{"SEQ-30", asError, []string{
+		open + question + no + closing,
+		early + question + "reject\n" + failing + closing, // a tool that failed behind it tells it after a fashion
+		early + loose + "reject\n" + failing + closing,
+		early + loose + "reject\n" + strings.ReplaceAll(failing, "error ", "timeout ") + closing,
+		early + "clarification\nclarify\n" + failing + closing,
+		early + question + "progress at=900\n" + strings.ReplaceAll(failing, "done", "done at=901") + "completed at=902",
+	}, []string{
+		open + question + closing,
+		early + question + "reject\n" + strings.ReplaceAll(failing, "status=error", "status=success") + closing,
+		early + strings.ReplaceAll(question, "call_1", "call_2") + "reject\n" + failing + closing, // another call
+		early + question + failing + "reject\n" + closing,                                         // before the reply
+		early + question + failing + closing,                                                      // no reply at all
+		early + "clarification\n" + failing + closing,
+		open + question + "accept modified_action.x=1\n" + closing,
+	}},
+	{"SEQ-30", asWarning, []string{early + question + no + failing + closing}, []string{
+		early + question + "reject\n" + failing + closing,
+		early + question + "reject\n" + failing,
+		early + question + "accept modified_action.x=1\n" + failing + closing,
+		early + "clarification\nclarify\n" + failing + closing,
+	}},
 	{"SEQ-31", asError, []string{"started\nchunk output_id=out_1\nchunk output_id=out_1 position=5 complete=true\ncompleted"}, []string{
 		"started\nchunk output_id=out_1\ncompleted", "started\nchunk output_id=out_1",
 		"started\nchunk output_id=out_1 complete=true\nchunk output_id=out_1 position=5 complete=true\ncompleted",
@@ -136,15 +167,14 @@ var ruleCases = []struct {
 	{"SEQ-34", asError, []string{
 		"started\nchunk chunk=añ👍\nchunk position=3\nchunk chunk= position=8 complete=true\ncompleted",
 		"started\nchunk output_id=out_1\nchunk output_id=out_2\nchunk output_id=out_1 position=5 complete=true\nchunk output_id=out_2 position=5 complete=true\ncompleted",
+	}, []string{
 		"started\nchunk chunk=añ👍\nchunk position=4\nchunk chunk= position=9 complete=true\ncompleted", // UTF-16 throughout (C-33)
 		"started\nchunk chunk=añ👍\nchunk position=7\nchunk chunk= position=12 complete=true\ncompleted",
-	}, []string{
 		"started\nchunk position=1 complete=true\ncompleted",
 		"started\nchunk\nchunk position=4 complete=true\ncompleted",
 		"started\nchunk\nchunk position=6 complete=true\ncompleted",
 		"started\nchunk chunk=añ👍\nchunk position=4\nchunk chunk= position=8 complete=true\ncompleted", // first one unit, then another
 	}},
-	{"SEQ-34", asInfo, nil, []string{"started\nchunk chunk=añ👍\nchunk position=7 complete=true\ncompleted"}},
 	{"SEQ-35", asError, []string{"started\nchunk\nchunk chunk= position=5 complete=true\ncompleted"}, []string{"started\nchunk\nchunk position=5\nchunk position=3 complete=true\ncompleted"}},
 	{"SEQ-36", asError, []string{"started\ninvoked\nchunk\ndone status=timeout error_message=late\nchunk chunk= position=5 complete=true\nerrored"}, []string{"started\ninvoked\nerrored", "started\nchunk\ncancelled"}},
 	{"SEQ-38", asError, []string{open + question + "cancelled"}, nil},

@@ -105,7 +105,8 @@ func (s *Session) Move(now time.Time, rand io.Reader, to string, p aaep.StateCha
 
 // ToolInvoked builds agent.tool.invoked, in the state calling_tool or while a question
 // is open. The call needs an id that was never used, and an accept (see
-// [Session.Granted]) when it is irreversible.
+// [Session.Granted]) when it is irreversible: of a question that said so. An accept has
+// to be told, by [Session.Move], before its call.
 func (s *Session) ToolInvoked(now time.Time, rand io.Reader, p aaep.ToolInvoked) (aaep.Event, error) {
 	if err := s.open(); err != nil {
 		return aaep.Event{}, err
@@ -117,8 +118,8 @@ func (s *Session) ToolInvoked(now time.Time, rand io.Reader, p aaep.ToolInvoked)
 		return aaep.Event{}, refuse(CodeBadCall, "SEQ-15", fmt.Sprintf("the call %s was invoked before; every invocation needs its own id", p.ToolCallID))
 	}
 	grant := s.state.grant(func(g Grant) bool { return g.CallID == p.ToolCallID })
-	if p.Irreversible && grant < 0 {
-		return aaep.Event{}, refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible and nobody accepted it; ask first", p.ToolCallID))
+	if err := s.allowed(p, grant); err != nil {
+		return aaep.Event{}, err
 	}
 	if err := s.in(aaep.StateCallingTool, "SEQ-21"); err != nil {
 		return aaep.Event{}, err
@@ -131,6 +132,21 @@ func (s *Session) ToolInvoked(now time.Time, rand io.Reader, p aaep.ToolInvoked)
 	d.state.Invocations++
 	d.build(p)
 	return d.one()
+}
+
+// allowed refuses a call that the accept of its question, if there is one, does not cover.
+func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
+	switch {
+	case grant < 0 && p.Irreversible:
+		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible and nobody accepted it; ask first", p.ToolCallID))
+	case grant < 0:
+		return nil
+	case p.Irreversible && s.state.Granted[grant].Reversible:
+		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible, and its question said that it can be undone; ask with irreversible=true", p.ToolCallID))
+	case s.state.Settled != nil && s.state.Settled.Token == s.state.Granted[grant].Token:
+		return refuse(CodeQuestionOpen, "SEQ-22", fmt.Sprintf("the accept of the call %s is not told yet; call Move first", p.ToolCallID))
+	}
+	return nil
 }
 
 // ToolCompleted builds agent.tool.completed for an open call. An empty Tool is filled

@@ -52,8 +52,9 @@ type Call struct {
 
 // Grant is an accept that waits for its invocation.
 type Grant struct {
-	CallID string `json:"call_id"`
-	Token  string `json:"token"`
+	CallID     string `json:"call_id"`
+	Token      string `json:"token"`
+	Reversible bool   `json:"reversible,omitempty"` // what was accepted can be undone, as the question said
 }
 
 // Question is an open confirmation or clarification.
@@ -61,6 +62,7 @@ type Question struct {
 	Token        string `json:"token"`
 	Confirmation bool   `json:"confirmation"`
 	CallID       string `json:"call_id,omitempty"`
+	Reversible   bool   `json:"reversible,omitempty"` // a confirmation said that its action can be undone
 }
 
 // Settlement is how a question ended.

@@ -21,6 +21,13 @@ type Stream struct {
 	// Reordering says that the transport can change the order, so that every event must
 	// carry a sequence_number (SEQ-43). The stream is given in the order of the numbers.
 	Reordering bool
+	// CutShort says that the stream is a recording that may end before its sessions do:
+	// what they leave open at its end is no finding.
+	CutShort bool
+	// Mode says for whom is judged, as for single messages: with [aaep.ModeConsumer] an
+	// error is only what a listener cannot safely act on, and all else that breaks a duty
+	// is a warning; with [aaep.ModeEnvelope] only the order of the envelopes is judged.
+	Mode aaep.Mode
 }
 
 // kind is the type of an event as a small number.
@@ -103,6 +110,7 @@ type view struct {
 
 	hidden  [kinds]bool // kept back by the terms, unless critical
 	implied stateSet    // states that events which are kept back may have implied
+	paced   bool        // what is not critical may come later than it was made
 }
 
 func newView(s Stream) view {
@@ -116,6 +124,7 @@ func newView(s Stream) view {
 			v.implied |= implies(k)
 		}
 	}
+	v.paced = s.Terms.MaxEventsPerSecond > 0 || s.Terms.CognitiveLoad == aaep.LoadLow
 	observes, _ := aaep.Read(s.Terms.Extensions[aaep.PrefixEarshot]).Flag("observe_questions")
 	v.hidden[confirmation] = !observes && !said(s.Terms.SupportsConfirmationReply)
 	v.hidden[clarification] = !observes && !said(s.Terms.SupportsClarificationReply)

@@ -56,7 +56,9 @@ func message(t failer, n int, words []string) map[string]any {
 		delete(given, "at")
 	}
 	m := template(t, words[0])
-	m["timestamp"] = aaep.FormatTime(day.Add(time.Duration(seconds) * time.Second))
+	if words[0] != "accepted" {
+		m["timestamp"] = aaep.FormatTime(day.Add(time.Duration(seconds) * time.Second))
+	}
 	if _, event := m["producer"]; event {
 		m["event_id"] = "evt_" + strconv.Itoa(n)
 	}
@@ -117,6 +119,8 @@ func template(t failer, name string) map[string]any {
 		"reject":  `{"type":"confirmation.reply","reply_token":"rpl_1","decision":"reject","subscription_id":"sub_1"}`,
 		"clarify": `{"type":"clarification.reply","reply_token":"rpl_1","response":"leave","subscription_id":"sub_1"}`,
 		"extend":  `{"type":"earshot:question.extend","reply_token":"rpl_1","subscription_id":"sub_1"}`,
+
+		"accepted": `{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0","producer":{"agent_id":"tidy"},"honored_capabilities":{}}`,
 	}
 	payloads := map[string]string{
 		"started":       `"type":"aaep:agent.session.started"`,

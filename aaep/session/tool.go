@@ -20,13 +20,15 @@ func (e *Emitter) Tool(p aaep.ToolInvoked) (*Tool, error) {
 	if err := e.session.open(); err != nil {
 		return nil, err
 	}
-	granted := e.session.state.grant(func(g Grant) bool { return g.CallID == p.ToolCallID }) >= 0
-	switch {
-	case granted:
-	case p.Irreversible: // before any move is told
+	grant := e.session.state.grant(func(g Grant) bool { return g.CallID == p.ToolCallID })
+	switch { // before any move is told
+	case grant < 0 && p.Irreversible:
 		return nil, refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the tool %s is irreversible and nobody accepted the call; ask with Confirm first", p.Tool))
-	case p.RiskLevel == aaep.RiskHigh:
+	case grant < 0 && p.RiskLevel == aaep.RiskHigh:
 		return nil, refuse(CodeNoConsent, "CONF-02", fmt.Sprintf("the call of %s is of high risk and nobody accepted it; ask with Confirm first", p.Tool))
+	}
+	if err := e.session.allowed(p, grant); err != nil {
+		return nil, err
 	}
 	if p.ToolCallID == "" {
 		id, err := aaep.NewID(aaep.PrefixCall, e.options.Now(), e.options.Rand)
