@@ -124,6 +124,7 @@ func FuzzArgument(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	f.Cleanup(s.Close)
 	f.Fuzz(func(t *testing.T, value string) {
 		args, err := json.Marshal(map[string]string{"a": value})
 		if err != nil {
@@ -151,7 +152,7 @@ func TestLoadRefuses(t *testing.T) {
 	if err := chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
+	bin := ownFolder(t)
 	named := func(name string) string {
 		t.Helper()
 		path := filepath.Join(bin, name)
@@ -182,7 +183,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"program by dots", with(func(p *parts) { p.program = "/usr/bin/../bin/env" }), "operations[0].program"},
 		{"no program", with(func(p *parts) { p.program = "/nowhere/ls" }), "operations[0].program"},
 		{"a folder", with(func(p *parts) { p.program = "/usr" }), "operations[0].program"},
-		{"program of everybody", with(func(p *parts) { p.program = open }), "anybody may change"},
+		{"program of everybody", with(func(p *parts) { p.program = open }), "everybody can change the program"},
 		{"place within a word", with(func(p *parts) { p.argv = `["--file={a}"]` }), "line 8: command.operations[0].argv[0]"},
 		{"unknown place", with(func(p *parts) { p.argv = `["{z}"]` }), "no property z"},
 		{"unused property", with(func(p *parts) { p.argv = `[]` }), "no place takes it"},
@@ -267,6 +268,14 @@ func TestDigest(t *testing.T) {
 			t.Fatal(err)
 		}
 		return d
+	}
+	rewritten := script(t, "true")
+	before := digest(parts{program: rewritten, argv: base.argv, parameters: base.parameters})
+	if err := writeScript(rewritten, "false"); err != nil {
+		t.Fatal(err)
+	}
+	if digest(parts{program: rewritten, argv: base.argv, parameters: base.parameters}) == before {
+		t.Error("a program of other content has the same digest")
 	}
 	seen := []string{digest(base)}
 	if again := digest(base); again != seen[0] {

@@ -36,6 +36,8 @@ type operation struct {
 	Limits      limits            `yaml:"limits"`
 	Output      string            `yaml:"output"`
 	Exit        map[int]exit      `yaml:"exit"`
+
+	settings.Words `yaml:",inline"`
 }
 
 // limits of a section, or of one operation; what is 0 is taken from the section, or is

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -28,7 +29,7 @@ func (p *program) checkFolder(fault faultAt) error {
 	}
 	info, err := os.Stat(fixed)
 	if err != nil {
-		return fault(err.Error(), "a folder that is there", name)
+		return fault(cause.Of(err), "a folder that is there", name)
 	}
 	if !info.IsDir() {
 		return fault(fixed+" is no folder", "a folder", name)
@@ -44,7 +45,7 @@ func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 	}
 	root, err := os.OpenRoot(p.Within)
 	if err != nil {
-		return nil, refuse(utp.CodeUpstreamUnavailable, "the folder %s cannot be opened: %v", p.Within, err)
+		return nil, refuse(utp.CodeUpstreamUnavailable, "the folder %s cannot be opened: %s", p.Within, cause.Of(err))
 	}
 	defer func() { _ = root.Close() }()
 	name, err := wordOf(args[placeForm.FindStringSubmatch(p.Folder)[1]])
@@ -60,7 +61,7 @@ func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 func openFolder(open func() (*os.File, error)) (*os.File, error) {
 	folder, err := open()
 	if err != nil {
-		return nil, refuse(utp.CodeNotFound, "the folder cannot be opened: %v", err)
+		return nil, refuse(utp.CodeNotFound, "the folder cannot be opened: %s", cause.Of(err))
 	}
 	info, err := folder.Stat()
 	if err == nil && !info.IsDir() {

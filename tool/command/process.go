@@ -20,7 +20,8 @@ const firstFD = 3
 
 // job is one run of a program.
 type job struct {
-	path    string
+	path    string // of the private copy
+	name    string // of the program, as it is configured
 	argv    []string
 	env     []string
 	folder  *os.File
@@ -110,7 +111,7 @@ func drain(streams *sync.WaitGroup, pipes *pipes) {
 // whoever else holds them.
 func (j job) command() (*exec.Cmd, *pipes, error) {
 	p := &pipes{}
-	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.path}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: attributes()}
+	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.name}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: attributes()}
 	var stdout, stderr *os.File
 	err := errors.Join(p.out(&p.stdout, &stdout), p.out(&p.stderr, &stderr))
 	cmd.Stdout, cmd.Stderr = stdout, stderr

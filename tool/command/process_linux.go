@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -27,4 +28,17 @@ func wait(cmd *exec.Cmd, last func()) {
 	}
 	last()
 	_ = cmd.Wait() // the state says how it ended
+}
+
+// privileged reports whether a program is run with rights of its own: those of its owner, of its group, or capabilities.
+func privileged(file *os.File) (bool, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return false, err //nolint:wrapcheck // the caller names the program
+	}
+	size, err := unix.Fgetxattr(int(file.Fd()), "security.capability", nil)
+	if err != nil {
+		size = 0 // there are none, or the file system keeps none
+	}
+	return size > 0 || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0, nil
 }

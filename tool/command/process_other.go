@@ -3,6 +3,7 @@
 package command
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -19,4 +20,13 @@ func folderOf(folder *os.File) string { return folder.Name() }
 func wait(cmd *exec.Cmd, last func()) {
 	_ = cmd.Wait() // the state says how it ended
 	last()
+}
+
+// privileged reports whether a program is run with rights of its own: those of its owner or of its group.
+func privileged(file *os.File) (bool, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return false, err //nolint:wrapcheck // the caller names the program
+	}
+	return info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0, nil
 }

@@ -2,14 +2,17 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -28,9 +31,12 @@ type Result struct {
 	Signal      string `json:"signal,omitzero"` // that ended it
 }
 
-// callVariable names the call for the program, as a key by which it may recognise a
-// repetition.
-const callVariable = "EARSHOT_CALL"
+const (
+	// callVariable names the call for the program, as a key by which it may recognise a repetition.
+	callVariable = "EARSHOT_CALL"
+	// programVariable is the program's path as it is configured: a private copy of it runs.
+	programVariable = "EARSHOT_PROGRAM"
+)
 
 // run is the tool.
 func (p *program) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
@@ -47,7 +53,7 @@ func (p *program) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	}
 	e, err := j.run(ctx, r)
 	if err != nil {
-		return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "%s did not start: %s", p.Program, r.Text([]byte(err.Error())))
+		return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "%s did not start: %s", p.Program, r.Text([]byte(notStarted(err))))
 	}
 	return p.told(e, r)
 }
@@ -66,7 +72,7 @@ func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 	if err != nil {
 		return job{}, nil, refuse(utp.CodeBadRequest, "%v", err)
 	}
-	j := job{path: p.Program, argv: argv, limits: p.limits}
+	j := job{name: p.Program, argv: argv, limits: p.limits}
 	if raw, given := args[p.stdin]; given && p.stdin != "" {
 		if j.stdin, err = inputOf(raw); err != nil {
 			return job{}, nil, refuse(utp.CodeBadRequest, "the argument %s %v", p.stdin, err)
@@ -86,8 +92,42 @@ func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 			j.secrets = append(j.secrets, secrets[use.Name])
 		}
 	}
-	j.folder, err = p.open(args)
-	return j, settings.NewRedactor(secrets), err
+	if j.folder, err = p.open(args); err != nil {
+		return job{}, nil, err
+	}
+	if j.path, err = p.copies.ready(p.binding); err != nil {
+		_ = j.folder.Close()
+		return job{}, nil, p.unready(err)
+	}
+	return j, settings.NewRedactor(secrets), nil
+}
+
+// unready says why a program is not run.
+func (p *program) unready(err error) error {
+	const advice = "Nothing was run. Look at the program, start its service again, and review the tool: `earshot tools review "
+	if errors.Is(err, errChanged) {
+		return refuse(utp.CodeChangedSinceReview, "%s changed since review. "+advice+p.Tool+"`", p.Program)
+	}
+	if wrong, is := errors.AsType[*placeError](err); is {
+		return refuse(utp.CodeChangedSinceReview, "%s changed since review: %s. "+advice+p.Tool+"`", p.Program, wrong.Error())
+	}
+	return refuse(utp.CodeUpstreamUnavailable, "%s was not run: no private copy of it can be made: %s", p.Program, cause.Of(err))
+}
+
+// notStarted is what the system says of a program that it does not start.
+func notStarted(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return "the interpreter that its first line names is not there, or a library that it needs"
+	case errors.Is(err, syscall.EACCES):
+		return "the system lets no program run from the folder of its private copy; name another one with TMPDIR or --data"
+	case errors.Is(err, syscall.ENOEXEC):
+		return "it is no program for this machine, and no script whose first line names an interpreter"
+	case errors.Is(err, syscall.E2BIG):
+		return "its arguments and variables together are longer than the system takes"
+	default:
+		return cause.Of(err)
+	}
 }
 
 // strange is an argument that the template knows nothing of.
@@ -128,7 +168,7 @@ func (p *program) environment(call string, secrets map[string]string) []string {
 			all[use.Env] = secrets[use.Name]
 		}
 	}
-	all[callVariable] = call
+	all[callVariable], all[programVariable] = call, p.Program
 	env := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		env = append(env, name+"="+all[name])

@@ -148,7 +148,7 @@ func TestEnvironment(t *testing.T) {
 		program: "/usr/bin/env", section: "environment: {A: '1', B: '1'}\nsecrets: {key: {env: KEY}}",
 		more: "environment: {B: '$A'}\ninherit: [HOME, ABSENT]\nsecrets: [{name: key, env: PRINTER_KEY}]",
 	}, env), `{}`)
-	want := "A=1\nB=$A\nEARSHOT_CALL=tc_1\nHOME=/home/anna\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPRINTER_KEY=[secret key]\n"
+	want := "A=1\nB=$A\nEARSHOT_CALL=tc_1\nEARSHOT_PROGRAM=/usr/bin/env\nHOME=/home/anna\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPRINTER_KEY=[secret key]\n"
 	if got.text != want {
 		t.Errorf("the environment is\n%s, want\n%s", got.text, want)
 	}

@@ -20,11 +20,24 @@ import (
 // script writes a program of a few lines of shell.
 func script(t *testing.T, lines string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
+	path := filepath.Join(ownFolder(t), "program")
 	if err := writeScript(path, lines); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// ownFolder is a folder that only its owner can change, whatever the umask is.
+func ownFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // parts are the lines of an operation that differ from the usual one.
@@ -60,7 +73,10 @@ func indent(text string, by int) string {
 	return out.String()
 }
 
-func load(text string, env map[string]string) (*command.Service, error) {
+func load(text string, env map[string]string) (*command.Service, error) { return loadAt(text, env, "") }
+
+// loadAt keeps the private copies in a folder.
+func loadAt(text string, env map[string]string, private string) (*command.Service, error) {
 	root, err := settings.Parse([]byte(text))
 	if err != nil {
 		return nil, err
@@ -69,7 +85,7 @@ func load(text string, env map[string]string) (*command.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return command.Load(section, command.Options{LookupEnv: func(name string) (string, bool) {
+	return command.Load(section, command.Options{Private: private, LookupEnv: func(name string) (string, bool) {
 		value, set := env[name]
 		return value, set
 	}})
@@ -77,10 +93,16 @@ func load(text string, env map[string]string) (*command.Service, error) {
 
 func service(t *testing.T, p parts, env map[string]string) tool.Tool {
 	t.Helper()
-	s, err := load(p.file(), env)
+	return serviceAt(t, p, env, filepath.Join(ownFolder(t), "private"))
+}
+
+func serviceAt(t *testing.T, p parts, env map[string]string, private string) tool.Tool {
+	t.Helper()
+	s, err := loadAt(p.file(), env, private)
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, p.file())
 	}
+	t.Cleanup(s.Close)
 	return s.Tools()[0]
 }
 

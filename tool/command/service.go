@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,12 +20,16 @@ import (
 type Options struct {
 	// LookupEnv is where inherited variables and secrets come from; required.
 	LookupEnv func(string) (string, bool)
+	// Private is the folder in which the private copies of programs are kept, in a folder of their own; it is made (0700) when the
+	// first is needed. Programs must be allowed to run from there. Default: the system's folder for temporary files.
+	Private string
 }
 
 // Service is a checked section: programs as tools of one target.
 type Service struct {
 	target     string
 	operations []*program
+	copies     *copies
 }
 
 // program is one operation, ready to be run.
@@ -32,6 +37,8 @@ type program struct {
 	operation
 
 	definition utp.Definition
+	binding    *binding
+	copies     *copies
 	template   template
 	stdin      string // the property that the program reads; "" gives it nothing
 	limits     limits
@@ -55,10 +62,13 @@ func Load(in settings.Section, o Options) (*Service, error) {
 	if err := c.Secrets.Check(in, "secrets"); err != nil {
 		return nil, err
 	}
-	s := &Service{target: c.Target}
+	if o.Private == "" {
+		o.Private = os.TempDir()
+	}
+	s := &Service{target: c.Target, copies: &copies{parent: o.Private}}
 	seen := map[string]bool{}
 	for i, op := range c.Operations {
-		p := &program{operation: op, limits: op.Limits.over(c.Limits), secrets: c.Secrets, shared: c.Environment, o: o}
+		p := &program{operation: op, limits: op.Limits.over(c.Limits), secrets: c.Secrets, shared: c.Environment, copies: s.copies, o: o}
 		fault := func(found, expected string, path ...any) error {
 			return in.Fault(append([]any{"operations", i}, path...), found, expected, "")
 		}
@@ -70,9 +80,13 @@ func Load(in settings.Section, o Options) (*Service, error) {
 			return nil, err
 		}
 		s.operations = append(s.operations, p)
+		s.copies.programs = append(s.copies.programs, p.binding)
 	}
 	return s, nil
 }
+
+// Close removes the private copies of the programs, once no call is under way.
+func (s *Service) Close() { s.copies.close() }
 
 // Target is the name of the service.
 func (s *Service) Target() string { return s.target }
@@ -121,6 +135,7 @@ func (p *program) check(target string, fault faultAt) error {
 	}
 	p.definition, err = settings.Offer{
 		Target: target, Tool: p.Tool, Description: p.Description, Class: p.Class, Risk: p.Risk, Parameters: schema, Meaning: p.meaning(),
+		Program: &settings.Program{Path: p.Program, SHA256: p.binding.content()}, Words: p.Words,
 	}.Definition()
 	if err != nil {
 		return fault(err.Error(), "", "tool")
@@ -149,20 +164,18 @@ func (p *program) exits() map[string]exit {
 	return out
 }
 
-// checkProgram demands a program that only its owner can change, and keeps shells from
+// checkProgram demands a program that only its owner or root can change, binds the operation to its bytes, and keeps shells from
 // being given a text of an agent's.
 func (p *program) checkProgram(fault faultAt) error {
 	if !filepath.IsAbs(p.Program) || filepath.Clean(p.Program) != p.Program {
 		return fault(fmt.Sprintf("it is %q", p.Program), "the full path of a program, such as /usr/bin/lp", "program")
 	}
-	info, err := os.Stat(p.Program)
-	switch {
-	case err != nil:
-		return fault(err.Error(), "a program that is there", "program")
-	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
-		return fault(p.Program+" is no program", "a file that can be run", "program")
-	case info.Mode().Perm()&0o002 != 0:
-		return fault("anybody may change "+p.Program, "a program that only its owner may change", "program")
+	var err error
+	if p.binding, err = bind(p.Program); err != nil {
+		if wrong, is := errors.AsType[*placeError](err); is {
+			return fault(wrong.found, wrong.expected, "program")
+		}
+		return fault(err.Error(), "", "program")
 	}
 	return p.checkShell(fault)
 }

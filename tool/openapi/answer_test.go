@@ -296,6 +296,9 @@ func TestOnOldConnections(t *testing.T) {
 
 // TestSlow: the time counts from dialling to the last byte.
 func TestSlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out in short mode: it waits for real time limits")
+	}
 	t.Parallel()
 	hold := make(chan struct{})
 	t.Cleanup(func() { close(hold) })

@@ -38,6 +38,8 @@ type operationSettings struct {
 	Body        *bodySettings                `yaml:"body"`
 	Binary      bool                         `yaml:"binary"`
 	Limits      limits                       `yaml:"limits"`
+
+	settings.Words `yaml:",inline"`
 }
 
 // parameterSettings are a parameter of an operation without a document. Its key is the

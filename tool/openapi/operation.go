@@ -29,6 +29,7 @@ type operation struct {
 	body              *body
 	binary            bool
 	limits            limits
+	words             settings.Words
 
 	definition utp.Definition
 	shared     *shared
@@ -214,7 +215,7 @@ func (op *operation) finish(target string, defs map[string]any) error {
 		return fmt.Errorf("its parameters: %w", err)
 	}
 	op.definition, err = settings.Offer{
-		Target: target, Tool: op.tool, Description: op.description, Class: op.class, Risk: op.risk, Parameters: closed, Meaning: op.meaning(),
+		Target: target, Tool: op.tool, Description: op.description, Class: op.class, Risk: op.risk, Parameters: closed, Meaning: op.meaning(), Words: op.words,
 	}.Definition()
 	return err
 }

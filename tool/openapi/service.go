@@ -240,7 +240,7 @@ func (l *loader) operation(i int) (*operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	op.shared, op.limits = l.shared, s.Limits.over(l.c.Limits)
+	op.shared, op.limits, op.words = l.shared, s.Limits.over(l.c.Limits), s.Words
 	if op.tool == "" && s.Operation != "" {
 		op.tool = l.c.Target + "." + s.Operation
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/tool"
 )
 
@@ -30,7 +31,7 @@ func run(args []string, tools []tool.Tool) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	if err := Run(ctx, o, tools...); err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "error: "+err.Error())
+		_, _ = fmt.Fprintln(os.Stderr, "error: "+cause.Of(err))
 		return 1
 	}
 	return 0

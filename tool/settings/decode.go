@@ -81,7 +81,7 @@ func check(node *yaml.Node, t reflect.Type, path []any) error {
 func checkStruct(node *yaml.Node, t reflect.Type, path []any) error {
 	var names []string
 	types := map[string]reflect.Type{}
-	for f := range t.Fields() {
+	for _, f := range reflect.VisibleFields(t) { // with those of a struct that is inline
 		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
 			names = append(names, name)
 			types[name] = f.Type

@@ -16,23 +16,26 @@ func Nearest(word string, known []string) string {
 // dashed makes names of files and of flags alike.
 func dashed(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", "-")) }
 
-// edits counts how many letters have to be added, left out or changed to make b of a.
+// edits counts how many letters have to be added, left out, changed or exchanged with their neighbour to make b of a.
 func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := [][]int{make([]int, len(b)+1)}
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
+	for i := 1; i <= len(a); i++ {
+		row, above := make([]int, len(b)+1), rows[i-1]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := above[j-1]
+			if a[i-1] != b[j-1] {
 				change++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
+			row[j] = min(change, row[j-1]+1, above[j]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], rows[i-2][j-2]+1)
+			}
 		}
+		rows = append(rows, row)
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

@@ -26,6 +26,35 @@ type Offer struct {
 	// digest by its hash: an operator's review of one command is no review of another
 	// under the same name.
 	Meaning any
+	// Program is what is run, where something is; it stands in the definition's options for people to read.
+	Program *Program
+	// Words are what the operation says of itself to people.
+	Words Words
+}
+
+// Program is a program by its content.
+type Program struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"` // in hexadecimal digits
+}
+
+// optionEarshot is our own part of a definition's options.
+const optionEarshot = "earshot"
+
+type earshotOption struct {
+	Meaning string   `json:"meaning"`
+	Program *Program `json:"program,omitzero"`
+}
+
+// ProgramOf is the program that a definition of [Offer.Definition] runs; the zero one where it runs none.
+func ProgramOf(d utp.Definition) Program {
+	var o struct {
+		Earshot earshotOption `json:"earshot"`
+	}
+	if json.Unmarshal(d.Options, &o) != nil || o.Earshot.Program == nil {
+		return Program{}
+	}
+	return *o.Earshot.Program
 }
 
 // Definition is the offer in the form in which it is registered.
@@ -35,11 +64,23 @@ func (o Offer) Definition() (utp.Definition, error) {
 		return utp.Definition{}, fmt.Errorf("the meaning of %s: %w", o.Tool, err)
 	}
 	sum := sha256.Sum256(raw)
-	options := `{"earshot":{"meaning":"` + hex.EncodeToString(sum[:]) + `"}}`
+	var own earshotOption
+	own.Meaning, own.Program = hex.EncodeToString(sum[:]), o.Program
+	members, err := o.Words.options()
+	if err != nil {
+		return utp.Definition{}, fmt.Errorf("the words of %s: %w", o.Tool, err)
+	}
+	if members[optionEarshot], err = json.Marshal(own); err != nil {
+		return utp.Definition{}, fmt.Errorf("the options of %s: %w", o.Tool, err)
+	}
+	options, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return utp.Definition{}, fmt.Errorf("the options of %s: %w", o.Tool, err)
+	}
 	d := utp.Definition{
 		Tool: o.Tool, Description: o.Description, Parameters: o.Parameters,
 		Target:         "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.tool." + o.Target + ".call",
-		AfterExecution: utp.Suspend, Class: o.Class, Risk: o.Risk, Options: jsontext.Value(options),
+		AfterExecution: utp.Suspend, Class: o.Class, Risk: o.Risk, Options: options,
 	}
 	if d.Risk == "" {
 		d.Risk = utp.RiskHigh

@@ -25,12 +25,12 @@ type Section struct {
 func ReadFile(path string, limit int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, err //nolint:wrapcheck // the caller says what cannot be read
 	}
 	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, err //nolint:wrapcheck // the caller says what cannot be read
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
 		return nil, fmt.Errorf("%s should be a file of at most %d bytes", path, limit)

@@ -228,3 +228,17 @@ func TestOffer(t *testing.T) {
 		t.Errorf("a read has the risk %s, %v", d.Risk, err)
 	}
 }
+
+// TestNearest: a letter more, less or another, and two that changed places, are one slip each.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	known := []string{"run", "up", "reply", "tools", "tidy", "list", "with_line"}
+	for word, want := range map[string]string{
+		"rnu": "run", "ru": "run", "runn": "run", "urn": "run", "tidi": "tidy", "tyid": "", "lsit": "list", "toosl": "tools", "rpely": "reply", "with-lnie": "with_line",
+		"RUN": "run", "pu": "up", "xyz": "", "": "", "listen": "list",
+	} {
+		if got := settings.Nearest(word, known); got != want {
+			t.Errorf("%q is taken for %q, want %q", word, got, want)
+		}
+	}
+}
