@@ -4,6 +4,7 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -18,17 +19,20 @@ const Name = "tidy"
 
 // Agent is the agent as a worker runs it.
 func Agent() worker.Agent {
-	return worker.Agent{Name: Name, Plan: func(_ context.Context, raw jsontext.Value) (worker.Planner, error) {
+	return worker.Agent{Name: Name, Plan: func(ctx context.Context, raw jsontext.Value) (worker.Planner, error) {
 		var args Args
 		if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil {
 			return nil, fmt.Errorf("tidy: the turn's arguments: %w", err)
 		}
-		return &plan{planner: New(args)}, nil
+		return &plan{planner: New(args), says: worker.Output(ctx)}, nil
 	}}
 }
 
 // plan is a [Planner] in the worker's hands.
-type plan struct{ planner *Planner }
+type plan struct {
+	planner *Planner
+	says    io.Writer // to people
+}
 
 // Observe implements worker.Planner. The planner says itself which call it waits for.
 func (p *plan) Observe(r worker.Result) error {
@@ -56,6 +60,7 @@ func (p *plan) Next() (worker.Move, error) {
 	if move.Answer != nil {
 		return worker.Move{Answer: answer(*move.Answer)}, nil
 	}
+	_, _ = io.WriteString(p.says, move.Says) // the question says the rest
 	out := worker.Move{}
 	for _, c := range move.Calls {
 		out.Calls = append(out.Calls, worker.Call{
@@ -81,6 +86,8 @@ func answer(a Answer) *worker.Answer {
 		out.Status, out.Code = utp.StatusFailed, utp.CodeDeniedByPolicy
 	case Stale:
 		out.Status, out.Code = utp.StatusFailed, utp.CodeConsentStale
+	case Unwritable:
+		out.Status, out.Code = utp.StatusFailed, utp.CodeAuthFailed
 	case Unknown:
 		out.Status, out.Code = utp.StatusPartial, utp.CodeOutcomeUnknown
 	case Failed:

@@ -6,7 +6,7 @@ type Outcome string
 // The outcomes of a turn.
 const (
 	Nothing   Outcome = "nothing"   // there were no duplicates
-	Done      Outcome = "done"      // every duplicate is gone
+	Done      Outcome = "done"      // every duplicate that can be removed is gone
 	Partly    Outcome = "partly"    // some that were accepted stayed, or their fate is unclear
 	Declined  Outcome = "declined"  // the person said no
 	Expired   Outcome = "expired"   // nobody answered in time, or nobody could
@@ -16,6 +16,8 @@ const (
 	Stopped   Outcome = "stopped"   // on request; the counts say what was done before
 	Failed    Outcome = "failed"    // a call went wrong
 	Unknown   Outcome = "unknown"   // it cannot be told what the removal did
+	// Unwritable: every duplicate lies where this user cannot write, so nobody was asked.
+	Unwritable Outcome = "unwritable"
 )
 
 // Complete reports whether nothing is left to do.
@@ -63,6 +65,7 @@ type Counts struct {
 	Sets           int   `json:"sets"`
 	Duplicates     int   `json:"duplicates"` // without the survivors
 	DuplicateBytes int64 `json:"duplicate_bytes"`
+	Held           int   `json:"held,omitempty"` // of the duplicates, in folders that this user cannot write
 
 	Deleted    int            `json:"deleted"` // or moved to the trash
 	Bytes      int64          `json:"bytes"`   // freed, or moved

@@ -32,6 +32,7 @@ type candidate struct {
 	size  int64
 	sum   [32]byte
 	known bool
+	fixed bool // its folder cannot be written
 }
 
 // add takes in a page. Its paths are copied into one string, so that a page costs one allocation and lets go of its JSON.
@@ -52,7 +53,7 @@ func (c *catalog) add(page []files.File) error {
 	text := all.String()
 	c.entries = slices.Grow(c.entries, len(page))
 	for _, file := range page {
-		c.entries = append(c.entries, candidate{path: text[:len(file.Path)], size: file.Size})
+		c.entries = append(c.entries, candidate{path: text[:len(file.Path)], size: file.Size, fixed: file.Fixed})
 		text = text[len(file.Path):]
 	}
 	return nil
@@ -134,20 +135,38 @@ func (c *catalog) learn(hashes []files.Hash) error {
 	return nil
 }
 
-// sets groups equal files; the first path of each survives. They are ordered by their survivors.
-func (c *catalog) sets() []files.Set {
+// duplicates is what was found: what can be removed, and all that there is.
+type duplicates struct {
+	remove []files.Set
+	held   []string // duplicates in folders that cannot be written
+
+	sets, files int
+	bytes       int64
+}
+
+// duplicates groups equal files; the first path of each survives. They are ordered by their survivors.
+func (c *catalog) duplicates() duplicates {
 	known := slices.DeleteFunc(c.entries, func(entry candidate) bool { return !entry.known })
 	slices.SortStableFunc(known, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), bytes.Compare(a.sum[:], b.sum[:]), strings.Compare(a.path, b.path))
 	})
-	var sets []files.Set
+	var found duplicates
 	for run := range runs(known, func(a, b candidate) bool { return a.size == b.size && a.sum == b.sum }) {
 		set := files.Set{SHA256: hex.EncodeToString(run[0].sum[:]), Size: run[0].size, Keep: run[0].path}
 		for _, entry := range run[1:] {
-			set.Delete = append(set.Delete, entry.path)
+			if entry.fixed {
+				found.held = append(found.held, entry.path)
+			} else {
+				set.Delete = append(set.Delete, entry.path)
+			}
 		}
-		sets = append(sets, set)
+		found.sets++
+		found.files += len(run) - 1
+		found.bytes += int64(len(run)-1) * set.Size
+		if len(set.Delete) > 0 {
+			found.remove = append(found.remove, set)
+		}
 	}
-	slices.SortFunc(sets, func(a, b files.Set) int { return strings.Compare(a.Keep, b.Keep) })
-	return sets
+	slices.SortFunc(found.remove, func(a, b files.Set) int { return strings.Compare(a.Keep, b.Keep) })
+	return found
 }

@@ -134,10 +134,10 @@ func (w *world) carry(call tidy.Call) tidy.Result {
 		return resultOf(w.t, got, err)
 	case files.DeleteArgs:
 		if call.Tool == tidy.ToolTrash {
-			got, err := w.service.Trash(ctx, args, files.CallOptions{Call: "tc_1"})
+			got, err := w.service.Trash(ctx, args, files.CallOptions{Call: "tc_" + call.Key})
 			return resultOf(w.t, got, err)
 		}
-		got, err := w.service.Delete(ctx, args, files.CallOptions{Call: "tc_1"})
+		got, err := w.service.Delete(ctx, args, files.CallOptions{Call: "tc_" + call.Key})
 		return resultOf(w.t, got, err)
 	default:
 		w.t.Fatalf("call %s has arguments of type %T", call.Key, args)

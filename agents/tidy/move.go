@@ -1,6 +1,9 @@
 package tidy
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"path/filepath"
+)
 
 // The tools that a planner calls.
 const (
@@ -18,15 +21,34 @@ type Args struct {
 	Trash bool `json:"trash,omitempty"`
 }
 
+// Request is what a person asks for with these arguments, in words.
+func (a Args) Request() string {
+	if a.Trash {
+		return "Find duplicate files under " + a.Root + " and move all but one of each set to the trash."
+	}
+	return "Find duplicate files under " + a.Root + " and delete all but one of each set."
+}
+
+// Label says in a few words what it is about: the end of the folder's path.
+func (a Args) Label() string {
+	parent, name := filepath.Split(filepath.Clean(a.Root))
+	if above := filepath.Base(parent); above != "/" && above != "." {
+		return above + "/" + name
+	}
+	return name
+}
+
 // Move is what comes next: calls to make, or the answer that ends the turn.
 type Move struct {
+	// Says is what people are to know before the calls, one sentence or two, in English; mostly nothing.
+	Says   string
 	Calls  []Call
 	Answer *Answer
 }
 
 // Call is one tool call.
 type Call struct {
-	// Key names the call within the turn, and is the same whenever the same results were seen before: "scan-1", "hash-3", "remove".
+	// Key names the call within the turn, and is the same whenever the same results were seen before: "scan-1", "hash-3", "remove", "remove-2".
 	Key  string
 	Tool string
 	// Args is a files.ScanArgs, files.HashArgs or files.DeleteArgs; it encodes to the tool's JSON arguments.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
@@ -27,11 +26,24 @@ type Planner struct {
 	pages   int
 	cursor  string
 	batches int
-	counts  Counts
-	told    bool // the removal's own result was received
+	hashed  int // files
+	// fixed: the root cannot be written, so nothing can be removed.
+	fixed  bool
+	counts Counts
+	// says is what people are to hear before the pending call.
+	says     string
+	held     []string // duplicates in folders that cannot be written
+	removals int
+	asked    int  // files of the latest removal
+	told     bool // the latest removal's own result was received
 }
 
 var errBadResult = errors.New("the tool's result contradicts its contract")
+
+// unreadable is a result of another form than the tool's. Where it breaks off says nothing to a person.
+func unreadable(tool string) error {
+	return fmt.Errorf("the result of %s cannot be read: %w", tool, errBadResult)
+}
 
 // New starts a turn.
 func New(args Args) *Planner {
@@ -45,7 +57,7 @@ func (p *Planner) Next() Move {
 	if p.answer != nil {
 		return Move{Answer: p.answer}
 	}
-	return Move{Calls: []Call{*p.pending}}
+	return Move{Says: p.says, Calls: []Call{*p.pending}}
 }
 
 // Observe takes in the result of a call of the last move; only the call's Key is looked at. Results of other calls
@@ -68,17 +80,21 @@ func (p *Planner) Observe(call Call, result Result) {
 	}
 }
 
-func (p *Planner) ask(call Call) { p.pending = &call }
+func (p *Planner) ask(call Call) { p.pending, p.says = &call, "" }
 
 // scan asks for the next page. How many will follow is not known: each covers half of what is left of the first percents.
 func (p *Planner) scan() {
 	from := scanEnds - scanEnds/(p.pages+1)
+	says := "Listing the files in " + named(p.args.Root) + "."
+	if p.pages > 0 {
+		says = "Listing more files in " + named(p.args.Root) + "; " + grouped(int64(p.counts.Files)) + " so far."
+	}
 	p.pages++
 	p.ask(Call{
 		Key: "scan-" + strconv.Itoa(p.pages), Tool: ToolScan,
 		Args: files.ScanArgs{Root: p.args.Root, Cursor: p.cursor},
 		From: from, To: scanEnds - scanEnds/(p.pages+1),
-		Says: "Listing the files in " + named(p.args.Root) + ".",
+		Says: says,
 	})
 }
 
@@ -88,12 +104,13 @@ func (p *Planner) observeScan(result Result) error {
 		return nil
 	}
 	var page files.ScanResult
-	if err := json.Unmarshal(result.Output, &page); err != nil {
-		return fmt.Errorf("files.scan: %w", err)
+	if json.Unmarshal(result.Output, &page) != nil {
+		return unreadable(ToolScan)
 	}
 	if err := p.catalog.add(page.Files); err != nil {
 		return err
 	}
+	p.fixed = page.Fixed
 	p.counts.Files += len(page.Files)
 	for reason, count := range page.Skipped {
 		p.counts.Skipped[reason] += count
@@ -121,10 +138,18 @@ func (p *Planner) hash() {
 	p.batches++
 	p.ask(Call{
 		Key: "hash-" + strconv.Itoa(p.batches), Tool: ToolHash,
-		Args: files.HashArgs{Root: p.args.Root, Paths: paths},
+		Args: files.HashArgs{Root: p.args.Root, Paths: paths, Before: p.hashed, After: len(p.catalog.entries) - p.catalog.next},
 		From: p.hashPercent(p.catalog.hashed), To: p.hashPercent(p.catalog.hashed + bytes),
-		Says: "Comparing the content of " + plural(len(paths), "file") + " of equal size, " + sized(bytes) + ".",
+		Says: "Comparing the content of " + share(len(paths), len(p.catalog.entries)) + " of equal size, " + sized(bytes) + ".",
 	})
+}
+
+// share tells a part of the files, and all of them where that is not the same.
+func share(part, all int) string {
+	if part == all {
+		return plural(all, "file")
+	}
+	return grouped(int64(part)) + " of " + plural(all, "file")
 }
 
 func (p *Planner) hashPercent(done int64) int {
@@ -140,8 +165,8 @@ func (p *Planner) observeHash(result Result) error {
 		return nil
 	}
 	var hashed files.HashResult
-	if err := json.Unmarshal(result.Output, &hashed); err != nil {
-		return fmt.Errorf("files.hash: %w", err)
+	if json.Unmarshal(result.Output, &hashed) != nil {
+		return unreadable(ToolHash)
 	}
 	if err := p.catalog.learn(hashed.Hashes); err != nil {
 		return err
@@ -149,60 +174,9 @@ func (p *Planner) observeHash(result Result) error {
 	for _, refusal := range hashed.Refused {
 		p.counts.Skipped[string(refusal.Code)]++
 	}
+	p.hashed += len(hashed.Hashes)
 	p.hash()
 	return nil
-}
-
-// remove asks for the one removal of the turn.
-func (p *Planner) remove() {
-	sets := p.catalog.sets()
-	p.catalog = catalog{}
-	if len(sets) == 0 {
-		p.finish(Nothing, Result{})
-		return
-	}
-	p.counts.Sets = len(sets)
-	for i := range sets {
-		p.counts.Duplicates += len(sets[i].Delete)
-		p.counts.DuplicateBytes += int64(len(sets[i].Delete)) * sets[i].Size
-	}
-	tool, doing, where := ToolDelete, "Deleting ", ""
-	if p.args.Trash {
-		tool, doing, where = ToolTrash, "Moving ", " to the trash"
-	}
-	p.ask(Call{
-		Key: "remove", Tool: tool, Args: files.DeleteArgs{Root: p.args.Root, Sets: sets}, From: hashEnds, To: allDone,
-		Says: doing + plural(p.counts.Duplicates, "duplicate file") + where + ", " + sized(p.counts.DuplicateBytes) +
-			". One file of each of " + plural(p.counts.Sets, "set") + " stays.",
-	})
-}
-
-func (p *Planner) observeRemoval(result Result) error {
-	if len(result.Output) > 0 {
-		var removed files.DeleteResult
-		if err := json.Unmarshal(result.Output, &removed); err != nil {
-			return fmt.Errorf("%s: %w", p.pending.Tool, err)
-		}
-		p.count(removed)
-	}
-	outcome := outcomeOf(result.Code)
-	if outcome == Done && p.counts.Deleted < p.counts.Duplicates {
-		outcome = Partly
-	}
-	p.finish(outcome, result)
-	return nil
-}
-
-func (p *Planner) count(removed files.DeleteResult) {
-	p.told = true
-	p.counts.Deleted, p.counts.Bytes, p.counts.NotReached = removed.Deleted, removed.Bytes, removed.NotReached
-	p.counts.Unclear = slices.Clone(removed.Unclear)
-	for _, refusal := range removed.Refused {
-		p.counts.Refused[string(refusal.Code)]++
-		if refusal.Kept != "" {
-			p.counts.Kept = append(p.counts.Kept, Kept{Path: refusal.Path, Now: refusal.Kept})
-		}
-	}
 }
 
 // fail ends the turn after a call that went wrong.
@@ -215,8 +189,8 @@ func (p *Planner) fail(result Result) {
 }
 
 func (p *Planner) finish(outcome Outcome, result Result) {
-	removing := p.pending.Key == "remove"
-	p.pending = nil
+	removing := p.removals > 0
+	p.pending, p.says = nil, ""
 	p.answer = &Answer{Outcome: outcome, Code: result.Code, Counts: p.counts}
 	p.answer.Lines = p.report(outcome, result, removing)
 }

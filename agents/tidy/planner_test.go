@@ -21,6 +21,8 @@ type fake struct {
 	size    func(path string) int64
 	sum     func(path string) string
 	refuse  func(path string) string // a code, or nothing
+	fixed   func(path string) bool   // its folder cannot be written; nil means none
+	root    bool                     // nor the root
 	perPage int
 }
 
@@ -34,9 +36,9 @@ func (f fake) carry(t testing.TB, call tidy.Call) tidy.Result {
 			at++
 		}
 		end := min(at+f.perPage, len(f.paths))
-		page := files.ScanResult{Skipped: map[string]int{"symlink": 1}}
+		page := files.ScanResult{Skipped: map[string]int{"symlink": 1}, Listed: end, Fixed: f.root}
 		for _, path := range f.paths[at:end] {
-			page.Files = append(page.Files, files.File{Path: path, Size: f.size(path)})
+			page.Files = append(page.Files, files.File{Path: path, Size: f.size(path), Fixed: f.fixed != nil && f.fixed(path)})
 		}
 		if end < len(f.paths) {
 			page.Next = f.paths[end-1]
@@ -301,6 +303,7 @@ func TestOutcomes(t *testing.T) {
 	complete := map[tidy.Outcome]bool{tidy.Nothing: true, tidy.Done: true}
 	unanswered := map[tidy.Outcome]bool{tidy.Declined: true, tidy.Expired: true, tidy.Withdrawn: true}
 	for _, outcome := range []tidy.Outcome{
+		tidy.Unwritable,
 		tidy.Nothing, tidy.Done, tidy.Partly, tidy.Declined, tidy.Expired, tidy.Withdrawn, tidy.Denied, tidy.Stale, tidy.Stopped, tidy.Failed, tidy.Unknown,
 	} {
 		if outcome.Complete() != complete[outcome] || outcome.Unanswered() != unanswered[outcome] {

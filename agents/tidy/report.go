@@ -14,8 +14,8 @@ const namesShown = 20
 // report tells how it ended first, then what was not done, then what had been found, then what was left out from the start.
 func (p *Planner) report(outcome Outcome, result Result, removing bool) []string {
 	lines := p.ending(outcome, result, removing)
-	if removing {
-		lines = append(append(lines, p.leftovers()...), p.found())
+	if p.counts.Sets > 0 {
+		lines = append(append(lines, p.leftovers(outcome)...), p.found())
 	}
 	return append(lines, p.skipped()...)
 }
@@ -28,6 +28,9 @@ func (p *Planner) found() string {
 func (p *Planner) ending(outcome Outcome, result Result, removing bool) []string {
 	switch outcome {
 	case Nothing:
+		if p.counts.Files == 0 {
+			return []string{"There is no file to compare in " + named(p.args.Root) + ". Nothing was deleted."}
+		}
 		return []string{fmt.Sprintf("No duplicates were found among %s. Nothing was deleted.", plural(p.counts.Files, "file"))}
 	case Done, Partly:
 		return []string{p.removed()}
@@ -47,6 +50,11 @@ func (p *Planner) ending(outcome Outcome, result Result, removing bool) []string
 		return []string{
 			"It is not known how far the " + p.noun() + " came. " + p.known(),
 			"Look into " + named(p.args.Root) + " before you run this again. Nothing is repeated by itself.",
+		}
+	case Unwritable:
+		return []string{
+			"This user cannot write to " + p.heldIn() + ", so no duplicate can be removed. " + p.nothing(),
+			"Change the rights of the folder, or run this as a user who may write there.",
 		}
 	case Failed:
 		return []string{"Failed: " + detail(result) + ". " + p.soFar(removing)}
@@ -69,11 +77,18 @@ func (p *Planner) noun() string {
 	return "deletion"
 }
 
+// nothing says that the latest removal did nothing, and what those before it did.
 func (p *Planner) nothing() string {
-	if p.args.Trash {
+	switch {
+	case p.counts.Deleted > 0 && p.args.Trash:
+		return "Nothing more was moved to the trash. " + p.removed()
+	case p.counts.Deleted > 0:
+		return "Nothing more was deleted. " + p.removed()
+	case p.args.Trash:
 		return "Nothing was moved to the trash."
+	default:
+		return "Nothing was deleted."
 	}
-	return "Nothing was deleted."
 }
 
 func (p *Planner) removed() string {
@@ -119,8 +134,11 @@ func refusals() map[string]string {
 	}
 }
 
-func (p *Planner) leftovers() []string {
+func (p *Planner) leftovers(outcome Outcome) []string {
 	var lines []string
+	if p.counts.Held > 0 && outcome != Unwritable {
+		lines = append(lines, "Left alone: "+plural(p.counts.Held, "file")+" where this user cannot write, in "+p.heldIn()+".")
+	}
 	reasons := refusals()
 	for _, code := range slices.Sorted(maps.Keys(p.counts.Refused)) {
 		lines = append(lines, fmt.Sprintf("Left alone: %s, reason %s%s.", plural(p.counts.Refused[code], "file"), code, inWords(reasons[code])))
@@ -133,7 +151,11 @@ func (p *Planner) leftovers() []string {
 		return "Unclear whether it was removed: " + quoted(p.counts.Unclear[i]) + "."
 	})...)
 	if p.counts.NotReached > 0 {
-		lines = append(lines, "Not reached: "+plural(p.counts.NotReached, "file")+", untouched.")
+		line := "Not reached: " + plural(p.counts.NotReached, "file") + ", untouched."
+		if outcome != Unknown {
+			line += " Run this again to be asked about what is left."
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -169,6 +191,9 @@ func skips() map[string][2]string {
 		"other_filesystem": {"folder on another file system", "folders on other file systems"},
 		"not_utf8":         {"name that is not UTF-8", "names that are not UTF-8"},
 		"private":          {"folder of Earshot's own", "folders of Earshot's own"},
+		"long_path": {
+			"file or folder whose path is longer than 4,096 bytes", "files or folders whose paths are longer than 4,096 bytes",
+		},
 		"unfinished": {
 			"private folder of an unfinished removal, where a file may lie (.earshot-…)",
 			"private folders of unfinished removals, where files may lie (.earshot-…)",

@@ -72,7 +72,7 @@ func TestEveryRefusalIsSaid(t *testing.T) {
 		p.counts.Refused[code] = 2
 		words := refusals()[code]
 		want := "Left alone: 2 files, reason " + code + " (" + words + ")."
-		if got := p.leftovers(); words == "" || len(got) != 1 || got[0] != want {
+		if got := p.leftovers(Done); words == "" || len(got) != 1 || got[0] != want {
 			t.Errorf("%s is said as %q, want %q", code, got, want)
 		}
 	}

@@ -87,10 +87,10 @@ func (b *books) result() DeleteResult {
 	r := DeleteResult{Refused: []Refusal{}, Unclear: append([]string{}, b.strays...)}
 	for i := range b.states {
 		if b.states[i].after == nil {
-			r.NotReached++
+			r.leave(i)
 			continue
 		}
-		r.record(b.items[i].path, *b.states[i].after)
+		r.record(i, b.items[i].path, *b.states[i].after)
 	}
 	return r
 }

@@ -30,7 +30,15 @@ type DeleteResult struct {
 	// the private folder and belong to no path of the list are named here too, by where they lie.
 	Unclear []string `json:"unclear"`
 	// NotReached counts the files that the call was not to touch any more when it ended early.
-	NotReached int `json:"not_reached,omitempty"`
+	NotReached int `json:"not_reached"`
+	// Rest is where these stand among all paths of the list, in its order.
+	Rest []Span `json:"rest,omitzero"`
+}
+
+// Span is a stretch of positions, counted from 0; To is the one behind the last.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 // CallOptions go with one removal.
@@ -72,7 +80,9 @@ func (s *Service) remove(ctx context.Context, op string, args DeleteArgs, option
 	if err != nil {
 		r.abandon()
 	}
-	r.result.NotReached += len(r.items) - r.settled
+	for i := r.settled; i < len(r.items); i++ {
+		r.result.leave(i)
+	}
 	if err != nil {
 		return r.result, r.explain(err)
 	}
@@ -81,7 +91,11 @@ func (s *Service) remove(ctx context.Context, op string, args DeleteArgs, option
 }
 
 func emptyResult(args DeleteArgs) DeleteResult {
-	return DeleteResult{Refused: []Refusal{}, Unclear: []string{}, NotReached: len(itemsOf(args))}
+	r := DeleteResult{Refused: []Refusal{}, Unclear: []string{}}
+	for i := range itemsOf(args) {
+		r.leave(i)
+	}
+	return r
 }
 
 // explain adds to a failure whether a retry is safe and how far the call came.
@@ -117,14 +131,24 @@ func itemsOf(args DeleteArgs) []item {
 	return items
 }
 
+// leave counts an item that was not reached. Items are counted in their order.
+func (d *DeleteResult) leave(i int) {
+	d.NotReached++
+	if last := len(d.Rest) - 1; last >= 0 && d.Rest[last].To == i {
+		d.Rest[last].To++
+		return
+	}
+	d.Rest = append(d.Rest, Span{i, i + 1})
+}
+
 // record settles one item in the result.
-func (d *DeleteResult) record(path string, e entry) {
+func (d *DeleteResult) record(i int, path string, e entry) {
 	switch e.Code {
 	case "":
 		d.Deleted++
 		d.Bytes += e.Bytes
 	case codeNotReached:
-		d.NotReached++
+		d.leave(i)
 	case codeUnclear:
 		d.Unclear = append(d.Unclear, path)
 	default:

@@ -386,6 +386,11 @@ func TestDeleteStops(t *testing.T) {
 			if outcome != files.Done || err != nil || again.Deleted != got.Deleted || again.NotReached != got.NotReached {
 				t.Errorf("reconciled as %v %+v %v", outcome, again, err)
 			}
+			for _, rest := range [][]files.Span{got.Rest, again.Rest} {
+				if want := (files.Span{From: row.deleted, To: 3}); len(rest) != 1 || rest[0] != want {
+					t.Errorf("the rest is %v, want %v", rest, want)
+				}
+			}
 		})
 	}
 }

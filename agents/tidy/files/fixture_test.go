@@ -81,6 +81,27 @@ func (f *fixture) write(name, content string) {
 	must(f.t, os.WriteFile(f.path(name), []byte(content), 0o644))
 }
 
+// wantRest demands that what was not reached is named by its place, and is there.
+func (f *fixture) wantRest(args files.DeleteArgs, got files.DeleteResult) {
+	f.t.Helper()
+	var listed []string
+	for _, set := range args.Sets {
+		listed = append(listed, set.Delete...)
+	}
+	count := 0
+	for _, span := range got.Rest {
+		for _, name := range listed[span.From:span.To] {
+			count++
+			if f.content(name) == "(none)" {
+				f.t.Errorf("%s is said to be left, and is not there", name)
+			}
+		}
+	}
+	if count != got.NotReached {
+		f.t.Errorf("the rest is %v, and %d were not reached", got.Rest, got.NotReached)
+	}
+}
+
 // content is what the file holds; "(none)" where there is none.
 func (f *fixture) content(name string) string {
 	f.t.Helper()

@@ -20,6 +20,10 @@ const readSize = 256 << 10
 type HashArgs struct {
 	Root  string   `json:"root"`
 	Paths []string `json:"paths"` // at most MaxHashPaths, relative to the root
+	// Before counts the files that earlier calls have hashed, and After those that are for later ones: for what people are told, and
+	// nothing else.
+	Before int `json:"before,omitzero"`
+	After  int `json:"after,omitzero"`
 }
 
 // Hash is a file's content: lower-case hexadecimal SHA-256, and the bytes that were read.
@@ -34,6 +38,9 @@ type HashResult struct {
 	Hashes []Hash `json:"hashes"`
 	// Refused has the codes changed (while it was read), vanished, escapes_root, not_regular, unreadable.
 	Refused []Refusal `json:"refused"`
+	// Compared counts the files that were hashed, those of earlier calls too; Left are for later ones.
+	Compared int `json:"compared"`
+	Left     int `json:"left"`
 }
 
 // Hash reads the files one after another. Progress may be nil; it hears of bytes read and the bytes to read, which
@@ -63,6 +70,7 @@ func (s *Service) Hash(ctx context.Context, args HashArgs, progress func(done, t
 		result.Hashes = append(result.Hashes, Hash{file, sum, size})
 	}
 	m.finish()
+	result.Compared, result.Left = args.Before+len(result.Hashes), args.After
 	return result, nil
 }
 

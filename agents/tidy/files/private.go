@@ -233,7 +233,7 @@ func notReadable(folder string, err error) error {
 
 // held lists what lies in the folder: the numbers of items of the list, and the paths of everything else.
 func (p *private) held(items int) (numbers map[int]bool, strays []string, err error) {
-	names, err := readNames(p.dir)
+	names, _, err := readNames(p.dir)
 	if err != nil {
 		return nil, nil, &Error{Code: ErrPrivateFolder, Path: path.Join(p.tree.path, p.name), Found: "cannot be listed", Err: err}
 	}

@@ -137,6 +137,7 @@ func TestReconcileLooks(t *testing.T) {
 			for range 2 {
 				outcome, got, err := f.Reconcile(context.Background(), "tc_1", args)
 				must(t, err)
+				f.wantRest(args, got)
 				if outcome != files.Done || got.Deleted != row.want.Deleted || got.Bytes != row.want.Bytes || got.NotReached != row.want.NotReached ||
 					!slices.Equal(got.Refused, row.want.Refused) || !slices.Equal(got.Unclear, row.want.Unclear) {
 					t.Errorf("reconciled as %v %+v, want %+v", outcome, got, row.want)

@@ -195,7 +195,7 @@ func (r *run) reached(point string) {
 func (r *run) settle(i int, e entry) {
 	e.Kind, e.Item = kindAfter, i
 	r.journal.after(e)
-	r.result.record(r.items[i].path, e)
+	r.result.record(i, r.items[i].path, e)
 	r.settled++
 }
 

@@ -25,7 +25,11 @@ const (
 	SkipUnfinished      = "unfinished" // the private folder of a removal that is under way or did not end; a file may lie in it
 	SkipTrash           = "trash"      // what the user has thrown away is neither duplicate nor survivor
 	SkipVanished        = "vanished"   // was there when its folder was read
+	SkipLongPath        = "long_path"  // longer than MaxPath, so that no other call could name it
 )
+
+// MaxPath is how many bytes a path below the root may have.
+const MaxPath = 4096
 
 // ScanArgs asks for one page.
 type ScanArgs struct {
@@ -39,6 +43,8 @@ type ScanArgs struct {
 type File struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
+	// Fixed: its folder cannot be written by this user, so that the file can be compared and not removed.
+	Fixed bool `json:"fixed,omitzero"`
 }
 
 // ScanResult is one page, at most about 200 KiB of JSON.
@@ -49,6 +55,10 @@ type ScanResult struct {
 	Next string `json:"next"`
 	// Skipped counts what this page passed and left out, by reason.
 	Skipped map[string]int `json:"skipped"`
+	// Listed counts the files of this page and of all before it.
+	Listed int `json:"listed"`
+	// Fixed: the root cannot be written by this user, so that nothing below it can be removed.
+	Fixed bool `json:"fixed,omitzero"`
 }
 
 // Scan lists one page of the files below the root. The cursor means "after this path", so a page can be asked for again and
@@ -86,7 +96,7 @@ func validCursor(cursor string) bool {
 
 // jsonSize is the most that a file takes on a page.
 func jsonSize(path string) int {
-	const frame = len(`{"path":"","size":9223372036854775807},`)
+	const frame = len(`{"path":"","size":9223372036854775807,"fixed":true},`)
 	size := frame + len(path)
 	for i := range len(path) {
 		switch c := path[i]; {

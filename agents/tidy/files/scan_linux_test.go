@@ -55,7 +55,7 @@ func TestUnreadable(t *testing.T) {
 	})
 	nobody(t, f, func() {
 		page, err := f.Scan(context.Background(), files.ScanArgs{Root: f.root})
-		if err != nil || !slices.Equal(page.Files, []files.File{{Path: "a", Size: 4}}) ||
+		if err != nil || !slices.Equal(page.Files, []files.File{{Path: "a", Size: 4, Fixed: os.Getuid() == 0}}) ||
 			!maps.Equal(page.Skipped, map[string]int{files.SkipUnreadable: 3}) {
 			t.Errorf("page is %+v, %v", page, err)
 		}
@@ -119,4 +119,44 @@ func TestDeleteInAFolderThatCannotBeWritten(t *testing.T) {
 		}
 	})
 	f.wantTree("a ---------- same", "b ---------- same")
+}
+
+// TestFixedFiles: a file that this user can read and not remove is marked: where its folder is closed to writing, and where everybody
+// may only remove what is theirs.
+func TestFixedFiles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, name := range []string{"a", "closed/b", "closed/below/c", "shared/d", "shared/mine"} {
+		f.write(name, "same")
+	}
+	nobodys := os.Getuid() == 0
+	if nobodys {
+		for _, name := range []string{".", "a", "closed/below", "closed/below/c", "shared/mine"} {
+			must(t, os.Chown(f.path(name), 65534, 65534))
+		}
+	}
+	must(t, os.Chmod(f.path("closed"), 0o555))
+	must(t, os.Chmod(f.path("shared"), 0o777|os.ModeSticky))
+	t.Cleanup(func() { _ = os.Chmod(f.path("closed"), 0o755) })
+	nobody(t, f, func() {
+		got, _ := f.scanAll(nil)
+		want := []files.File{
+			{Path: "a", Size: 4},
+			{Path: "closed/b", Size: 4, Fixed: true},
+			{Path: "closed/below/c", Size: 4},
+			{Path: "shared/d", Size: 4, Fixed: nobodys},
+			{Path: "shared/mine", Size: 4},
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("files are %+v, want %+v", got, want)
+		}
+		page, err := f.Scan(context.Background(), files.ScanArgs{Root: f.root})
+		if err != nil || page.Fixed {
+			t.Errorf("the root counts as closed to writing: %v", err)
+		}
+		below, err := f.Scan(context.Background(), files.ScanArgs{Root: f.path("closed")})
+		if err != nil || !below.Fixed {
+			t.Errorf("a root that is closed to writing counts as open: %v", err)
+		}
+	})
 }

@@ -311,3 +311,87 @@ func TestScanRefusesCursors(t *testing.T) {
 		wantCode(t, err, files.ErrBadArgs)
 	}
 }
+
+// long makes folders with a path of so many bytes below the root, one by one: the system takes no such path as a whole.
+func (f *fixture) long(bytes int) (*os.Root, string) {
+	f.t.Helper()
+	at, err := os.OpenRoot(f.root)
+	must(f.t, err)
+	path := ""
+	for len(path) < bytes {
+		name := strings.Repeat("x", min(200, bytes-len(path)))
+		must(f.t, at.Mkdir(name, 0o755))
+		next, err := at.OpenRoot(name)
+		must(f.t, err)
+		must(f.t, at.Close())
+		at, path = next, path+name+"/"
+	}
+	return at, path
+}
+
+// TestScanLongPaths: a path that no other call could name is left out and counted, a folder once; one that just fits is listed.
+func TestScanLongPaths(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write("a", "same")
+	at, path := f.long(files.MaxPath - 3)
+	defer func() { _ = at.Close() }()
+	fits := path + strings.Repeat("y", files.MaxPath-len(path))
+	must(t, at.WriteFile(strings.TrimPrefix(fits, path), []byte("same"), 0o600))
+	must(t, at.WriteFile(strings.TrimPrefix(fits, path)+"y", []byte("same"), 0o600))
+	must(t, at.Mkdir("folder", 0o755))
+	must(t, at.WriteFile("folder/b", []byte("same"), 0o600))
+	got, skipped := f.scanAll(nil)
+	if want := []files.File{{Path: "a", Size: 4}, {Path: fits, Size: 4}}; !slices.Equal(got, want) || len(fits) != files.MaxPath {
+		t.Errorf("%d files; the long one has %d bytes", len(got), len(fits))
+	}
+	if !maps.Equal(skipped, map[string]int{files.SkipLongPath: 2}) {
+		t.Errorf("skipped %v", skipped)
+	}
+	hashed, err := f.Hash(context.Background(), files.HashArgs{Root: f.root, Paths: []string{"a", fits}}, nil)
+	if err != nil || len(hashed.Hashes) != 2 {
+		t.Errorf("hashed %d, %v", len(hashed.Hashes), err)
+	}
+}
+
+// TestScanCounts: each page counts the files of all pages before it too, also after a restart between two of them.
+func TestScanCounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const each = 1500
+	for i := range 2 * each {
+		f.write(fmt.Sprintf("%s%05d", strings.Repeat("n", 120), i), "1")
+	}
+	for _, restart := range []bool{false, true} {
+		args, sum, pages := files.ScanArgs{Root: f.root}, 0, 0
+		for {
+			page, err := f.Scan(context.Background(), args)
+			must(t, err)
+			sum += len(page.Files)
+			pages++
+			if page.Listed != sum {
+				t.Errorf("restart %v, page %d: %d files in all, listed %d", restart, pages, sum, page.Listed)
+			}
+			if args.Cursor = page.Next; args.Cursor == "" {
+				break
+			}
+			if restart {
+				f.ForgetScans()
+			}
+		}
+		if sum != 2*each || pages < 2 {
+			t.Errorf("%d files on %d pages", sum, pages)
+		}
+	}
+}
+
+// TestHashCounts: a batch is counted with those before it and those that follow.
+func TestHashCounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write("a", "same")
+	got, err := f.Hash(context.Background(), files.HashArgs{Root: f.root, Paths: []string{"a", "absent"}, Before: 1000, After: 7}, nil)
+	if err != nil || got.Compared != 1001 || got.Left != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

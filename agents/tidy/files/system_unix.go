@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -21,6 +23,11 @@ func lock(f *os.File) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err //nolint:wrapcheck // the journal wraps it with its path.
+}
+
+// writable asks the system whether this user may change what lies in an open folder.
+func writable(dir *os.File) bool {
+	return unix.Faccessat(int(dir.Fd()), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 }
 
 // unlock gives the lock up at once. Closing alone would leave it to a process that is being forked just now, until it has started.

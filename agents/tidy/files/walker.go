@@ -26,9 +26,10 @@ type walker struct {
 	uid    int
 	groups map[uint32]bool
 
-	after string // nothing up to here is listed or counted
-	seen  map[identity]struct{}
-	stack []*frame
+	after  string // nothing up to here is listed or counted
+	listed int    // files, those of earlier pages too
+	seen   map[identity]struct{}
+	stack  []*frame
 }
 
 // frame is one folder on the way down.
@@ -37,18 +38,27 @@ type frame struct {
 	names []string
 	next  int
 	stamp stamp
+	fixed bool // the folder cannot be written
 	open  *os.Root
 }
 
+// holds reports whether the file can only be read: its folder cannot be written, or lets everybody remove their own only.
+func (f *frame) holds(file stamp, uid int) bool {
+	if f.fixed || f.stamp.mode&fs.ModeSticky == 0 || uid == 0 {
+		return f.fixed
+	}
+	return file.uid != uint32(uid) && f.stamp.uid != uint32(uid)
+}
+
 func (s *Service) newWalker(t *tree, after string) (*walker, error) {
-	names, err := readNames(t.root)
+	names, fixed, err := readNames(t.root)
 	if err != nil {
 		return nil, err
 	}
 	return &walker{
 		top: t.stamp.identity, dev: t.stamp.dev, barred: t.barred, trash: s.trashFolder(),
 		uid: s.uid, groups: ownGroups(), after: after, seen: map[identity]struct{}{},
-		stack: []*frame{{names: names, stamp: t.stamp}},
+		stack: []*frame{{names: names, stamp: t.stamp, fixed: fixed}},
 	}, nil
 }
 
@@ -67,7 +77,7 @@ func ownGroups() map[uint32]bool {
 // page lists until the page is full or the tree is done.
 func (w *walker) page(ctx context.Context, t *tree) (ScanResult, error) {
 	defer w.pause()
-	p := &page{result: ScanResult{Files: []File{}, Skipped: map[string]int{}}}
+	p := &page{result: ScanResult{Files: []File{}, Skipped: map[string]int{}, Fixed: w.fixed()}}
 	w.stack[0].open = t.root
 	for steps := 0; len(w.stack) > 0; steps++ {
 		if steps%checkEvery == 0 && ctx.Err() != nil {
@@ -83,11 +93,15 @@ func (w *walker) page(ctx context.Context, t *tree) (ScanResult, error) {
 		w.visit(t, top, name, p)
 		if p.full {
 			w.after = p.result.Next
-			return p.result, nil
+			break
 		}
 	}
+	p.result.Listed = w.listed
 	return p.result, nil
 }
+
+// fixed reports whether the root cannot be written.
+func (w *walker) fixed() bool { return len(w.stack) > 0 && w.stack[0].fixed }
 
 // page collects one result.
 type page struct {
@@ -96,8 +110,8 @@ type page struct {
 	full   bool
 }
 
-func (p *page) add(path string, size int64) {
-	p.result.Files = append(p.result.Files, File{path, size})
+func (p *page) add(path string, size int64, fixed bool) {
+	p.result.Files = append(p.result.Files, File{path, size, fixed})
 	p.size += jsonSize(path)
 	if p.size > maxPage {
 		p.full, p.result.Next = true, path
@@ -115,6 +129,10 @@ func (w *walker) visit(t *tree, top *frame, name string, p *page) {
 	path := top.path + name
 	if !utf8.ValidString(name) {
 		w.skip(p, path, SkipNotUTF8)
+		return
+	}
+	if len(strings.TrimSuffix(path, "/")) > MaxPath {
+		w.skip(p, path, SkipLongPath)
 		return
 	}
 	if reason := skippedName(name); reason != "" {
@@ -148,8 +166,9 @@ func (w *walker) visit(t *tree, top *frame, name string, p *page) {
 		w.skip(p, path, SkipHardLink)
 		return
 	}
+	w.listed++
 	if path > w.after {
-		p.add(path, st.size)
+		p.add(path, st.size, top.holds(st, w.uid))
 	}
 }
 
@@ -229,7 +248,7 @@ func (w *walker) enter(folder *os.Root, path, name string, p *page) {
 		w.skip(p, path, reasonFor(err))
 		return
 	}
-	names, err := readNames(opened)
+	names, fixed, err := readNames(opened)
 	if err != nil {
 		_ = opened.Close()
 		w.skip(p, path, reasonFor(err))
@@ -241,7 +260,7 @@ func (w *walker) enter(folder *os.Root, path, name string, p *page) {
 		w.skip(p, path, reasonFor(err))
 		return
 	}
-	w.stack = append(w.stack, &frame{path: path, names: names, stamp: stampOf(info), open: opened})
+	w.stack = append(w.stack, &frame{path: path, names: names, stamp: stampOf(info), fixed: fixed, open: opened})
 	if deep := len(w.stack) - maxOpenFolders; deep > 0 {
 		w.shut(deep)
 	}
@@ -290,14 +309,14 @@ func (w *walker) pause() {
 	}
 }
 
-// readNames reads a folder once and sorts it; folders carry a slash, because that is how their paths compare.
-func readNames(folder *os.Root) ([]string, error) {
+// readNames reads a folder once and sorts it; folders carry a slash, because that is how their paths compare. Fixed says that the
+// system lets this user change nothing in it.
+func readNames(folder *os.Root) (names []string, fixed bool, err error) {
 	dir, err := folder.Open(".")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller gives it a reason.
+		return nil, false, err //nolint:wrapcheck // the caller gives it a reason.
 	}
 	defer func() { _ = dir.Close() }()
-	var names []string
 	for {
 		batch, err := dir.ReadDir(readBatch)
 		for _, entry := range batch {
@@ -311,9 +330,9 @@ func readNames(folder *os.Root) ([]string, error) {
 			break
 		}
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller gives it a reason.
+			return nil, false, err //nolint:wrapcheck // the caller gives it a reason.
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, !writable(dir), nil
 }

@@ -1,0 +1,111 @@
+package cause
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Of is why err happened, as part of a sentence: it begins with a small letter and has no full stop. What is known of the system
+// and the standard library is translated; what was written around it stays, without names of packages. Nil is "".
+func Of(err error) string {
+	if err == nil {
+		return ""
+	}
+	var parts []string
+	for _, one := range joined(err) {
+		if text := ofOne(one); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// System is what the system or the standard library said, in words, without anything that was written around it; "" where
+// neither said anything.
+func System(err error) string {
+	if err == nil {
+		return ""
+	}
+	words, _ := translated(err)
+	return words
+}
+
+// joined are the errors that were put side by side.
+func joined(err error) []error {
+	if list, is := err.(interface{ Unwrap() []error }); is {
+		if text := err.Error(); strings.Contains(text, "\n") {
+			return list.Unwrap()
+		}
+	}
+	return []error{err}
+}
+
+func ofOne(err error) string {
+	if err == nil {
+		return ""
+	}
+	words, inner := translated(err)
+	text := err.Error()
+	if inner != nil { // where its text is not there, somebody has found words of their own
+		text = strings.Replace(text, inner.Error(), words, 1)
+	}
+	return withoutPackages(text)
+}
+
+// packages stand before the texts of errors, for those who read the code.
+var packages = regexp.MustCompile(`^(access|aaep|bus|capture|conform|exec|files|http|hub|json|jsontext|kernel|ledger|listen|narrate|nats|net|postgres|rpc|service|settings|sqlite|` +
+	`strconv|tidy|time|tls|tool|utp|worker|x509|yaml): `)
+
+func withoutPackages(text string) string {
+	for {
+		found := packages.FindString(text)
+		if found == "" {
+			return text
+		}
+		text = text[len(found):]
+	}
+}
+
+// translated finds the error whose text is Go's or the system's, and says it in words. It is the outermost of its kind: that one
+// knows of which file or address the system spoke.
+func translated(err error) (words string, inner error) {
+	for _, find := range []func(error) (string, error){ofNet, ofCertificate, ofFile, ofJSON, ofNumber} {
+		if words, inner := find(err); inner != nil {
+			return words, inner
+		}
+	}
+	for _, row := range []struct {
+		sentinel error
+		words    string
+	}{
+		{context.DeadlineExceeded, late},
+		{os.ErrDeadlineExceeded, late},
+		{context.Canceled, "it was told to end"},
+		{io.ErrUnexpectedEOF, short},
+		{io.EOF, short},
+		{io.ErrClosedPipe, closed},
+		{fs.ErrClosed, closed},
+		{http.ErrServerClosed, closed},
+		{http.ErrHandlerTimeout, late},
+		{fs.ErrNotExist, "it is not there"},
+		{fs.ErrPermission, "this user may not do that"},
+		{fs.ErrExist, "it is there already"},
+	} {
+		if errors.Is(err, row.sentinel) {
+			return row.words, row.sentinel
+		}
+	}
+	return "", nil
+}
+
+const (
+	late   = "no answer came in time"
+	short  = "it ends too early"
+	closed = "it was closed"
+)
