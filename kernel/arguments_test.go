@@ -254,14 +254,9 @@ func TestLarge(t *testing.T) {
 		w.workAs(func() worker.Planner { return p })
 		a := w.begin()
 		q := w.asked()
-		var shown []byte
-		for size := int64(1); int64(len(shown)) < size; {
-			piece, all, err := w.hub.Arguments(w.ctx, q.Number, int64(len(shown)))
-			if err != nil || len(piece) == 0 {
-				t.Fatal(len(shown), err)
-			}
-			shown, size = append(shown, piece...), all
-		}
+		_, err := w.reply(q, "accept")
+		wantFault(t, err, utp.CodeArgumentsNotSeen)
+		shown := w.reads(q)
 		var args struct {
 			Name string `json:"name"`
 			Text string `json:"text"`
@@ -524,14 +519,14 @@ func TestResolved(t *testing.T) {
 		w.work(step)
 		a := w.begin()
 		q := w.asked()
-		raw, size, err := w.hub.Arguments(w.ctx, q.Number, 0)
+		raw, size, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number})
 		if err != nil || string(raw) != `{"name":"x","text":"fixed","n":3}` || size != int64(len(raw)) {
 			t.Errorf("the arguments are %s, %d, %v", raw, size, err)
 		}
-		if _, _, err := w.hub.Arguments(w.ctx, q.Number+1, 0); err == nil {
+		if _, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number + 1}); err == nil {
 			t.Error("a question that is not there has arguments")
 		}
-		if rest, _, err := w.hub.Arguments(w.ctx, q.Number, size+5); err != nil || len(rest) != 0 {
+		if rest, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number, Offset: size + 5}); err != nil || len(rest) != 0 {
 			t.Errorf("beyond the end: %q, %v", rest, err)
 		}
 		w.say(q, "reject")

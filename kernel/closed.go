@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
@@ -27,8 +28,46 @@ func (s *step) notTaken(q consent.Question, why consent.Reason) error {
 	case why == consent.NoMoreTime:
 		return fault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
 	default:
-		return fault(utp.CodeDone, "that is no answer to "+label+", which is still open: "+string(why))
+		return fault(utp.CodeBadRequest, label+" is still open; it expects "+expected(q)+"; nothing was recorded")
 	}
+}
+
+// expected says which answers a question takes.
+func expected(q consent.Question) string {
+	var ways []string
+	for _, d := range q.AllowedReplies {
+		ways = append(ways, string(d))
+	}
+	for _, kind := range q.ResponseKinds {
+		switch kind {
+		case consent.MultipleChoice:
+			ways = append(ways, "one of its choices ("+choices(q)+")")
+		case consent.YesNo:
+			ways = append(ways, "yes or no")
+		case consent.Numeric:
+			ways = append(ways, "a number, such as 12 or 3.5")
+		case consent.FreeText:
+			ways = append(ways, "a text")
+		}
+	}
+	if len(ways) == 0 {
+		return "another answer"
+	}
+	return strings.Join(ways, " or ")
+}
+
+// choices are the values of the choices, the first ones where there are many.
+func choices(q consent.Question) string {
+	const most = 8
+	var values []string
+	for i, c := range q.Choices {
+		if i == most {
+			values = append(values, fmt.Sprintf("and %d more", len(q.Choices)-most))
+			break
+		}
+		values = append(values, c.Value)
+	}
+	return strings.Join(values, ", ")
 }
 
 // tooLateToUndo is what a no is told that comes when a yes cannot be taken back any more:
@@ -67,20 +106,57 @@ func closed(q consent.Question) *utp.Fault {
 // clockTime is a time for a message; surfaces have the time itself beside it.
 func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC" }
 
-// unnamed is why a word names no live question: it carries a token that has been replaced,
-// or there is none such. More than that is only told to whom the question concerns.
+// unnamed is why a word names no live question: its number and its token belong to different
+// questions, it carries a token that has been replaced, or there is none such. More than that is
+// only told to whom the question concerns.
 func (s *step) unnamed(from Caller, r utp.ReplyRequest) error {
-	mine := s.mayApprove(cmp.Or(r.By, from.Name), r.Credential)
-	for _, q := range s.rec.Questions {
-		if !mine || r.Token == "" || !slices.Contains(q.SpentTokens, r.Token) {
-			continue
+	if s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if err := s.mismatch(r); err != nil {
+			return err
 		}
-		if q.State != consent.Open {
-			return closed(q)
+		for _, q := range s.rec.Questions {
+			if r.Token == "" || !slices.Contains(q.SpentTokens, r.Token) {
+				continue
+			}
+			if q.State != consent.Open {
+				return closed(q)
+			}
+			return fault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
 		}
-		return fault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
+	}
+	if r.Token != "" {
+		return fault(utp.CodeNotFound, "no open question has that reply token")
 	}
 	return fault(utp.CodeNotFound, "no open question has that number")
+}
+
+// mismatch refuses a request whose number and token belong to different questions: which of the
+// two was read cannot be known, so it counts for neither.
+func (s *step) mismatch(r utp.ReplyRequest) error {
+	if r.Token == "" || r.Question == 0 {
+		return nil
+	}
+	refused := fault(utp.CodeConflict, fmt.Sprintf(
+		"the reply token does not belong to question %d; nothing was changed; read question %[1]d again, then answer it", r.Question))
+	for _, q := range s.rec.Questions {
+		carries, named := q.Token == r.Token || slices.Contains(q.SpentTokens, r.Token), q.Number == r.Question
+		if carries != named {
+			return refused
+		}
+		if named {
+			return nil
+		}
+	}
+	other, err := s.tx.Turn(TurnRef{Question: r.Question})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case other.State.Turn != s.rec.State.Turn:
+		return refused
+	}
+	return nil
 }
 
 // parked refuses what would start something in a turn that nobody works on here.

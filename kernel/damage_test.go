@@ -202,7 +202,9 @@ func TestDamagedArguments(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.work(large)
 				a := w.begin()
-				w.accepts()
+				q := w.asked()
+				w.reads(q)
+				w.say(q, "accept")
 				w.pass(time.Second)
 				call := w.last(a.Turn).ID
 				w.tamper(damage)

@@ -68,17 +68,17 @@ func (s *step) note(n turn.Note) error {
 	if err := s.aboutCall(&t, n.Call); err != nil {
 		return err
 	}
-	rows, state, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
+	told, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
 	if err != nil {
 		return unexpected("narrating "+string(n.Kind), err)
 	}
-	for i := range rows {
-		rows[i].Session = s.rec.State.Session
-		rows[i].At = s.now.Wall
+	for i := range told.Events {
+		told.Events[i].Session = s.rec.State.Session
+		told.Events[i].At = s.now.Wall
 	}
-	s.keepShown(n, rows)
-	s.rec.Narration = state
-	s.batch.Events = append(s.batch.Events, rows...)
+	s.keepShown(n, told)
+	s.rec.Narration = told.State
+	s.batch.Events = append(s.batch.Events, told.Events...)
 	s.pass(n.Kind)
 	return nil
 }
@@ -133,6 +133,8 @@ func (s *step) pass(kind turn.NoteKind) {
 		s.after = append(s.after, "invoked.logged")
 	case turn.NoteFateAsked:
 		s.after = append(s.after, "unknown.asked")
+	case turn.NoteStopping:
+		s.last = append(s.last, "stop.told")
 	default:
 	}
 }
@@ -285,15 +287,19 @@ func (s *step) shown(c turn.Call) string {
 
 // keepShown keeps the digest of the event that puts a question, for the receipt: it is the
 // last one of its telling.
-func (s *step) keepShown(n turn.Note, rows []Event) {
+func (s *step) keepShown(n turn.Note, told Narration) {
 	call, _ := s.rec.State.Find(n.Call)
 	q := s.question(call.Question)
-	if q == nil || len(rows) == 0 || !asks(n.Kind) {
+	if q == nil || len(told.Events) == 0 || !asks(n.Kind) {
 		return
 	}
-	sum := sha256.Sum256(rows[len(rows)-1].Body)
+	last := told.Events[len(told.Events)-1]
+	sum := sha256.Sum256(last.Body)
 	q.Shown = hex.EncodeToString(sum[:])
-	s.keepPut(Put{Question: q.Number, Event: rows[len(rows)-1].ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall))})
+	s.keepPut(Put{
+		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows,
+		Read: s.lastPut(q.Number).Read, // the question is about the same as before
+	})
 }
 
 // asks reports whether a note puts a question, for the first time or again.

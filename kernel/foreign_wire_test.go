@@ -429,6 +429,9 @@ func (y *yard) ends(session string) {
 // good ones among malformed ones. The good ones finish, the bad ones that tell their call are
 // answered, the others are counted, and nobody else's requests wait.
 func TestForeignFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out in short mode: ten thousand messages")
+	}
 	t.Parallel()
 	const (
 		senders, each      = 8, 40 / slower

@@ -117,7 +117,7 @@ func (im *importer) make(d utp.TurnDetail) error {
 	}
 	im.rec = Record{
 		State: turn.State{
-			Turn: d.Turn, Session: d.Session, Project: d.Project, Channel: d.Channel, Agent: d.Agent, Owner: d.Owner, Status: turn.Ended,
+			Turn: d.Turn, Session: d.Session, Project: d.Project, Channel: d.Channel, Agent: d.Agent, Name: d.Name, Owner: d.Owner, Status: turn.Ended,
 			Step: d.Step, Applied: d.Applied, Tally: tally, End: end,
 		},
 		Args: d.Args, Request: d.Request, Created: d.Created, Erased: d.Erased, Imported: im.k.o.Clock.Now().UTC(),
@@ -246,16 +246,16 @@ func (im *importer) finish() error {
 		return nil
 	}
 	now := im.k.o.Clock.moment().Wall
-	rows, _, err := im.k.o.Narrator.Narrate(im.rec.Narration, Telling{
+	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Telling{
 		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
 	})
 	if err != nil {
 		return fault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
 	}
-	for i := range rows {
-		rows[i].Session, rows[i].At = im.rec.State.Session, now
+	for i := range told.Events {
+		told.Events[i].Session, told.Events[i].At = im.rec.State.Session, now
 	}
-	im.batch.Events = append(im.batch.Events, rows...)
+	im.batch.Events = append(im.batch.Events, told.Events...)
 	im.rec.Narration = nil
 	im.batch.Turn = &im.rec
 	return nil

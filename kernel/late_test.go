@@ -351,13 +351,14 @@ func TestManyQuestions(t *testing.T) {
 // far as there is room.
 func TestManyQuestionsOfOneTurn(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+		const many = 256 / slower
 		var step []worker.Call
-		for i := range 256 {
+		for i := range many {
 			step = append(step, worker.Call{Key: fmt.Sprint(i), Tool: burn, Args: map[string]any{"name": strings.Repeat("x", 100)}})
 		}
 		w.work(step)
 		a := w.begin()
-		w.until("all questions are to be open", func() bool { return len(w.questions()) == 256 })
+		w.until("all questions are to be open", func() bool { return len(w.questions()) == many })
 		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}

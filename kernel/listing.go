@@ -24,6 +24,8 @@ const (
 	askingPage, questionPage = 200, 256
 	// lineLimit is how much of a request or a summary a list shows.
 	lineLimit = 1 << 10
+	// shortLimit is how much of a request stands beside a question, of which a list has hundreds.
+	shortLimit = 256
 	// maxOverlap bounds how far back a hub may look beside a point.
 	maxOverlap = time.Hour
 )
@@ -72,7 +74,7 @@ func sessionPage(rows []TurnRow) ([]utp.SessionRow, error) {
 
 func sessionRow(r TurnRow) utp.SessionRow {
 	return utp.SessionRow{
-		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
+		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
 		Request: clip(r.Request, lineLimit), Summary: clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
 	}
 }
@@ -244,6 +246,7 @@ func questionRow(tx Tx, rec Record, q consent.Question) (utp.QuestionRow, error)
 	r := utp.QuestionRow{
 		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
+		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),
 	}
 	for _, p := range rec.Put {
 		if p.Question != q.Number {

@@ -250,7 +250,9 @@ func TestMutationOfLargeArguments(t *testing.T) {
 		step[0].Args = map[string]any{"name": "x", "text": strings.Repeat("a", 1<<20)}
 		w.work(step)
 		a := w.begin()
-		q := w.accepts()
+		q := w.asked()
+		w.reads(q)
+		w.say(q, "accept")
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
 		w.tamper(`UPDATE blob_chunks SET data = CAST(replace(CAST(data AS TEXT), 'aaaa', 'aaab') AS BLOB)`)

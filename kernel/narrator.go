@@ -13,11 +13,22 @@ import (
 // Narrator turns what happened into event rows. It is pure: what it needs to
 // remember between steps is the state that it returns, saved with the rows.
 type Narrator interface {
-	// Narrate returns the rows of one telling (without Session and Seq, which the
-	// kernel adds) and the next state. It never fails for lack of words: where a
-	// template fails it falls back to a fixed sentence. An error means that the step
-	// itself is refused, for the session would break its own rules.
-	Narrate(state jsontext.Value, t Telling) ([]Event, jsontext.Value, error)
+	// Narrate tells one thing. It never fails for lack of words: where a template fails it
+	// falls back to a fixed sentence. An error means that the step itself is refused, for the
+	// session would break its own rules.
+	Narrate(state jsontext.Value, t Telling) (Narration, error)
+	// Check refuses a definition whose own words could not be said ([utp.DefinitionError]).
+	Check(d utp.Definition) error
+}
+
+// Narration is one thing as it is told.
+type Narration struct {
+	// Events are the rows, without Session and Seq, which the kernel adds.
+	Events []Event
+	// State is the narrator's next state.
+	State jsontext.Value
+	// Shows is how much of a call's arguments the last event shows, where it puts a question.
+	Shows Shows
 }
 
 // Telling is one thing that happened, with all that can be said of it.

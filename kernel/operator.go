@@ -130,7 +130,7 @@ func detailOf(tx Tx, rec Record) (utp.TurnDetail, error) {
 		return utp.TurnDetail{}, err
 	}
 	a := utp.TurnDetail{
-		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Owner: s.Owner, Status: string(s.Status),
+		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: string(s.Status),
 		Created: rec.Created, Erased: rec.Erased, Imported: rec.Imported, Request: rec.Request, Args: rec.Args, Step: s.Step, Applied: s.Applied,
 		End: end,
 	}

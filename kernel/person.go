@@ -28,6 +28,9 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest)
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
 		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
 	}
+	if len(q.Label) > utp.InlineLimit/64 {
+		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+	}
 	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
 		return utp.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
 	}
@@ -36,28 +39,45 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest)
 	if err != nil {
 		return utp.EnqueueAnswer{}, err
 	}
-	a := utp.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
+	begun := utp.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
+	keys, err := k.keyed(from, q, begun, now)
+	if err != nil {
+		return utp.EnqueueAnswer{}, err
+	}
+	a := begun
 	rec := Record{
 		State: turn.State{
 			Turn: a.Turn, Session: a.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
+			Topic:    topic(q),
 			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}
 	rec.index(now)
 	var kept time.Duration
+	tries := 0
 	err = k.update(ctx, func(tx Tx) error {
+		if a, err = begunBefore(tx, keys, begun); err != nil || a.Repeated {
+			return err
+		}
 		if err := roomFor(tx, rec.State.Owner); err != nil {
 			return err
 		}
+		if rec.State.Name, err = name(tx, rec.State.Topic, tries > 0); err != nil {
+			return err
+		}
+		tries++
 		if kept, err = k.keepLead(tx, now); err != nil {
 			return err
 		}
-		return tx.Save(Batch{Turn: &rec})
+		return tx.Save(Batch{Turn: &rec, Keys: keys})
 	})
 	if err != nil {
 		return utp.EnqueueAnswer{}, err
+	}
+	if a.Repeated {
+		return a, nil
 	}
 	k.knows(kept)
 	k.attend(rec.State)
@@ -74,30 +94,6 @@ func roomFor(tx Tx, owner string) error {
 			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
 	}
 	return err
-}
-
-// arguments reads what a question is about: the arguments as they would run.
-func (k *Kernel) arguments(ctx context.Context, _ Caller, q utp.ArgumentsRequest) (utp.GetAnswer, error) {
-	var a utp.GetAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Question: q.Question})
-		if err != nil {
-			return err
-		}
-		c, found := rec.State.FindQuestion(q.Question)
-		if !found {
-			return fault(utp.CodeNotFound, "no live question has that number")
-		}
-		raw, err := (&step{k: k, tx: tx, rec: rec}).args(c)
-		if err != nil {
-			return err
-		}
-		a.Size = int64(len(raw))
-		from := min(max(q.Offset, 0), a.Size)
-		a.Data = raw[from:min(from+utp.ChunkLimit, a.Size)]
-		return nil
-	})
-	return a, err
 }
 
 // answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
@@ -123,13 +119,20 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
 			return s.notTaken(*q, outcome.Reason)
 		}
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		if judged.State == consent.Accepted {
+			var err error
+			if s.saw, err = s.seen(call, *q, r); err != nil {
+				return err
+			}
+		}
 		if judged.State != consent.Rejected && !k.driven(s.rec.State.Turn) { // a no starts nothing, and is always taken
 			return parked()
 		}
 		*q = judged
 		a = utp.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
-		if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
+		if call.Kind == turn.QuestionCall {
 			return s.respond(call, *q)
 		}
 		return s.feed(turn.Answered{
@@ -236,6 +239,9 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 
 func (k *Kernel) stop(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
 	err := k.step(ctx, refOf(r), func(s *step) error {
+		if err := s.mismatch(r); err != nil {
+			return err
+		}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
 		if err := s.count(); err != nil {
 			return err
@@ -252,7 +258,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r utp.ReplyRequest) (utp
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
-			return fault(utp.CodeNotFound, "no accepted question has that number")
+			return s.unnamed(from, r)
 		}
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()

@@ -41,7 +41,7 @@ func TestValuesLikeReferences(t *testing.T) {
 				w.workAs(func() worker.Planner { return p })
 				a := w.begin()
 				q := w.asked()
-				if shown, _, err := w.hub.Arguments(w.ctx, q.Number, 0); err != nil || string(shown) != text {
+				if shown, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number}); err != nil || string(shown) != text {
 					t.Errorf("the person can read %s, %v; want %s", shown, err, text)
 				}
 				w.say(q, "accept")

@@ -56,6 +56,8 @@ type Purge struct {
 	Content time.Time
 	// Receipts: erased turns whose receipts are all older are forgotten.
 	Receipts time.Time
+	// Keys: keys of requests that are as old or older are forgotten.
+	Keys time.Time
 	// Limit is the most of each kind in this transaction.
 	Limit int
 
@@ -105,7 +107,7 @@ func (k *Kernel) purger(ctx context.Context) {
 
 func (k *Kernel) purgeDue(ctx context.Context) error {
 	now := k.o.Clock.Now()
-	p := Purge{}
+	p := Purge{Keys: now.Add(-KeyLife)}
 	if k.o.Retention.Content > 0 {
 		p.Content = now.Add(-k.o.Retention.Content)
 	}

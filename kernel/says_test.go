@@ -46,7 +46,7 @@ func TestSays(t *testing.T) {
 			t.Fatalf("%d questions were put; want two", len(all))
 		}
 		for i, text := range all {
-			if !strings.Contains(text, "“\u2068"+words+"\u2069”") {
+			if !strings.Contains(text, "“"+words+"”") {
 				t.Errorf("question %d does not quote the agent: %s", i+1, text)
 			}
 		}

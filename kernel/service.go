@@ -40,6 +40,9 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 	if _, err := k.schemas.compiled(d); err != nil {
 		return fault(utp.CodeBadRequest, "the parameters are no JSON Schema: "+err.Error())
 	}
+	if err := k.o.Narrator.Check(d); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
 	digest, err := d.Digest()
 	if err != nil {
 		return fault(utp.CodeBadRequest, err.Error())
@@ -91,6 +94,9 @@ func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (To
 			return err
 		}
 		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
+		if known.Seen, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return unexpected("a definition", err)
+		}
 		return tx.Save(Batch{Tools: []Tool{known}})
 	})
 	return known, protocolError(err)

@@ -30,6 +30,7 @@ type step struct {
 	counted bool           // the incarnation has moved on
 	kept    time.Duration  // what the ledger knows with it of the lead
 	late    jsontext.Value // a result that comes too late, while it is told of
+	saw     string         // how the arguments came to whoever accepts them, see [step.seen]
 	letter  *letter        // what it has to say, until that is committed
 	before  []string
 	after   []string
@@ -285,9 +286,11 @@ func protocolError(err error) error {
 	case errors.Is(err, ErrHash):
 		return &utp.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
 	case errors.Is(err, ErrDamaged):
-		return &utp.Fault{Code: utp.CodeStorageError, Message: err.Error()}
-	case errors.As(err, &stored):
-		return &utp.Fault{Code: utp.CodeStorageError, Message: err.Error(), Retry: stored.SafeToRetry()}
+		return &utp.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
+	case errors.As(err, &stored) && stored.SafeToRetry():
+		return &utp.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
+	case errors.As(err, &stored): // what the database says is for the log
+		return &utp.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
 	}
 	return &utp.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }

@@ -95,6 +95,8 @@ type TurnFilter struct {
 	// Free keeps only the turns that a worker may claim at this time, and lists first those
 	// that have been free for the longest. Not both Due and Free are set.
 	Free time.Time
+	// Topic keeps only the turns whose sessions are named after it.
+	Topic string
 	// Open leaves ended turns out.
 	Open bool
 	// Asking keeps only the turns that have an open question.
@@ -166,6 +168,8 @@ type BesideFilter struct {
 	CallsLimit              int
 	// Wish is a person whose wish is read.
 	Wish string
+	// Key is the key of a request, and KeyOf the principal whose it is.
+	KeyOf, Key string
 	// Audit says what is read of the audit chain.
 	Audit AuditFilter
 }
@@ -188,6 +192,9 @@ type Beside struct {
 	Calls []turn.Call
 	// Wish is the zero value where the person has none.
 	Wish Wish
+	// Key is the zero value where the principal has used no such key. It may be one whose time
+	// is over.
+	Key RequestKey
 	// Audit are entries of the audit chain, each with its receipt if that is still there.
 	Audit     []utp.AuditEntry
 	Unchained utp.AuditUnchained
@@ -208,6 +215,7 @@ func One[T any](rows []T, err error) (T, error) {
 // TurnRow is one turn in a list.
 type TurnRow struct {
 	Turn, Session, Agent, Owner string
+	Name                        string
 	Status                      turn.Status
 	Created                     time.Time
 	Request                     string
@@ -292,6 +300,9 @@ type Put struct {
 	Event string `json:"event"`
 	// Until is its deadline on both clocks.
 	Until turn.Moment `json:"until,omitzero"`
+	// Shows is how much of the call's arguments the event shows, Read who has read on.
+	Shows Shows     `json:"shows,omitzero"`
+	Read  []Reading `json:"read,omitzero"`
 }
 
 // Wish is what a person wishes of the questions that are put to them.
@@ -300,6 +311,20 @@ type Wish struct {
 	// AnswerSeconds is how long a question stays open; 0 leaves it to policy and tool, and
 	// saving that forgets the wish.
 	AnswerSeconds int
+}
+
+// KeyLife is for how long a key stands for the request that it came with.
+const KeyLife = 24 * time.Hour
+
+// RequestKey says which turn was begun under the idempotency key of a principal, so that the
+// same request begins no other one.
+type RequestKey struct {
+	// Principal is whose key it is, Key its SHA-256 in hex.
+	Principal, Key string
+	// Digest is the SHA-256, in hex, of what was asked for with it.
+	Digest        string
+	Turn, Session string
+	At            time.Time
 }
 
 // Tool is a registered tool. Reviewed says that an operator has looked at this very
@@ -451,6 +476,9 @@ type Batch struct {
 	Tools    []Tool
 	Removed  []string // tools
 	Wishes   []Wish
+	// Keys are those of requests that begin turns: ErrConflict where the principal has used the
+	// key within [KeyLife] before.
+	Keys []RequestKey
 	// Purge erases; what it did is set in it.
 	Purge *Purge
 }

@@ -33,6 +33,9 @@ func (h *hand) transcript() (all []utp.CallResult, pages int) {
 // TestLongMessages: a page of the transcript keeps within a message, also where it is
 // the results' messages, and not their values, that are long. The bus asserts the limit.
 func TestLongMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out in short mode: hundreds of large results")
+	}
 	const steps, calls = 10, 10
 	for name, text := range map[string]string{
 		"plain": strings.Repeat("m", 8<<10), "escaped": strings.Repeat(`"`, 8<<10), "beside values of their length": strings.Repeat("m", 2540),
@@ -78,7 +81,7 @@ func TestLongMessages(t *testing.T) {
 // TestManyCallsInAStep: a step of many calls keeps its service busy to the last of them.
 func TestManyCallsInAStep(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		const calls = 100
+		const calls = 100 / slower
 		var step []worker.Call
 		for n := range calls {
 			step = append(step, worker.Call{Key: fmt.Sprint(n), Tool: look, Args: map[string]any{"name": "x"}})

@@ -219,13 +219,17 @@ func (f *follower) take(row utp.EventRow, err error) {
 // turn reads a turn as the ledger has it.
 func (w *world) turn(id string) turn.State {
 	w.t.Helper()
-	var state turn.State
-	w.view(func(tx kernel.Tx) error {
-		rec, err := tx.Turn(kernel.TurnRef{Turn: id})
-		state = rec.State
+	return w.record(id).State
+}
+
+func (w *world) record(id string) kernel.Record {
+	w.t.Helper()
+	var rec kernel.Record
+	w.view(func(tx kernel.Tx) (err error) {
+		rec, err = tx.Turn(kernel.TurnRef{Turn: id})
 		return err
 	})
-	return state
+	return rec
 }
 
 // last is the latest call of a turn.
@@ -297,6 +301,20 @@ func (w *world) reply(q utp.QuestionRow, word string) (utp.ReplyAnswer, error) {
 		r.Response = word
 	}
 	return w.hub.Answer(w.ctx, r)
+}
+
+// reads reads all that a question is about, as the person on the surface that answers.
+func (w *world) reads(q utp.QuestionRow) []byte {
+	w.t.Helper()
+	var shown []byte
+	for size := int64(1); int64(len(shown)) < size; {
+		piece, all, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number, Offset: int64(len(shown)), By: person, Surface: "terminal"})
+		if err != nil || len(piece) == 0 {
+			w.t.Fatal(len(shown), err)
+		}
+		shown, size = append(shown, piece...), all
+	}
+	return shown
 }
 
 // say is reply that has to be taken.

@@ -1,124 +1,199 @@
 package narrate
 
 import (
-	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"strings"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
 )
 
-const (
-	// secretMember marks an object that stands for a secret.
-	secretMember = "$secret"
-	// maxMembers is how many arguments a summary shows.
-	maxMembers = 6
-	// maxArgument bounds one argument in a summary.
-	maxArgument = 120
-)
+// spokenValues is how many values of the arguments a sentence says; more can be listened to on
+// request.
+const spokenValues = 5
 
-// summarize shows the first members of the arguments, each in a safe form: texts and
-// numbers as they are, lists and objects by their size, secrets not at all. It takes
-// time linear in the arguments.
-func summarize(args jsontext.Value) (Param, bool) {
-	d := jsontext.NewDecoder(bytes.NewReader(args))
-	if d.PeekKind() != jsontext.KindBeginObject {
-		return Param{}, false
+// arguments are what the telling's call is about, laid out for a person. What the tool's sentence
+// stands for is covered only where an operator has reviewed that it may.
+func (s *scene) arguments() outline.Outline {
+	var o outline.Options
+	if s.t.Tool.Reviewed {
+		o.Covers = s.wording().Consent.Covers
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return Param{}, false
-	}
-	var out Param
-	for d.PeekKind() == jsontext.KindString {
-		name, err := d.ReadToken()
-		if err != nil {
-			return Param{}, false
-		}
-		if len(out.List) == maxMembers {
+	return outline.Of(s.t.Args, o)
+}
+
+// values are the first of the arguments as sentences, and how many more there are.
+func values(o outline.Outline, most int) Param {
+	out := Param{Left: o.Left}
+	for i, v := range o.Values {
+		partial := v.More > 0 // and so among those that are left
+		switch {
+		case v.Kind == outline.Empty && v.Path == "": // there are no arguments
+		case i < most:
+			out.All = append(out.All, value(v))
+			if partial {
+				out.Left--
+			}
+		case !partial:
 			out.Left++
-			if d.SkipValue() != nil {
-				return Param{}, false
-			}
-			continue
 		}
-		member, err := showMember(d, name.String())
-		if err != nil {
-			return Param{}, false
-		}
-		out.List = append(out.List, member)
 	}
-	return out, len(out.List) > 0
+	return out
 }
 
-func showMember(d *jsontext.Decoder, name string) (Param, error) {
-	shown := shorter(name, maxArgument/2)
-	value, err := showArgument(d)
-	if err != nil {
-		return Param{}, err
+// rest are the arguments from one on, as far as they are listed.
+func rest(o outline.Outline, from int) Param {
+	out := Param{}
+	for _, v := range o.Values[min(from, len(o.Values)):] {
+		if v.Kind != outline.Empty || v.Path != "" {
+			out.All = append(out.All, value(v))
+		}
 	}
+	return out
+}
+
+// value is one argument as a sentence.
+func value(v outline.Value) Param {
+	p := Params{"name": nameOf(v)}
+	switch v.Kind {
+	case outline.Masked:
+		return say("value.hidden", nil) // not even its name, which readers scan for (SEC-07)
+	case outline.Covered:
+		p["n"], p["size"], p["sha"] = count(int64(v.Count)), size(int64(v.Size)), identifier(v.SHA256)
+		return say("value.covered", p)
+	case outline.Secret:
+		if v.Credential() {
+			return say("value.secret.unnamed", nil)
+		}
+		return say("value.secret.named", p)
+	case outline.Empty:
+		p["value"] = say(map[string]string{"[]": "value.empty.list", "{}": "value.empty.object"}[v.Value], nil)
+	case outline.Text:
+		p["value"] = exact(v.Value, v.More)
+	case outline.Literal:
+		p["value"] = identifier(v.Value)
+	}
+	return say("value.member", p)
+}
+
+// nameOf is a value's place in words: as it is where it consists of plain words, else set apart.
+func nameOf(v outline.Value) Param {
+	name := v.Name()
+	if legible.Plain(name) && !strings.ContainsAny(name, ":,;.!?“”\"'<>()[]{}") && strings.TrimSpace(name) != "" {
+		return Param{Name: name}
+	}
+	return exact(name, 0)
+}
+
+// mustBeRead reports whether a yes to the call has to be about all that it will do, so that whoever
+// gives it has to have been shown all arguments.
+func mustBeRead(c utp.Class, r utp.Risk) bool {
+	return irreversible(c) || r.Order() == utp.RiskHigh.Order()
+}
+
+// unread says what of the arguments is not in the event, and that it has to be read; none where
+// everything is.
+func (s *scene) unread(o outline.Outline, short bool) Param {
+	if o.Complete() {
+		return Param{}
+	}
+	p := Params{
+		"must": yes(mustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
+		"sha": identifier(o.SHA256), "address": identifier(utp.ArgumentsAddress(s.t.Question.Number)),
+	}
+	if o.Left > 0 {
+		p["left"] = count(int64(o.Left))
+	}
+	if o.Hidden > 0 {
+		p["hidden"] = count(int64(o.Hidden))
+	}
+	return say("question.unread", p)
+}
+
+// listed is the member of a question's event that lists its arguments, for surfaces that show more than
+// text.
+type listed struct {
+	outline.Outline
+
+	// Complete: every value is listed in full, as a secret, or as covered.
+	Complete bool `json:"complete"`
+	// Told: the texts of the event say every value, so that a surface which knows nothing of
+	// this list has shown everything.
+	Told bool `json:"told"`
+	// Said are the paths of the values that the action itself says in full.
+	Said []string `json:"said,omitzero"`
+	// Address is where all of them can be read.
+	Address string `json:"address"`
+}
+
+// lists makes the list of an event, given its texts.
+func (s *scene) lists(o outline.Outline, action Param, x texts) listed {
+	l := listed{Outline: o, Complete: o.Complete(), Address: utp.ArgumentsAddress(s.t.Question.Number)}
+	for i := range action.Params["args"].All {
+		l.Said = append(l.Said, o.Values[i].Path)
+	}
+	l.Said = append(l.Said, s.stated(o, action, x[fieldAction])...)
+	l.Told = l.Complete
+	for _, v := range rest(o, 0).All {
+		said, err := s.narrator.speaker.sayParam(v)
+		l.Told = l.Told && err == nil && strings.Contains(x[fieldDetailed], tidy(said))
+	}
+	return l
+}
+
+// stated are the paths of the values that a tool's own action shows in full, as texts or numbers.
+func (s *scene) stated(o outline.Outline, action Param, text string) []string {
+	phrase, err := parsePhrase(action.Own)
+	facts, failed := ParseFacts(s.wording().Consent.Facts)
+	if err != nil || failed != nil {
+		return nil
+	}
+	named := phrase.params()
+	var paths []string
+	for _, v := range o.Values {
+		shown := func(name string, f Fact) bool {
+			whole := v.Kind == outline.Text && v.More == 0 && strings.Contains(text, v.Value)
+			return whole && named[name] && f.Text == v.Path && action.Params[name].Text == v.Value
+		}
+		for name, f := range facts {
+			if shown(name, f) {
+				paths = append(paths, v.Path)
+				break
+			}
+		}
+	}
+	return paths
+}
+
+// shows is how the kernel is told of it.
+func (l listed) shows() kernel.Shows {
 	switch {
-	case namesCredential(name): // not even its name, which readers scan for
-		return say("value.hidden", nil), nil
-	case legible.Plain(name):
-		shown = identifier(name)
-	}
-	return say("value.member", Params{"name": shown, "value": value}), nil
-}
-
-func showArgument(d *jsontext.Decoder) (Param, error) {
-	switch kind := d.PeekKind(); kind {
-	case jsontext.KindBeginObject, jsontext.KindBeginArray:
-		return showContainer(d, kind)
-	case jsontext.KindNull:
-		return say("value.null", nil), d.SkipValue()
+	case l.Told:
+		return kernel.ShowsTold
+	case l.Complete:
+		return kernel.ShowsListed
 	default:
-		raw, err := d.ReadValue()
-		if err != nil {
-			return Param{}, err //nolint:wrapcheck // only its being there counts
-		}
-		text := raw.String()
-		if kind == jsontext.KindString {
-			unquoted, err := jsontext.AppendUnquote(nil, raw)
-			if err != nil {
-				return Param{}, err //nolint:wrapcheck // only its being there counts
-			}
-			text = string(unquoted)
-		}
-		return shorter(text, maxArgument), nil
+		return kernel.ShowsPart
 	}
 }
 
-// showContainer counts what is inside a list or an object; a secret is named as such.
-func showContainer(d *jsontext.Decoder, kind jsontext.Kind) (Param, error) {
-	if _, err := d.ReadToken(); err != nil {
-		return Param{}, err //nolint:wrapcheck // only its being there counts
-	}
-	n, secret := int64(0), false
-	for d.PeekKind() != jsontext.KindEndObject && d.PeekKind() != jsontext.KindEndArray {
-		if kind == jsontext.KindBeginObject {
-			name, err := d.ReadToken()
-			if err != nil {
-				return Param{}, err //nolint:wrapcheck // only its being there counts
-			}
-			secret = secret || name.String() == secretMember
-		}
-		if err := d.SkipValue(); err != nil {
-			return Param{}, err //nolint:wrapcheck // only its being there counts
-		}
-		n++
-	}
-	_, err := d.ReadToken()
-	switch {
-	case secret:
-		return Param{Secret: true}, err //nolint:wrapcheck // only its being there counts
-	case kind == jsontext.KindBeginObject:
-		return say("value.members", Params{"n": count(n)}), err
-	default:
-		return say("value.items", Params{"n": count(n)}), err
-	}
+// asker are the parameters that say who asks: the session's name and the request.
+func (s *scene) asker() Params {
+	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it stands inside a sentence
+	return Params{"session": sessionName(s.t.Turn.Name), "request": quotedTo(request, capValue)}
 }
 
-func shorter(s string, limit int) Param {
-	head, more := cut(valid(s), limit)
-	return Param{Text: head, More: more}
+// askerFacts say the same to surfaces that show more than text.
+func (s *scene) askerFacts() map[string]any {
+	request, _ := clean(strings.TrimSpace(s.t.Request), capValue)
+	return map[string]any{extSession: s.t.Turn.Name, extRequest: request}
+}
+
+// sessionName is a session's name in a sentence; none where an older ledger has not given it one.
+func sessionName(name string) Param {
+	if name == "" {
+		return Param{}
+	}
+	return Param{Text: valid(name)}
 }

@@ -25,14 +25,14 @@ func (s *scene) personAsked() error {
 	}
 	q := s.question()
 	asks := quotedTo(q.Text, capField)
-	params := Params{
+	params := s.asker().with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), "asks": asks, "again": yes(s.t.Question.Again), "how": how(q),
 		"limit": s.answerLimit(q),
-	}
+	})
 	if q.Context != "" {
 		params[fieldContext] = quotedTo(q.Context, capField)
 	}
-	l := line{key: "person.asked", params: params, earshot: merge(s.timeFacts(), map[string]any{
+	l := line{key: "person.asked", params: params, earshot: merge(s.timeFacts(), s.askerFacts(), map[string]any{
 		extQuestion: s.t.Question.Number, extCall: callID(s.t.Call.ID),
 	})}
 	err := s.put(l, fixedQuestion, func(x texts) ([]aaep.Event, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,6 +36,13 @@ const (
 	extEnforcement = "enforcement"
 	extEarlier     = "earlier"
 	extNew         = "unreviewed"
+	// extArguments lists the arguments of a question, see [listed].
+	extArguments = "arguments"
+	// extByClass is there where the consequence says no more than the class does.
+	extByClass = "by_class"
+	// extSession is the session's name, extRequest what it was asked for, where a question says so.
+	extSession = "session_name"
+	extRequest = "request"
 )
 
 // Names of parameters and fields that occur more than once.
@@ -146,7 +154,7 @@ func stripIsolates(s string) string {
 
 // action is what the call does, as a sentence: the tool's own where it has one that
 // an operator has reviewed, else one that names the tool and its arguments.
-func (s *scene) action() (Param, Params) {
+func (s *scene) action(args outline.Outline) (Param, Params) {
 	w := s.wording()
 	facts := find(w.Consent.Facts, s.t.Args)
 	claim, ok := s.own(w.Consent.Action, facts)
@@ -154,31 +162,40 @@ func (s *scene) action() (Param, Params) {
 		return claim, facts
 	}
 	p := Params{"tool": identifier(s.t.Call.Tool)}
-	if args, ok := summarize(s.t.Args); ok {
-		p["args"] = args
+	if said := values(args, spokenValues); len(said.All) > 0 || said.Left > 0 {
+		p["args"] = said
 	}
+	about := s.t.Tool.Definition.Description
 	if s.t.Tool.Reviewed {
+		if about != "" {
+			p["about"] = describe(about, capValue)
+		}
 		return say("action.generic", p), facts
 	}
-	if ok {
+	p["service"] = identifier(s.t.Call.Target)
+	switch {
+	case ok:
 		p["claim"] = claim
+	case about != "":
+		p["claim"] = quotedTo(about, capValue)
 	}
 	return say("action.unreviewed", p), facts
 }
 
-// consequence is what follows from the call, by the tool's own words or by its class.
-func (s *scene) consequence(facts Params) Param {
+// consequence is what follows from the call, by the tool's own words, or else by its class, which
+// says no more than whether it can be undone.
+func (s *scene) consequence(facts Params) (said Param, own bool) {
 	if !s.t.Tool.Reviewed {
-		return say("consequence.unreviewed", nil)
+		return say("consequence.unreviewed", nil), false
 	}
 	if own, ok := s.own(s.wording().Consent.Consequence, facts); ok {
-		return own
+		return own, true
 	}
 	class := s.t.Call.Class
 	if !class.Valid() {
 		class = utp.Irreversible
 	}
-	return say("consequence."+string(class), nil)
+	return say("consequence."+string(class), nil), false
 }
 
 // doing is what is said when the tool is called.

@@ -2,11 +2,11 @@ package narrate
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -27,19 +27,27 @@ func (s *scene) asked() error {
 // and the arguments; the agent's own words are quoted, and only at length.
 func (s *scene) confirm() error {
 	c := s.t.Call
-	action, facts := s.action()
-	details := s.details(action)
-	params := s.about().with(Params{
+	args := s.arguments()
+	action, facts := s.action(args)
+	consequence, own := s.consequence(facts)
+	details := s.details()
+	params := s.about().with(s.asker()).with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)),
-		paramAction:   action, "consequence": s.consequence(facts),
-		"again": yes(s.t.Question.Again), "earlier": s.earlier(), "details": details,
+		paramAction:   action, "consequence": consequence,
+		"again": yes(s.t.Question.Again), "earlier": s.earlier(), "details": details, "values": s.values(args, action), "unread": s.unread(args, true),
 		"limit": s.limit(false),
 	})
 	l := line{key: "question.asked", params: params, earshot: s.consentFacts(facts)}
 	if told, err := s.narrator.speaker.sayParam(details); err == nil {
-		l.earshot[extDetail] = s.narrator.speaker.fit(strings.TrimSpace(told), capNormal)
+		l.earshot[extDetail] = s.narrator.speaker.fit(tidy(told), capField)
+	}
+	if !own {
+		l.earshot[extByClass] = true
 	}
 	err := s.put(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
+		lists := s.lists(args, action, x)
+		l.earshot[extArguments] = lists
+		s.shows = lists.shows()
 		return one(s.session.Confirm(s.t.At, s.t.Rand, aaep.AwaitingConfirmation{
 			Action: x[fieldAction], Consequence: x[fieldConsequence],
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
@@ -55,15 +63,12 @@ func (s *scene) confirm() error {
 	return err
 }
 
-// details are what is to be known beside the action and its consequence. The detailed summary
-// says all three, for whoever hears nothing else of the question; a surface that shows the
-// question by its parts takes these alone, so that nothing is told twice.
-func (s *scene) details(action Param) Param {
+// details are what is to be known beside the action, its consequence, its arguments and its
+// request. The detailed summary says all of it, for whoever hears nothing else of the question; a
+// surface that shows the question by its parts takes these alone, so that nothing is told twice.
+func (s *scene) details() Param {
 	c := s.t.Call
 	params := s.about()
-	if args, ok := summarize(s.t.Args); ok && action.Params["args"].none() { // said once is enough
-		params["args"] = args
-	}
 	if s.t.Says != "" {
 		params["says"] = quotedTo(s.t.Says, capSays)
 	}
@@ -74,6 +79,20 @@ func (s *scene) details(action Param) Param {
 		params["held"] = word(string(e))
 	}
 	return say("question.details", params)
+}
+
+// values are the arguments at length, as far as the action has not said them.
+func (s *scene) values(args outline.Outline, action Param) Param {
+	params := Params{}
+	if action.Params["args"].none() {
+		params["args"] = rest(args, 0)
+	} else {
+		params["rest"] = rest(args, spokenValues)
+	}
+	if unread := s.unread(args, false); !unread.none() {
+		params["unread"] = unread
+	}
+	return say("question.values", params)
 }
 
 // seconds is the time to answer as the event may promise it: never more than what is
@@ -94,7 +113,7 @@ func (s *scene) seconds() int64 {
 // consentFacts are the numbers of a question, for surfaces that show more than text.
 func (s *scene) consentFacts(facts Params) map[string]any {
 	c := s.t.Call
-	out := merge(s.aboutCall(), s.timeFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
+	out := merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
 	for name, unit := range map[string]string{extItems: "", extBytes: unitBytes} {
 		if n, ok := facts[name].number(); ok && (unit == "" || facts[name].Bytes != nil) {
 			out[name] = n

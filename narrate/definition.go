@@ -32,10 +32,13 @@ type Wording struct {
 
 // ConsentWording is how consent is asked for.
 type ConsentWording struct {
-	Action      string         `json:"action,omitzero"`
-	Consequence string         `json:"consequence,omitzero"`
-	Hint        string         `json:"hint,omitzero"` // what else one can do; passed on as extensions.earshot.hint
-	Facts       jsontext.Value `json:"facts,omitzero"`
+	Action      string `json:"action,omitzero"`
+	Consequence string `json:"consequence,omitzero"`
+	Hint        string `json:"hint,omitzero"` // what else one can do; passed on as extensions.earshot.hint
+	// Covers are JSON pointers of members of the arguments that the action stands for, which it
+	// states by their count and sum: once reviewed, their values need not be read before a yes.
+	Covers []string       `json:"covers,omitzero"`
+	Facts  jsontext.Value `json:"facts,omitzero"`
 }
 
 // DoingWording is what is said when the tool is called.

@@ -73,7 +73,7 @@ func TestAnyWordingIsSafe(t *testing.T) {
 				s.finish(c.ID, utp.StatusSuccess, "", `{}`)
 				s.done()
 				s.close()
-				if reviewed == strings.Contains(s.script(), "nobody here has checked") {
+				if reviewed == strings.Contains(s.script(), "nobody here has reviewed") {
 					t.Error("whether the tool was reviewed is not said right")
 				}
 			})

@@ -7,9 +7,8 @@ func English() Catalogue {
 	return Catalogue{Tag: language.English, Messages: map[string]Message{
 		// Values inside sentences.
 		"value.secret":   {Normal: "a secret"},
-		"value.hidden":   {Normal: "a credential, not shown"},
+		"value.hidden":   {Normal: "One value is not told, because its name says that it is a credential."},
 		"value.empty":    {Normal: "(empty)"},
-		"value.null":     {Normal: "nothing"},
 		"value.more":     {Normal: "(and {n, plural, one {# more character} other {# more characters}})"},
 		"value.left":     {Normal: "And {n, plural, one {# more} other {# more}}."},
 		"value.others":   {Normal: "and {n, plural, one {# other} other {# others}}"},
@@ -21,15 +20,21 @@ func English() Catalogue {
 		"value.minutes":  {Normal: "{n, plural, one {# minute} other {# minutes}}"},
 		"value.hours":    {Normal: "{n, plural, one {# hour} other {# hours}}"},
 		"value.days":     {Normal: "{n, plural, one {# day} other {# days}}"},
-		"value.items":    {Normal: "{n, plural, =0 {an empty list} one {a list of # item} other {a list of # items}}"},
-		"value.members":  {Normal: "{n, plural, =0 {an empty object} one {an object with # member} other {an object with # members}}"},
-		"value.member":   {Normal: "{name}: {value}"},
+
+		// Arguments, a sentence each.
+		"value.member":         {Normal: "{name}: {value}."},
+		"value.secret.unnamed": {Normal: "One value is a secret, which is not shown."},
+		"value.secret.named":   {Normal: "{name}: a secret, which is not shown."},
+		"value.covered":        {Normal: "{name}: {n, plural, one {# value} other {# values}}, {size}, SHA-256 {sha}. The question stands for all of them."},
+		"value.empty.list":     {Normal: "an empty list"},
+		"value.empty.object":   {Normal: "an empty object"},
 
 		// The turn.
 		"turn.began": {
-			Terse:    "Started.",
-			Normal:   "{agent} has started{request, select, none {.} other { on this request: {request}}}",
-			Detailed: "{agent} has started{request, select, none {.} other { on this request: {request}}} Everything it does with a tool is told here.",
+			Terse:  "Started.",
+			Normal: "{session, select, none {{agent}} other {{session}}} has started{request, select, none {.} other { on this request: {request}}}",
+			Detailed: "{session, select, none {{agent}} other {{session}}} has started{request, select, none {.} other { on this request: {request}}} " +
+				"Everything it does with a tool is told here.",
 		},
 		"turn.thinking": {
 			Terse:  "Thinking.",
@@ -149,19 +154,30 @@ func English() Catalogue {
 			Normal: "Waiting for your answer to question {question}.",
 		},
 		"question.asked": {
-			Terse: "Question {question}{earlier, select, none {} other {, asked anew}}: {action}",
-			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}{earlier, select, none {} other {, asked anew}}. " +
-				"{action} {consequence} {earlier, select, none {} other {{earlier}}} Say accept or reject. {limit}",
-			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}{earlier, select, none {} other {, asked anew}}. " +
-				"{action} {consequence} {earlier, select, none {} other {{earlier}}} " +
-				"Say accept or reject. {limit} {details}",
+			Terse: "Question {question}{session, select, none {} other {, {session}}}{earlier, select, none {} other {, asked again}}: {action}",
+			Normal: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}" +
+				"{earlier, select, none {} other {, asked again}}. " +
+				"{action} {consequence} {earlier, select, none {} other {{earlier}}} {unread, select, none {} other {{unread}}} " +
+				"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {limit}",
+			Detailed: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}" +
+				"{earlier, select, none {} other {, asked again}}. " +
+				"{action} {consequence} {earlier, select, none {} other {{earlier}}} {values} " +
+				"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {limit} {details}",
 			Fields: map[string]string{"action": "{action}", "consequence": "{consequence}"},
 		},
 		// What is to be known beside the question itself.
-		"question.details": {Normal: "{undo, select, none {} other {After accept there are {undo} to take it back.}} " +
-			"The tool is {tool}{args, select, none {.} other {, with {args}.}} {says, select, none {} other {The agent says: {says} End of the agent's words.}} " +
-			"{held, select, none {} advisory {Whoever asks can do it without your answer, too, and only asks.} " +
-			"other {It is done by a service of another make. It hears of this only after your answer, but Earshot cannot see or stop what it then does.}}"},
+		"question.details": {Normal: "{undo, select, none {} other {After you accept, you have {undo} to take it back.}} " +
+			"The tool is {tool}. " +
+			"{says, select, none {} other {The agent says: {says} End of the agent's words.}} " +
+			"{held, select, none {} advisory {The agent could also do this without your answer; it only asks.} " +
+			"other {A third-party service does this. It hears of it only after your answer, but Earshot cannot see or stop what it then does.}}"},
+		"question.values": {Normal: "{args, select, none {} other {{args}}} {rest, select, none {} other {More values: {rest}}} {unread, select, none {} other {{unread}}}"},
+		"question.unread": {Normal: "{left, select, none {} other {{left, plural, one {# value is not told here in full.} other {# values are not told here in full.}}}} " +
+			"{hidden, select, none {} other {{hidden, plural, one {# value is not told, because its name says that it is a credential.} " +
+			"other {# values are not told, because their names say that they are credentials.}}}} " +
+			"{short, select, yes {} other {The arguments have {size}; their SHA-256 is {sha}.}} " +
+			"{must, select, yes {Read all of them before you accept: say list{short, select, yes {.} other {, or open {address}.}}} " +
+			"other {To read all of them, say list{short, select, yes {.} other {, or open {address}.}}}}"},
 		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
 			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
 		"earlier.unknown": {Normal: "{ago, select, none {It is not known what became of an earlier attempt at this.} " +
@@ -194,23 +210,23 @@ func English() Catalogue {
 			Terse:  "Your yes no longer counts.",
 			Normal: "Your yes to question {question} no longer counts.",
 		},
-		"action.generic": {Normal: "Run the tool {tool}{args, select, none {.} other {, with {args}.}}"},
-		"action.unreviewed": {Normal: "Run the tool {tool}, which nobody here has checked" +
-			"{claim, select, none {{args, select, none {.} other {, with {args}.}}} other {. It says of itself: {claim}}}"},
+		"action.generic": {Normal: "Run the tool {tool}{about, select, none {.} other {: {about}}} {args, select, none {} other {{args}}}"},
+		"action.unreviewed": {Normal: "Run the tool {tool}{service, select, none {} other { of the service {service}}}, which nobody here has reviewed. " +
+			"{args, select, none {} other {{args}}} {claim, select, none {} other {It says of itself: {claim} End of its words.}}"},
 		"consequence.read":         {Normal: "It only looks and changes nothing."},
 		"consequence.idempotent":   {Normal: "It makes a change. Doing it twice is the same as doing it once."},
 		"consequence.reversible":   {Normal: "It can be undone."},
 		"consequence.irreversible": {Normal: "It cannot be undone."},
-		"consequence.unreviewed":   {Normal: "What it does is not known here, so take it as something that cannot be undone."},
+		"consequence.unreviewed":   {Normal: "Nobody here knows what it does, so take it as something that cannot be undone."},
 
 		// What the agent itself asks.
 		"person.asked": {
-			Terse: "Question {question}: {asks}",
-			Normal: "Question {question}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
-				"End of the agent's words. {how} {limit}",
-			Detailed: "Question {question}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
-				"{context, select, none {} other {It adds: {context}}} End of the agent's words. {how} {limit} " +
-				"No answer to this allows the use of a tool.",
+			Terse: "Question {question}{session, select, none {} other {, {session}}}: {asks}",
+			Normal: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
+				"End of the agent's words. {request, select, none {} other {This is for the request {request}.}} {how} {limit}",
+			Detailed: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
+				"{context, select, none {} other {It adds: {context}}} End of the agent's words. {request, select, none {} other {This is for the request {request}.}} " +
+				"{how} {limit} No answer to this allows the use of a tool.",
 			Fields: map[string]string{
 				"question": "The agent asks: {asks}",
 				"context":  "{context, select, none {} other {The agent adds: {context}}}",
@@ -320,17 +336,17 @@ func English() Catalogue {
 
 		// Unknown fates.
 		"fate.asked": {
-			Terse: "Question {question}: {insist, select, yes {ask again, although {tool} may still be at work?} " +
+			Terse: "Question {question}{session, select, none {} other {, {session}}}: {insist, select, yes {ask again, although {tool} may still be at work?} " +
 				"other {it is not known whether this was done: {action}}}",
-			Normal: "Question {question}. {insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
+			Normal: "Question {question}{session, select, none {} other {, {session}}}. {insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
 				"This is what it was about: {action}} other {It is not known whether this was done: {action} {known}}} " +
-				"Say leave, to leave it as it is, or ask again, to be asked for it anew. {limit}",
+				"Say leave, to leave it as it is, or ask again, to be asked about it once more. {limit}",
 			Fields: map[string]string{
 				"question": "{insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
-					"Ask for it anew all the same?} other {It is not known whether this was done: {action} What now?}}",
+					"Ask about it again all the same?} other {It is not known whether this was done: {action} What now?}}",
 				"context":          "{known}",
 				"choice.leave":     "Leave it as it is.",
-				"choice.ask again": "Ask me for it anew. Nothing runs without another yes.",
+				"choice.ask again": "Ask me about it again. Nothing runs without another yes.",
 			},
 		},
 		"fate.silent": {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer at work} other { and may still be at work}}." +
@@ -351,7 +367,7 @@ func English() Catalogue {
 		},
 		"fate.again": {
 			Terse:  "Recorded: ask again.",
-			Normal: "Recorded: ask again. You will be asked for it anew. Nothing runs without another yes.",
+			Normal: "Recorded: ask again. You will be asked about it again. Nothing runs without another yes.",
 		},
 		"fate.settled": {
 			Terse:  "It is known after all.",
@@ -445,6 +461,7 @@ func English() Catalogue {
 		// Why something failed, by code, and what may help.
 		"why.auth_failed":                {Normal: "it is not allowed to do that."},
 		"why.bad_request":                {Normal: "what it was asked to do was not in order."},
+		"why.changed_since_review":       {Normal: "what it runs has changed since review, so it did not run."},
 		"why.conflict":                   {Normal: "something had changed meanwhile."},
 		"why.internal_error":             {Normal: "there was an internal error."},
 		"why.not_found":                  {Normal: "what it was looking for is not there."},

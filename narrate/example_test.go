@@ -29,12 +29,12 @@ func Example() {
 	var state jsontext.Value
 	tell := func(n turn.Note) []kernel.Event {
 		telling.Note = n
-		rows, next, err := narrator.Narrate(state, telling)
+		told, err := narrator.Narrate(state, telling)
 		if err != nil {
 			panic(err)
 		}
-		state = next
-		return rows
+		state = told.State
+		return told.Events
 	}
 
 	telling.Request = "free some space"
@@ -59,7 +59,7 @@ func Example() {
 	// Output:
 	// session.started: tidy has started on this request: “free some space”
 	// state.changed: Waiting for your answer to question 1.
-	// awaiting.confirmation: Question 1. Delete 2 files in /home/anna. This frees 12.3 MB (12,345,678 bytes). It cannot be undone. Say accept or reject. Without an answer within 5 minutes it is not done.
+	// awaiting.confirmation: Question 1. Delete 2 files in /home/anna. This frees 12.3 MB (12,345,678 bytes). It cannot be undone. This is for the request “free some space”. Say accept or reject. Without an answer within 5 minutes it is not done.
 }
 
 // Facts are found in one pass over the arguments.

@@ -34,14 +34,14 @@ func (s *scene) fateAsked() error {
 	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
 		return err
 	}
-	action, _ := s.action()
-	params := s.about().with(Params{
+	action, _ := s.action(s.arguments())
+	params := s.about().with(s.asker()).with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), paramAction: action, "known": s.known(),
 		"insist": yes(s.t.Call.Insisted && !s.t.Call.OwnerGone),
 		"limit":  s.limit(true),
 	})
 	l := line{
-		key: "fate.asked", params: params, earshot: merge(s.aboutCall(), s.timeFacts(), map[string]any{
+		key: "fate.asked", params: params, earshot: merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{
 			extQuestion: s.t.Question.Number, extClass: string(s.t.Call.Class),
 		}),
 		utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},

@@ -137,12 +137,14 @@ func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
 		return t.writeBytes(out, *p.Bytes, depth)
 	case p.Time != nil:
 		return t.writeTime(out, time.Duration(*p.Time)*time.Millisecond, depth)
-	case len(p.All) > 0:
+	case len(p.All) > 0 || p.Left > 0 && len(p.List) == 0:
 		return t.writeAll(out, p, depth)
 	case len(p.List) > 0:
 		return t.writeList(out, p, depth)
 	case p.Quote != "":
 		return t.writeQuote(out, p, depth)
+	case p.Exact != "":
+		return t.writeExact(out, p, depth)
 	case p.Name != "":
 		out.WriteString(p.Name)
 	case p.Text != "":
@@ -176,6 +178,14 @@ func (t *tongue) writeQuote(out *strings.Builder, p Param, depth int) error {
 	return t.writeMore(out, p.More, depth)
 }
 
+// writeExact puts a value between quotation marks and names those inside of it, so that what differs
+// in bytes differs in what is shown.
+func (t *tongue) writeExact(out *strings.Builder, p Param, depth int) error {
+	marks := strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
+	out.WriteString("“" + marks.Replace(legible.Value(p.Exact)) + "”")
+	return t.writeMore(out, p.More, depth)
+}
+
 func (t *tongue) writeMore(out *strings.Builder, more, depth int) error {
 	if more == 0 {
 		return nil
@@ -196,7 +206,9 @@ func (t *tongue) writeAll(out *strings.Builder, p Param, depth int) error {
 	if p.Left == 0 {
 		return nil
 	}
-	out.WriteByte(' ')
+	if len(p.All) > 0 {
+		out.WriteByte(' ')
+	}
 	return t.writeKey(out, "value.left", Params{"n": count(int64(p.Left))}, depth)
 }
 

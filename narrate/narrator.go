@@ -58,10 +58,10 @@ const remembered = 8
 // Narrate turns one telling into rows. It is the same for the same state, telling and
 // randomness. An error means that the session would break its own rules, or that the
 // randomness or the saved state failed; the step must then not be saved.
-func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) ([]kernel.Event, jsontext.Value, error) {
+func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) (kernel.Narration, error) {
 	m, err := load(state)
 	if err != nil {
-		return nil, nil, err
+		return kernel.Narration{}, err
 	}
 	s := &scene{narrator: n, t: t, memory: m}
 	if len(state) == 0 {
@@ -74,14 +74,14 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) ([]kernel.Eve
 		s.session = session.Restore(m.Session)
 	}
 	if err := s.tell(); err != nil {
-		return nil, nil, fmt.Errorf("narrate: %s: %w", t.Note.Kind, err)
+		return kernel.Narration{}, fmt.Errorf("narrate: %s: %w", t.Note.Kind, err)
 	}
 	s.memory.Session = s.session.State()
 	next, err := s.memory.save()
 	if err != nil {
-		return nil, nil, err
+		return kernel.Narration{}, err
 	}
-	return s.rows, next, nil
+	return kernel.Narration{Events: s.rows, State: next, Shows: s.shows}, nil
 }
 
 // Render says a row again, in the language of this narrator's catalogue.
@@ -103,6 +103,7 @@ type scene struct {
 	session  *session.Session
 	memory   memory
 	rows     []kernel.Event
+	shows    kernel.Shows // of the question that is being put
 }
 
 // tell says what happened.

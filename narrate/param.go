@@ -20,6 +20,9 @@ type Param struct {
 	// with whatever does not show itself named. More characters were left out of it.
 	Text string `json:"text,omitzero"`
 	More int    `json:"more,omitzero"`
+	// Exact is a value of an argument, whole but for More characters. It stands between quotation
+	// marks, which it cannot close itself, and is shown as Text is.
+	Exact string `json:"exact,omitzero"`
 	// Name is an identifier of ours, such as a tool's name: printable ASCII.
 	Name string `json:"name,omitzero"`
 	// Quote is what somebody said. It stands between quotation marks.
@@ -118,6 +121,9 @@ func clean(s string, limit int) (head string, more int) {
 	return head, more + far
 }
 
+// exact is the text of an argument, of which more characters follow.
+func exact(s string, more int) Param { return Param{Exact: valid(s), More: more} }
+
 func count(n int64) Param            { return Param{Count: &n} }
 func size(n int64) Param             { return Param{Bytes: &n} }
 func duration(d time.Duration) Param { n := d.Milliseconds(); return Param{Time: &n} }
@@ -133,8 +139,8 @@ func say(key string, params Params) Param { return Param{Key: key, Params: param
 
 // none reports whether the parameter holds nothing to show.
 func (p Param) none() bool {
-	return p.Text == "" && p.Name == "" && p.Quote == "" && p.Word == "" && p.Count == nil && p.Bytes == nil && p.Time == nil &&
-		p.Key == "" && p.Own == "" && len(p.List) == 0 && len(p.All) == 0 && !p.Secret
+	return p.Text == "" && p.Exact == "" && p.Name == "" && p.Quote == "" && p.Word == "" && p.Count == nil && p.Bytes == nil && p.Time == nil &&
+		p.Key == "" && p.Own == "" && len(p.List) == 0 && len(p.All) == 0 && p.Left == 0 && !p.Secret
 }
 
 // number is the value that a plural looks at.

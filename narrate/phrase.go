@@ -3,6 +3,7 @@ package narrate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -25,6 +26,20 @@ type piece struct {
 	param string // or a parameter
 	kind  pieceKind
 	arms  []arm
+}
+
+// params are the names of the parameters that a message shows or chooses by, each once.
+func (p phrase) params() map[string]bool {
+	names := map[string]bool{}
+	for _, one := range p {
+		if one.param != "" {
+			names[one.param] = true
+		}
+		for _, a := range one.arms {
+			maps.Copy(names, a.body.params())
+		}
+	}
+	return names
 }
 
 type pieceKind int

@@ -13,7 +13,6 @@ var (
 		`private[_-]?key|client[_-]?secret)\b["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s,;&"']+)`)
 	credentialHeader = regexp.MustCompile(`(?i)\b(authorization\s*:\s*)?(bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}`)
 	credentialValue  = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]+\.[\w-]+)`)
-	credentialName   = regexp.MustCompile(`(?i)(api[_-]?key|passw(or)?d|passphrase|secret|token|private[_-]?key|credential|authorization)`)
 )
 
 const redacted = "credential=[redacted]"
@@ -28,9 +27,6 @@ func redact(s string) string {
 	s = credentialHeader.ReplaceAllString(s, redacted)
 	return credentialValue.ReplaceAllString(s, redacted)
 }
-
-// namesCredential reports whether a member's name says that its value is one.
-func namesCredential(name string) bool { return credentialName.MatchString(name) }
 
 // valid replaces bytes that are not UTF-8; JSON text has none.
 func valid(s string) string {

@@ -103,11 +103,11 @@ func (s *stage) told(n turn.Note) kernel.Telling {
 
 func narrateOne(tb testing.TB, n *narrate.Narrator, state jsontext.Value, t kernel.Telling) ([]kernel.Event, jsontext.Value) {
 	tb.Helper()
-	rows, next, err := n.Narrate(state, t)
+	told, err := n.Narrate(state, t)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return rows, next
+	return told.Events, told.State
 }
 
 // TestSecretsStayOut: neither events nor parameters nor the saved state hold what marks
@@ -189,7 +189,7 @@ func TestNothingIsTooLong(t *testing.T) {
 	s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}})
 	s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}, long, "")
 	s.close()
-	if !strings.Contains(s.script(), "more characters)") || !strings.Contains(s.script(), "and 495 others") {
+	if !strings.Contains(s.script(), "more characters)") || !strings.Contains(s.script(), "500 values are not told here in full.") {
 		t.Error("nobody says how much was left out")
 	}
 	if len(s.narration) > 64<<10 {
@@ -286,28 +286,28 @@ func TestRefusals(t *testing.T) {
 		return telling
 	}
 	var refused *session.Error
-	if _, _, err := n.Narrate(s.narration, about(turn.NoteInvoked)); !errors.As(err, &refused) || refused.Rule != "SEQ-22" {
+	if _, err := n.Narrate(s.narration, about(turn.NoteInvoked)); !errors.As(err, &refused) || refused.Rule != "SEQ-22" {
 		t.Errorf("an irreversible call without an accept: %v, want SEQ-22", err)
 	}
-	if _, _, err := n.Narrate(s.narration, about(turn.NoteAccepted)); !errors.As(err, &refused) || refused.Code != session.CodeNoQuestion {
+	if _, err := n.Narrate(s.narration, about(turn.NoteAccepted)); !errors.As(err, &refused) || refused.Code != session.CodeNoQuestion {
 		t.Errorf("an accept without a question: %v", err)
 	}
-	if _, _, err := n.Narrate(s.narration, about(kernel.NoteExtended)); !errors.As(err, &refused) || refused.Code != session.CodeNoQuestion {
+	if _, err := n.Narrate(s.narration, about(kernel.NoteExtended)); !errors.As(err, &refused) || refused.Code != session.CodeNoQuestion {
 		t.Errorf("more time without a question: %v", err)
 	}
-	if _, _, err := n.Narrate(s.narration, about("a.new.kind")); err == nil {
+	if _, err := n.Narrate(s.narration, about("a.new.kind")); err == nil {
 		t.Error("an unknown note passed")
 	}
-	if _, _, err := n.Narrate(jsontext.Value(`{"session":`), about(turn.NoteThinking)); err == nil {
+	if _, err := n.Narrate(jsontext.Value(`{"session":`), about(turn.NoteThinking)); err == nil {
 		t.Error("a broken state passed")
 	}
 	broken := s.told(turn.Note{Kind: turn.NoteBegan})
 	broken.Rand = iotest.ErrReader(errors.New("no entropy"))
-	if _, _, err := n.Narrate(nil, broken); !errors.As(err, &refused) || !refused.SafeToRetry() {
+	if _, err := n.Narrate(nil, broken); !errors.As(err, &refused) || !refused.SafeToRetry() {
 		t.Errorf("without randomness: %v, want an error that is safe to retry", err)
 	}
 	s.done()
-	if _, _, err := n.Narrate(s.narration, about(turn.NoteThinking)); !errors.As(err, &refused) || refused.Rule != "SEQ-04" {
+	if _, err := n.Narrate(s.narration, about(turn.NoteThinking)); !errors.As(err, &refused) || refused.Rule != "SEQ-04" {
 		t.Errorf("a word after the end: %v, want SEQ-04", err)
 	}
 }
@@ -344,7 +344,7 @@ func TestAChangedDefinitionIsNotTrusted(t *testing.T) {
 	s.tools["files.delete"] = tool
 	s.step(c)
 	script := s.script()
-	if strings.Contains(script, "Delete 2 duplicate files") || !strings.Contains(script, "action: Run the tool files.delete, with root: [/home/anna]") {
+	if strings.Contains(script, "Delete 2 duplicate files") || !strings.Contains(script, "action: Run the tool files.delete: The tool files.delete. root: “/home/anna”.") {
 		t.Error(script)
 	}
 }

@@ -124,7 +124,7 @@ func TestAskedAnew(t *testing.T) {
 				t.Errorf("%s: the %s does not say %q: %q", name, field, row.says, text)
 			}
 		}
-		if !strings.Contains(q.SummaryTerse, "asked anew") || strings.Contains(all[0].SummaryNormal+all[0].SummaryTerse, "asked anew") {
+		if !strings.Contains(q.SummaryTerse, "asked again") || strings.Contains(all[0].SummaryNormal+all[0].SummaryTerse, "asked again") {
 			t.Errorf("%s: the questions are %q and %q", name, all[0].SummaryTerse, q.SummaryTerse)
 		}
 	}

@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
+				s.lend(name)
 				return
 			}
 			want, err := os.ReadFile(path)
@@ -42,6 +43,22 @@ func TestScripts(t *testing.T) {
 				t.Errorf("the script differs from %s; look at it, then run with -update\n%s", path, difference(got, string(want)))
 			}
 		})
+	}
+}
+
+// lend writes the events of a scenario where the announcer's tests play them, if they do.
+func (s *stage) lend(name string) {
+	s.tb.Helper()
+	path := filepath.Join("..", "aaep", "announce", "testdata", strings.NewReplacer(" ", "_", "'", "").Replace(name)+".jsonl")
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	var out strings.Builder
+	for _, row := range s.rows {
+		out.WriteString(string(row.Body) + "\n")
+	}
+	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+		s.tb.Fatal(err)
 	}
 }
 
@@ -414,6 +431,14 @@ func callScenarios() map[string]func(*stage) {
 			id := runs(s)
 			s.finish(id, utp.StatusTimeout, utp.CodeToolTimeout, `{}`)
 			s.deliver(turn.End{Status: utp.StatusTimeout}, "", "")
+		},
+		"the program changed since review": func(s *stage) {
+			id := runs(s)
+			c, _ := s.state.Find(id)
+			s.feed(turn.Finish{Call: id, Owner: "o", Fence: c.Fence, Outcome: turn.Outcome{
+				Status: utp.StatusFailed, Code: utp.CodeChangedSinceReview, Message: "/srv/x changed since review. Nothing was run.", Untouched: true,
+			}})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeChangedSinceReview}, "", "")
 		},
 		"nobody starts it": func(s *stage) {
 			s.claim()

@@ -7,6 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// secretMember marks an object that stands for a secret.
+const secretMember = "$secret"
+
 // search walks a JSON value once and lets the probes see what is on their paths. It
 // reports whether the value could be read to its end.
 func search(value jsontext.Value, probes []*probe) bool {

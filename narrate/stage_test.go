@@ -31,6 +31,7 @@ type stage struct {
 	random    *rand.ChaCha8
 	narration jsontext.Value
 	rows      []kernel.Event
+	shows     kernel.Shows // of the last telling
 	checker   *session.Checker
 
 	request   string
@@ -61,7 +62,7 @@ func newStage(tb testing.TB) *stage {
 		tb: tb, narrator: n, random: rand.NewChaCha8([32]byte{1}), checker: session.NewChecker(),
 		now: turn.Moment{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "boot"},
 		state: turn.State{
-			Turn: "turn_1", Session: "sess_1", Project: "p", Channel: "c", Agent: "tidy", Owner: "anna", Status: turn.Queued,
+			Turn: "turn_1", Session: "sess_1", Project: "p", Channel: "c", Agent: "tidy", Owner: "anna", Name: "tidy, home/anna", Status: turn.Queued,
 		},
 		request: "find duplicates in /home/anna", tools: tools(), args: map[string]jsontext.Value{}, results: map[string]jsontext.Value{},
 		questions: map[int]kernel.QuestionFacts{},
@@ -237,15 +238,15 @@ func (s *stage) narrate(n turn.Note) {
 			t.Took = s.now.Wall.Sub(c.StartedAt)
 		}
 	}
-	rows, next, err := s.narrator.Narrate(s.narration, t)
+	told, err := s.narrator.Narrate(s.narration, t)
 	if err != nil {
 		s.tb.Fatalf("%+v: %v\nsaved: %s", n, err, s.narration)
 	}
-	s.narration = next
-	for _, row := range rows {
+	s.narration, s.shows = told.State, told.Shows
+	for _, row := range told.Events {
 		s.judge(row)
 	}
-	s.rows = append(s.rows, rows...)
+	s.rows = append(s.rows, told.Events...)
 }
 
 // judge holds a row against the rules of single events and of the stream, and against

@@ -1,6 +1,10 @@
 package narrate
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -14,11 +18,11 @@ func (s *scene) invoked() error {
 	if doing := s.doing(); !doing.none() {
 		params["doing"] = doing
 	}
-	if args, ok := summarize(s.t.Args); ok {
+	if args := values(s.arguments(), spokenValues); len(args.All) > 0 || args.Left > 0 {
 		params["args"] = args
 	}
 	if about := s.t.Tool.Definition.Description; about != "" {
-		params["about"] = describe(about)
+		params["about"] = describe(about, capField)
 	}
 	urgency := aaep.UrgencyNormal
 	if !c.Class.Effectful() {
@@ -44,11 +48,14 @@ func (s *scene) invoked() error {
 	})
 }
 
-// describe is the static text of a definition: prose of the tool's author.
-func describe(s string) Param {
-	head, more := cut(valid(s), capField)
-	if more > 0 {
+// describe is the static text of a definition: prose of the tool's author, as a sentence.
+func describe(s string, limit int) Param {
+	head, more := cut(strings.TrimSpace(valid(s)), limit)
+	switch last, _ := utf8.DecodeLastRuneInString(head); {
+	case more > 0:
 		head += "…"
+	case !unicode.Is(unicode.Sentence_Terminal, last):
+		head += "."
 	}
 	return Param{Own: escape(head)}
 }
@@ -102,12 +109,15 @@ func (s *scene) completion(o turn.Outcome) line {
 	if s.t.Took > 0 {
 		params["took"] = duration(s.t.Took)
 	}
+	if o.Untouched {
+		params["effect"] = yes(false)
+	}
 	begun := s.t.Call.Fence > 0
 	key := "call.completed." + string(o.Status)
 	switch {
 	case o.Code == utp.CodeOutcomeUnknown:
 		key = "call.completed.outcome_unknown"
-		params[paramAction], _ = s.action()
+		params[paramAction], _ = s.action(s.arguments())
 		params["known"] = s.known()
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"
@@ -154,7 +164,7 @@ func (s *scene) remember(o turn.Outcome) {
 	switch {
 	case o.Code == utp.CodeOutcomeUnknown:
 		d.Kind = deedUnknown
-		d.What, _ = s.action()
+		d.What, _ = s.action(s.arguments())
 	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
 		s.memory.forget(c.ID) // it never began, or failed before it changed anything
 		return

@@ -10,7 +10,10 @@ const maxRequestedBy = 256
 
 // began opens the session.
 func (s *scene) began() error {
-	l := line{key: "turn.began", params: Params{"agent": identifier(s.t.Turn.Agent), "request": quoted(s.t.Request)}}
+	l := line{
+		key: "turn.began", params: Params{"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request)},
+		earshot: map[string]any{extSession: s.t.Turn.Name},
+	}
 	owner, _ := cut(valid(s.t.Turn.Owner), maxRequestedBy)
 	return s.put(l, aaep.TypeSessionStarted, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Start(s.t.At, s.t.Rand, aaep.SessionStarted{

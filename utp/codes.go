@@ -31,6 +31,8 @@ const (
 	CodeParked      Code = "parked"       // the turn is not under way here, so nothing of it could be started
 	// CodeTooManyTurns: the owner has as many turns open as one may have.
 	CodeTooManyTurns Code = "too_many_turns"
+	// CodeArgumentsNotSeen: the question has arguments that whoever accepts it was not shown and has not read.
+	CodeArgumentsNotSeen Code = "arguments_not_seen"
 )
 
 // The common codes, shared by services and the kernel (contract §7).
@@ -44,6 +46,8 @@ const (
 	CodeInternalError       Code = "internal_error"       // a defect, or an error of no known sort
 	CodeNotImplemented      Code = "not_implemented"      // the operation is not there
 	CodeStorageError        Code = "storage_error"        // the store failed
+	// CodeChangedSinceReview: what a tool would run is not what was reviewed; it ran nothing.
+	CodeChangedSinceReview Code = "changed_since_review"
 )
 
 // The codes of malformed commands, reports and cards (contract §7, §9, §10).
@@ -103,6 +107,8 @@ var codeTable = map[Code]codeFacts{
 
 	CodeTooManyTurns: {retryable: true, safe: true, http: 429},
 
+	CodeArgumentsNotSeen: {safe: true, http: 409},
+
 	CodeBadRequest:          {safe: true, http: 400},
 	CodeNotFound:            {safe: true, http: 404},
 	CodeConflict:            {safe: true, http: 409},
@@ -112,6 +118,7 @@ var codeTable = map[Code]codeFacts{
 	CodeInternalError:       {http: 500},
 	CodeNotImplemented:      {safe: true, http: 501},
 	CodeStorageError:        {retryable: true, http: 503},
+	CodeChangedSinceReview:  {safe: true, http: 409},
 
 	CodeUnknownError:            {http: 500},
 	CodeInvalidStatus:           {http: 500},

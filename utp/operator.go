@@ -45,6 +45,7 @@ type TurnDetail struct {
 	Project string    `json:"project"`
 	Channel string    `json:"channel"`
 	Agent   string    `json:"agent"`
+	Name    string    `json:"name,omitzero"` // what people call the session
 	Owner   string    `json:"owner"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`

@@ -3,6 +3,8 @@ package utp
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -181,6 +183,9 @@ type EnqueueRequest struct {
 	Args  jsontext.Value `json:"args"`
 	// Request is what the person asked for, in words.
 	Request string `json:"request,omitzero"`
+	// Label says in a few words what it is about, such as "photos/big": the session is named after
+	// it. Default the beginning of Request.
+	Label string `json:"label,omitzero"`
 	// Owner is the person whose turn it is; default the hub's own name.
 	Owner string `json:"owner,omitzero"`
 	// Answer is how long questions stay open, in seconds; 0 leaves it to the tool.
@@ -190,12 +195,33 @@ type EnqueueRequest struct {
 	ResultFields []string `json:"result_fields,omitzero"`
 	// Depth is how many agents called each other to come here; 0 for a person's own request.
 	Depth int `json:"depth,omitzero"`
+	// Key makes the request one that may be sent again: within a day the same request of the same
+	// owner with the same key gives the same turn, and another request is [CodeConflict]. At most
+	// [MaxKey] visible ASCII characters; none, and each request begins a turn of its own.
+	Key string `json:"idempotency_key,omitzero"`
 }
 
-// EnqueueAnswer names the new turn and its session.
+// MaxKey is how long the idempotency key of a request may be.
+const MaxKey = 255
+
+// CheckKey refuses an idempotency key that is too long, or has other characters than visible
+// ASCII: what a header can carry, and nobody mistakes for another.
+func CheckKey(key string) error {
+	if len(key) > MaxKey {
+		return fmt.Errorf("the idempotency key has %d characters; it may have %d", len(key), MaxKey)
+	}
+	if i := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }); i >= 0 {
+		return fmt.Errorf("character %d of the idempotency key is not a visible ASCII character", i+1)
+	}
+	return nil
+}
+
+// EnqueueAnswer names the new turn and its session. Repeated says that an earlier request with
+// the same key had begun it.
 type EnqueueAnswer struct {
-	Turn    string `json:"turn_id"`
-	Session string `json:"session_id"`
+	Turn     string `json:"turn_id"`
+	Session  string `json:"session_id"`
+	Repeated bool   `json:"repeated,omitzero"`
 }
 
 // StartRequest asks to begin a call. Owner is a random nonce of the service process;
@@ -331,9 +357,11 @@ type SessionsRequest struct {
 
 // SessionRow is one session in a list.
 type SessionRow struct {
-	Session string    `json:"session_id"`
-	Turn    string    `json:"turn_id"`
-	Agent   string    `json:"agent"`
+	Session string `json:"session_id"`
+	Turn    string `json:"turn_id"`
+	Agent   string `json:"agent"`
+	// Name is what people call it: no two open sessions have the same.
+	Name    string    `json:"name,omitzero"`
 	Owner   string    `json:"owner,omitzero"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
@@ -437,6 +465,9 @@ type QuestionRow struct {
 	Tool  string `json:"tool,omitzero"`
 	Owner string `json:"owner,omitzero"`
 	Agent string `json:"agent,omitzero"`
+	// Name is what its session is called, Request what that was asked for, at most 256 bytes here.
+	Name    string `json:"name,omitzero"`
+	Request string `json:"request,omitzero"`
 	// Title is its first line. The kernel, which knows no events, leaves it to the hub.
 	Title string `json:"title,omitzero"`
 	// Event, Seq and Body are the event that asks, as it was sent; Body is left out where
@@ -447,14 +478,24 @@ type QuestionRow struct {
 }
 
 // ArgumentsRequest asks for the arguments that a question is about, as JSON text,
-// from a byte on.
+// from a byte on, at most Limit bytes where that is not 0. By, Credential and Surface are of a person who may answer it: what they have read
+// from the first byte to the last, a yes of theirs on that surface can be about.
 type ArgumentsRequest struct {
-	Question int   `json:"question"`
-	Offset   int64 `json:"offset"`
+	Question   int    `json:"question"`
+	Offset     int64  `json:"offset"`
+	Limit      int64  `json:"limit,omitzero"`
+	By         string `json:"by,omitzero"`
+	Credential string `json:"credential,omitzero"`
+	Surface    string `json:"surface,omitzero"`
+}
+
+// ArgumentsAddress is where the HTTP API has the arguments that a question is about, page by page.
+func ArgumentsAddress(question int) string {
+	return "/api/v1/questions/" + strconv.Itoa(question) + "/arguments"
 }
 
 // ReplyRequest answers, extends, stops or undoes, or says that a question was shown. Token or Question names the
-// question; Session the session to stop.
+// question; where both are given they have to belong together. Session is the session to stop.
 type ReplyRequest struct {
 	Question int    `json:"question,omitzero"`
 	Token    string `json:"reply_token,omitzero"`
@@ -472,6 +513,8 @@ type ReplyRequest struct {
 	Credential string    `json:"credential,omitzero"`
 	Surface    string    `json:"surface,omitzero"`
 	At         time.Time `json:"at,omitzero"`
+	// Lists: the surface shows the values that an event lists in extensions.earshot.arguments.
+	Lists bool `json:"lists,omitzero"`
 }
 
 // ReplyAnswer says what the ledger now holds.

@@ -21,6 +21,9 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Wish != "" {
 		b.Wish, err = t.wish(f.Wish)
 	}
+	if err == nil && f.Key != "" {
+		b.Key, err = t.requestKey(f.KeyOf, f.Key)
+	}
 	if err == nil && f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}

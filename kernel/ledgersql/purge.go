@@ -38,7 +38,7 @@ func (t *Tx) purge(b *kernel.Batch) error {
 		return err
 	}
 	// Receipts are the last: from there on nobody else can have an answer saved.
-	for _, part := range []func(*kernel.Purge) error{t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts} {
+	for _, part := range []func(*kernel.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts} {
 		if err := part(p); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (t *Tx) erase(p *kernel.Purge, e ended) error {
 			return err
 		}
 	}
-	err = t.must(what, `UPDATE turns SET doc = $2, narration = NULL, summary = '', erased_at = $3, version = version + 1 WHERE turn_id = $1`,
+	err = t.must(what, `UPDATE turns SET doc = $2, narration = NULL, summary = '', name = '', topic = '', erased_at = $3, version = version + 1 WHERE turn_id = $1`,
 		e.turn, doc, stamp(t.now()))
 	if err != nil {
 		return err

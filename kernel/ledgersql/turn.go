@@ -179,10 +179,10 @@ func (t *Tx) insertTurn(r *kernel.Record, doc string, events int) (int64, error)
 		return 0, invalid("saving a turn", "no turn or session id", "both")
 	}
 	err := t.put("the new turn "+s.Turn, `INSERT INTO turns
-		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported, name, topic)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 		s.Turn, s.Session, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
-		s.Worker, mark(r.Due), mark(r.Free), !r.Imported.IsZero())
+		s.Worker, mark(r.Due), mark(r.Free), !r.Imported.IsZero(), s.Name, s.Topic)
 	if err != nil {
 		return 0, err
 	}

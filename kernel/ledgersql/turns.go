@@ -28,7 +28,7 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 	err := t.c.Each(query, args, func(scan func(...any) error) error {
 		var r kernel.TurnRow
 		var created, place int64
-		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
+		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
 		r.Created = instant(created)
 		if by != byCreation {
 			r.Place = instant(place)
@@ -76,6 +76,9 @@ func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any
 	wanted := []string{"true"}
 	if f.Open {
 		wanted = append(wanted, "NOT ended") // literally so: the partial index says it
+	}
+	if f.Topic != "" {
+		wanted = append(wanted, "topic <> '' AND topic = "+parameter(f.Topic)) // literally so, as above
 	}
 	if f.Asking {
 		wanted = append(wanted, "turn_id IN (SELECT turn_id FROM questions WHERE state = 'open')")
@@ -125,7 +128,7 @@ func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any
 	if f.Limit > 0 {
 		limit = int64(f.Limit)
 	}
-	query = `SELECT turn_id, session_id, turns.agent, owner, status, created, seq, request, summary, ` + by + `
+	query = `SELECT turn_id, session_id, turns.agent, name, owner, status, created, seq, request, summary, ` + by + `
 		FROM ` + tables + ` WHERE ` + strings.Join(wanted, " AND ") +
 		` ORDER BY ` + by + order + `, turn_id` + order + ` LIMIT ` + parameter(limit)
 	if f.Claim {

@@ -26,7 +26,7 @@ func border(op string, err error) error {
 		return fmt.Errorf("%w: %s", kernel.ErrNotFound, op)
 	case errors.As(err, &told):
 		k := kind(told.Code)
-		return &ledgersql.Error{Kind: k, Op: op, Found: "SQLSTATE " + told.Code, Advice: advice(k), Err: err}
+		return &ledgersql.Error{Kind: k, Op: op, Found: found(told.Code), Advice: advice(k), Err: err}
 	case pgconn.Timeout(err), errors.Is(err, context.Canceled), lost(err):
 		return &ledgersql.Error{Kind: ledgersql.ErrUnreachable, Op: op, Advice: advice(ledgersql.ErrUnreachable), Err: err}
 	}
@@ -60,6 +60,48 @@ func kind(state string) error {
 		return ledgersql.ErrAccess
 	default:
 		return ledgersql.ErrIO
+	}
+}
+
+// found says in words for a person what a SQLSTATE means. The state itself stays in the cause, for who reads the code.
+func found(state string) string {
+	switch state {
+	case "42501":
+		return "a user without the rights for that"
+	case "25006":
+		return "a database that can only be read"
+	case "3D000":
+		return "no database of that name"
+	case "3F000":
+		return "no schema of that name"
+	case "42P01", "42703":
+		return "a table or a column less than a ledger has"
+	case "53100":
+		return "a full disk"
+	case "53300", "53400":
+		return "as many connections as it takes"
+	case "55P03", "40001", "40P01", "40002":
+		return "another program that holds it"
+	case "57014":
+		return "a statement that took too long"
+	case "57P03":
+		return "a database that is just being started"
+	case "57P01", "57P02", "57P05", "25P03":
+		return "a database that has ended the connection"
+	case "XX001", "XX002":
+		return "data that are damaged"
+	}
+	switch state[:min(2, len(state))] {
+	case "28":
+		return "a user or a password that it does not know"
+	case "23":
+		return "what contradicts a rule of the ledger"
+	case "22", "54":
+		return "a value that does not fit"
+	case "08":
+		return "a broken connection"
+	default:
+		return "an error of the database"
 	}
 }
 

@@ -46,6 +46,9 @@ func run(m *testing.M) int {
 // (see run).
 func needsServer(t testing.TB) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: a PostgreSQL")
+	}
 	if server.Cluster == nil {
 		t.Skip("left out: " + cluster.ErrMissing.Error() + "; scripts/need postgres installs it")
 	}

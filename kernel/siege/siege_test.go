@@ -60,6 +60,9 @@ type siege struct {
 // taken is lost, nothing is applied twice, nothing irreversible starts twice, and what nobody
 // can know is told to a person (call protocol, "Crash and fault table").
 func TestSiege(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out in short mode: half a minute of killing")
+	}
 	long, calls := length(t)
 	s := &siege{t: t, dir: t.TempDir()}
 	s.raise()

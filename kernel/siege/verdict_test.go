@@ -202,7 +202,7 @@ func (v *verdict) wellTold(ctx context.Context) {
 		}
 		last[id] = seq
 		d := aaep.Read(body)
-		for _, found := range append(judge.Judge(d, aaep.ModeProducer), checker.CheckDocument(body, d)...) {
+		for _, found := range append(judge.Judge(d, aaep.ModeProducer), checker.CheckDocument(d)...) {
 			if found.Severity == aaep.SeverityError {
 				v.t.Errorf("%s, event %d: %v", id, seq, found)
 			}

@@ -65,6 +65,7 @@ type tables struct {
 	sealed    map[string][]kernel.Sealed
 	tools     map[string]kernel.Tool
 	wishes    map[string]kernel.Wish
+	keys      map[[2]string]kernel.RequestKey
 	counters  map[string]int64
 	blobs     map[string]blob
 }
@@ -115,7 +116,7 @@ func newTables() *tables {
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[int]given{}, agreed: map[string]int{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, counters: map[string]int64{}, blobs: map[string]blob{},
+		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
 
@@ -129,7 +130,7 @@ func (r *tables) copied() *tables {
 	c.ends = maps.Clone(r.ends)
 	c.grants, c.edges, c.tools = maps.Clone(r.grants), maps.Clone(r.edges), maps.Clone(r.tools)
 	c.made, c.dead, c.receipts = maps.Clone(r.made), maps.Clone(r.dead), clipped(r.receipts)
-	c.wishes, c.counters, c.blobs = maps.Clone(r.wishes), maps.Clone(r.counters), maps.Clone(r.blobs)
+	c.wishes, c.keys, c.counters, c.blobs = maps.Clone(r.wishes), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
 	c.order, c.audit = slices.Clip(r.order), slices.Clip(r.audit)
 	return &c

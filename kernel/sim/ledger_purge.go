@@ -37,6 +37,9 @@ func (t *tx) purge(b kernel.Batch) error {
 			p.Waiting = append(p.Waiting, row.rec.State.Turn)
 		}
 	}
+	if !p.Keys.IsZero() {
+		t.dropKeys(p)
+	}
 	if !p.Receipts.IsZero() {
 		t.forget(p)
 	}
@@ -197,6 +200,24 @@ func (t *tx) forget(p *kernel.Purge) {
 		remove(t, t.rows.turns, s.Turn)
 	}
 	p.Dropped, p.More = len(found), p.More || len(found) == p.Limit
+}
+
+// dropKeys forgets keys of requests whose time is over.
+func (t *tx) dropKeys(p *kernel.Purge) {
+	var old []kernel.RequestKey
+	for _, k := range t.rows.keys {
+		if !k.At.After(p.Keys) {
+			old = append(old, k)
+		}
+	}
+	slices.SortFunc(old, func(a, b kernel.RequestKey) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Principal, b.Principal), cmp.Compare(a.Key, b.Key))
+	})
+	old = firstOf(old, p.Limit)
+	for _, k := range old {
+		remove(t, t.rows.keys, [2]string{k.Principal, k.Key})
+	}
+	p.More = p.More || len(old) == p.Limit
 }
 
 // turnOf is the turn that a card belongs to: the one that its lineage names, or else its call's.

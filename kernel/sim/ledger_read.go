@@ -130,6 +130,7 @@ func (t *tx) fits(f kernel.TurnFilter, r kernel.Record) bool {
 		f.Session != "" && s.Session != f.Session,
 		f.Agent != "" && s.Agent != f.Agent,
 		f.Worker != "" && s.Worker != f.Worker,
+		f.Topic != "" && s.Topic != f.Topic,
 		!f.Due.IsZero() && (r.Due.IsZero() || r.Due.After(f.Due)),
 		!f.Free.IsZero() && (r.Free.IsZero() || r.Free.After(f.Free)),
 		f.Open && s.Status == turn.Ended,
@@ -152,7 +153,7 @@ func (t *tx) asks(id string) bool {
 func (t *tx) rowOf(r kernel.Record) kernel.TurnRow {
 	s := r.State
 	row := kernel.TurnRow{
-		Turn: s.Turn, Session: s.Session, Agent: s.Agent, Owner: s.Owner, Status: s.Status, Created: r.Created,
+		Turn: s.Turn, Session: s.Session, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: s.Status, Created: r.Created,
 		Request: r.Request, Last: t.rows.turns[s.Turn].seq,
 	}
 	if s.End != nil {
@@ -317,6 +318,9 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	}
 	if f.Wish != "" {
 		b.Wish = t.rows.wishes[f.Wish]
+	}
+	if f.Key != "" {
+		b.Key = t.rows.keys[[2]string{f.KeyOf, f.Key}]
 	}
 	if f.Audit.Limit > 0 {
 		b.Audit = t.audited(f.Audit)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/audit"
 )
@@ -24,7 +25,7 @@ func (t *tx) Save(b kernel.Batch) error {
 func (t *tx) save(b kernel.Batch) error {
 	for _, part := range []func(kernel.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.saveWishes, t.purge,
+		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.purge,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -49,6 +50,9 @@ func (t *tx) saveTurn(b kernel.Batch) error {
 	if owner, taken := t.rows.sessions[s.Session]; taken && owner != s.Turn {
 		return conflict("the session", s.Session)
 	}
+	if !is && t.named(s) {
+		return conflict("the name", s.Name)
+	}
 	rec.Version++
 	put(t, t.rows.turns, s.Turn, turnRow{rec: rec, seq: row.seq, erased: row.erased})
 	put(t, t.rows.sessions, s.Session, s.Turn)
@@ -60,6 +64,17 @@ func (t *tx) saveTurn(b kernel.Batch) error {
 		put(t, t.rows.made, c.ID, c)
 	}
 	return t.saveQuestions(rec)
+}
+
+// named reports whether an open session has the name already.
+func (t *tx) named(s turn.State) bool {
+	for _, row := range t.rows.turns {
+		other := row.rec.State
+		if s.Name != "" && other.Name == s.Name && other.Project == s.Project && other.Status != turn.Ended && s.Status != turn.Ended {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *tx) saveQuestions(rec kernel.Record) error {
@@ -323,6 +338,21 @@ func (t *tx) saveWishes(b kernel.Batch) error {
 		default:
 			put(t, t.rows.wishes, w.Person, w)
 		}
+	}
+	return nil
+}
+
+func (t *tx) saveKeys(b kernel.Batch) error {
+	for _, k := range b.Keys {
+		whose := [2]string{k.Principal, k.Key}
+		before, used := t.rows.keys[whose]
+		switch {
+		case k.Principal == "" || k.Key == "" || k.Digest == "":
+			return fmt.Errorf("%w: the key of a request without a principal, a key or a digest", errInvalid)
+		case used && before.At.After(k.At.Add(-kernel.KeyLife)):
+			return conflict("the key of a request", k.Key)
+		}
+		put(t, t.rows.keys, whose, k)
 	}
 	return nil
 }

@@ -3,4 +3,4 @@
 package sim_test
 
 // How many seeds are run, and how many twice.
-const manySeeds, fewSeeds = 2000, 40
+const manySeeds, fewSeeds = 500, 20

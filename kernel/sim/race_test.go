@@ -3,4 +3,4 @@
 package sim_test
 
 // The race detector makes a run ten times as slow.
-const manySeeds, fewSeeds = 40, 5
+const manySeeds, fewSeeds = 40, 2

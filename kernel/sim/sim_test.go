@@ -22,9 +22,12 @@ var (
 	bug   = flag.String("bug", "", "with this seeded bug")
 )
 
-// TestSeeds: whatever the weather, the promises hold.
+// TestSeeds: whatever the weather, the promises hold, and all weathers come.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
+	if testing.Short() && *seeds == manySeeds {
+		t.Skip("left out in short mode: many seeds; TestBugs plays some")
+	}
 	if *seed != 0 {
 		r := sim.Run(t, *seed, sim.Options{Trace: os.Stdout, Bug: sim.Bug(*bug)})
 		t.Logf("seed %d, trace %x\n%s", *seed, r.Trace, &r)
@@ -55,6 +58,9 @@ func TestSeeds(t *testing.T) {
 	}
 	if s.failed > 0 {
 		t.Errorf("%d of %d seeds fail; play one with: make sim SEED=n", s.failed, *seeds)
+	}
+	if *seeds >= manySeeds && *most == 0 {
+		everything(t, &s.sum)
 	}
 }
 
@@ -151,21 +157,17 @@ func TestSameSeed(t *testing.T) {
 	}
 }
 
-// TestFaults: each kind of fault happens.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	var sum sim.Report
-	for n := uint64(1); n <= 40; n++ {
-		sum.Add(sim.Run(t, n, sim.Options{}))
-	}
+// everything demands that each kind of fault happens.
+func everything(t *testing.T, sum *sim.Report) {
+	t.Helper()
 	for _, kind := range sim.Faults() {
 		if sum.Faults[kind] == 0 {
-			t.Errorf("no fault in 40 seeds: %s", kind)
+			t.Errorf("no fault in %d seeds: %s", *seeds, kind)
 		}
 	}
 	for _, deed := range sim.Deeds() {
 		if sum.Deeds[deed] == 0 {
-			t.Errorf("never in 40 seeds: %s", deed)
+			t.Errorf("never in %d seeds: %s", *seeds, deed)
 		}
 	}
 	if sum.Turns == 0 || sum.Calls == 0 || sum.Effects == 0 {

@@ -250,7 +250,7 @@ func (p *peeking) Cards(f kernel.CardFilter) ([]utp.Card, error) {
 
 // Beside implements [kernel.Tx].
 func (p *peeking) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
-	return kernel.Beside{}, p.asks("beside %s%s%s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Wish)
+	return kernel.Beside{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Wish, f.KeyOf, f.Key)
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements

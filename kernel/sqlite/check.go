@@ -93,7 +93,7 @@ func (s *Store) check() error {
 	}
 	if verdict != "ok" {
 		return &ledgersql.Error{
-			Kind: ledgersql.ErrCorrupt, Op: "opening", Path: s.path, Found: verdict, Expected: "a whole database",
+			Kind: ledgersql.ErrCorrupt, Op: "opening", Path: s.path, Found: torn, Err: errors.New(verdict), Expected: "a whole database",
 			Advice: "restore it from a backup",
 		}
 	}

@@ -57,7 +57,40 @@ func kind(rc int) error {
 	}
 }
 
-func found(rc int) string { return fmt.Sprintf("result code %d", rc) }
+// torn is what a damaged database looks like to a person; which page it is stays in the cause.
+const torn = "pages that contradict each other"
+
+// found says in words for a person what SQLite found. The number stays in the cause, for who reads the code.
+func found(rc int) string {
+	switch rc & 0xff {
+	case code.SQLITE_CORRUPT:
+		return torn
+	case code.SQLITE_NOTADB, code.SQLITE_FORMAT:
+		return "a file of another form"
+	case code.SQLITE_FULL:
+		return "no room for it"
+	case code.SQLITE_READONLY:
+		return "a file that can only be read"
+	case code.SQLITE_PERM, code.SQLITE_AUTH:
+		return "a file that this user may not use"
+	case code.SQLITE_CANTOPEN:
+		return "a file that cannot be opened"
+	case code.SQLITE_NOLFS:
+		return "a disk that takes no file as large"
+	case code.SQLITE_BUSY, code.SQLITE_LOCKED, code.SQLITE_PROTOCOL:
+		return "another program that holds it"
+	case code.SQLITE_IOERR:
+		return "a disk that failed"
+	case code.SQLITE_CONSTRAINT:
+		return "what contradicts a rule of the ledger"
+	case code.SQLITE_TOOBIG, code.SQLITE_MISMATCH, code.SQLITE_RANGE:
+		return "a value that does not fit"
+	case code.SQLITE_NOMEM:
+		return "no memory"
+	default:
+		return "an error of the database"
+	}
+}
 
 func advice(rc int) string {
 	switch k := kind(rc); {

@@ -132,17 +132,21 @@ func locate(path string) (string, error) {
 }
 
 // purpose is what a connection is for.
-type purpose bool
+type purpose int
 
 const (
-	reading purpose = false
-	writing purpose = true
+	reading purpose = iota
+	writing
+	// looking reads and changes nothing on the disk but the index of the log; lookingStill not even
+	// that, and is for a file that nobody has open.
+	looking
+	lookingStill
 )
 
 // pragmas of a connection, in their order. The page caches, in KiB, are bounded: 4 MiB
 // for the writer and 1 MiB for each of the readers.
 func (p purpose) pragmas() []string {
-	if p == reading {
+	if p != writing {
 		return []string{"busy_timeout(5000)", "cache_size(-1024)", "query_only(1)"}
 	}
 	return []string{
@@ -159,9 +163,14 @@ func dial(ctx context.Context, path string, p purpose) (*conn, error) {
 	if !strings.HasPrefix(where, "/") {
 		where = "/" + where // a drive letter
 	}
-	name := url.URL{Scheme: "file", OmitHost: true, Path: where, RawQuery: url.Values{
-		"_pragma": p.pragmas(), "_txlock": {"immediate"}, "_defensive": {"1"},
-	}.Encode()}
+	query := url.Values{"_pragma": p.pragmas(), "_txlock": {"immediate"}, "_defensive": {"1"}}
+	if p == looking || p == lookingStill {
+		query.Set("mode", "ro")
+	}
+	if p == lookingStill {
+		query.Set("immutable", "1")
+	}
+	name := url.URL{Scheme: "file", OmitHost: true, Path: where, RawQuery: query.Encode()}
 	if err := extend(); err != nil {
 		return nil, border("opening "+path, err)
 	}

@@ -45,7 +45,10 @@ func (s *Store) verify() error {
 		return s.opening(err)
 	}
 	if verdict != "ok" {
-		return &ledgersql.Error{Kind: ledgersql.ErrCorrupt, Op: "looking through", Path: s.path, Found: verdict, Expected: "a whole database", Advice: "take another copy"}
+		return &ledgersql.Error{
+			Kind: ledgersql.ErrCorrupt, Op: "looking through", Path: s.path, Found: torn, Err: errors.New(verdict), Expected: "a whole database",
+			Advice: "take another copy",
+		}
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) kernel
 		{"tools", toolCases()},
 		{"counters", counterCases()},
 		{"wishes", wishCases()},
+		{"request keys", keyCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},
 	} {

@@ -103,6 +103,12 @@ func applied(n int) kernel.ResultRow {
 	return kernel.ResultRow{Key: "k", Call: id("tc", n), Tool: "files.delete", Card: id("result", n)}
 }
 
+func requestKey(n int) kernel.RequestKey {
+	return kernel.RequestKey{
+		Principal: id("ann", n), Key: digest("key", n), Digest: digest("asked", n), Turn: id("turn", n), Session: id("sess", n), At: at(n),
+	}
+}
+
 func tool(n int) kernel.Tool {
 	return kernel.Tool{
 		Definition: utp.Definition{
@@ -132,6 +138,7 @@ func everything(n int) kernel.Batch {
 		Late:   []kernel.Report{report(n)},
 		Tools:  []kernel.Tool{tool(n)},
 		Wishes: []kernel.Wish{{Person: id("ann", n), AnswerSeconds: 1 + n}},
+		Keys:   []kernel.RequestKey{requestKey(n)},
 	}
 }
 
@@ -262,9 +269,9 @@ func readBack(l *ledger, n int, b kernel.Batch) {
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person})
+		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0]})
+		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0], Key: b.Keys[0]})
 		return err
 	})
 	for _, o := range l.outbox() {

@@ -63,7 +63,7 @@ func (l *ledger) untouched() {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	same(l, "outbox", len(l.outbox()), 0)
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: id("sess", n), Wish: id("ann", n)})
+		b, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: id("sess", n), Wish: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
 		same(l, "beside", b, kernel.Beside{})
 		return err
 	})

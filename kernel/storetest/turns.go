@@ -17,6 +17,7 @@ func turnCases() []exercise {
 		{"are listed oldest first", turnsAreListed},
 		{"are listed in pages, either way", turnsArePaged},
 		{"are listed with what is known of them", turnsAreDescribed},
+		{"have names of their own while they are open", turnsAreNamed},
 		{"lose no update in a race", turnsRace},
 		{"one of many writers of a version wins", turnsOneWinner},
 	}
@@ -166,15 +167,53 @@ func turnsAreDescribed(l *ledger) {
 	r := plain(1)
 	r.Request, r.State.Status = "räum auf", turn.Ended
 	r.State.End = &turn.End{Message: "3 of 5\nare gone"}
+	r.State.Name, r.State.Topic = "tidy, photos 2", "tidy, photos"
 	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1), event("sess_1", 2)}})
 	l.view(func(tx kernel.Tx) error {
 		rows, err := tx.Turns(kernel.TurnFilter{})
 		same(l, "a row", rows, []kernel.TurnRow{{
-			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Owner: "ann", Status: turn.Ended, Created: at(1),
+			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Name: "tidy, photos 2", Owner: "ann", Status: turn.Ended, Created: at(1),
 			Request: "räum auf", Summary: "3 of 5\nare gone", Last: 2,
 		}})
 		return err
 	})
+}
+
+// turnsAreNamed: no two open turns of a project have one name, and those of a topic are found.
+func turnsAreNamed(l *ledger) {
+	named := func(n int, name, topic string) kernel.Record {
+		r := plain(n)
+		r.State.Name, r.State.Topic = name, topic
+		return r
+	}
+	first, second, other := named(1, "tidy, a", "tidy, a"), named(2, "tidy, a 2", "tidy, a"), named(3, "tidy, b", "tidy, b")
+	elsewhere := named(4, "tidy, a", "tidy, a")
+	elsewhere.State.Project = "another"
+	for _, r := range []kernel.Record{first, second, other, elsewhere} {
+		l.save(kernel.Batch{Turn: &r})
+	}
+	again := named(5, "tidy, a", "tidy, a")
+	l.refuse("the name of an open turn", kernel.ErrConflict, kernel.Batch{Turn: &again})
+	bare, barer := named(6, "", ""), named(7, "", "")
+	l.save(kernel.Batch{Turn: &bare})
+	l.save(kernel.Batch{Turn: &barer}) // those of an older ledger have none
+	topic := func() []string {
+		var ids []string
+		l.view(func(tx kernel.Tx) error {
+			rows, err := tx.Turns(kernel.TurnFilter{Topic: "tidy, a", Open: true})
+			ids = make([]string, 0, len(rows))
+			for _, row := range rows {
+				ids = append(ids, row.Turn)
+			}
+			return err
+		})
+		return ids
+	}
+	same(l, "of a topic", topic(), []string{"turn_1", "turn_2", "turn_4"})
+	first.State.Status, first.Version = turn.Ended, 1
+	l.save(kernel.Batch{Turn: &first})
+	l.save(kernel.Batch{Turn: &again})
+	same(l, "after one has ended", topic(), []string{"turn_2", "turn_4", "turn_5"})
 }
 
 // racers is how many goroutines race, and rounds how often each.

@@ -27,7 +27,11 @@ type State struct {
 	Channel string `json:"channel"`
 	Agent   string `json:"agent"`
 	// Owner is the person whose turn it is.
-	Owner  string `json:"owner,omitempty"`
+	Owner string `json:"owner,omitempty"`
+	// Name is what people call the session, the same on every surface: no two open ones have one
+	// name. Topic is the name without the number that it may have.
+	Name   string `json:"name,omitempty"`
+	Topic  string `json:"topic,omitempty"`
 	Status Status `json:"status"`
 	// Epoch fences workers: it grows with every claim, and when the results of a step are
 	// applied.

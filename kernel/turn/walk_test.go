@@ -362,7 +362,10 @@ func (w *world) moves() map[string]func(*world) error {
 // kind of call, and checks the rules of [world] on every path.
 func TestEveryShortSequence(t *testing.T) {
 	t.Parallel()
-	const depth = 5
+	depth := 5
+	if testing.Short() {
+		depth = 4
+	}
 	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
 		for _, decision := range []turn.Decision{turn.Allow, turn.Ask, turn.Deny} {
 			for _, reconciles := range []bool{false, true} {

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	// maxLabel is how many characters of what a session is about stand in its name.
+	maxLabel = 48
+	// counterName begins the counters that number sessions of one topic.
+	counterName = "name "
+)
+
+// topic is what a session is called before it is numbered: the agent, and what it is about, by the word
+// of whoever starts it or else by the beginning of the request.
+func topic(q utp.EnqueueRequest) string {
+	label := strings.Join(strings.Fields(q.Label), " ")
+	if label == "" {
+		label = strings.TrimRightFunc(strings.Join(strings.Fields(q.Request), " "), unicode.IsPunct)
+	}
+	if label = firstWords(label, maxLabel); label == "" {
+		return q.Agent
+	}
+	return q.Agent + ", " + label
+}
+
+// firstWords is as much of a text as has at most so many characters, cut between words where it has
+// some.
+func firstWords(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	head := string([]rune(text)[:most])
+	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 {
+		head = head[:i]
+	}
+	return strings.TrimRightFunc(head, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) }) + "…"
+}
+
+// name is what the new session of a topic is called: the topic itself where no other open session has
+// it, else with a number that no session of that topic has been given since one of them was alone. The
+// ledger refuses a name that another open session has, also by two that begin at once.
+func name(tx Tx, topic string, again bool) (string, error) {
+	open, err := tx.Turns(TurnFilter{Topic: topic, Open: true, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(topic)) // the counter outlives the session's content
+	counter := counterName + hex.EncodeToString(sum[:8])
+	if len(open) == 0 && !again {
+		given, err := tx.Count(counter, 0)
+		if err == nil && given > 0 {
+			_, err = tx.Count(counter, -given)
+		}
+		return topic, err
+	}
+	n, err := tx.Count(counter, 1)
+	return topic + " " + strconv.FormatInt(n+1, 10), err
+}
