@@ -107,8 +107,8 @@ func (h *Hub) Prefer(ctx context.Context, person string, seconds *int) (int, err
 
 // Arguments reads the arguments that a question is about, at most one page of a blob
 // from a byte on, and their whole size.
-func (h *Hub) Arguments(ctx context.Context, question int, offset int64) ([]byte, int64, error) {
+func (h *Hub) Arguments(ctx context.Context, q utp.ArgumentsRequest) ([]byte, int64, error) {
 	var a utp.GetAnswer
-	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, utp.OpArguments, utp.ArgumentsRequest{Question: question, Offset: offset}, &a)
+	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, utp.OpArguments, q, &a)
 	return a.Data, a.Size, err
 }

@@ -466,7 +466,7 @@ func TestWords(t *testing.T) {
 	if a, err := h.Enqueue(t.Context(), utp.EnqueueRequest{Agent: "a"}); err != nil || a.Session != "sess_1" {
 		t.Errorf("enqueued %+v, %v", a, err)
 	}
-	if data, size, err := h.Arguments(t.Context(), 3, 2); err != nil || string(data) != "abc" || size != 5 {
+	if data, size, err := h.Arguments(t.Context(), utp.ArgumentsRequest{Question: 3, Offset: 2}); err != nil || string(data) != "abc" || size != 5 {
 		t.Errorf("arguments %q, %d, %v", data, size, err)
 	}
 	if rows, err := h.Sessions(t.Context(), true); err != nil || len(rows) != listed || rows[listed-1].Session != fmt.Sprintf("sess_%d", listed) {

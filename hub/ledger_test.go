@@ -68,9 +68,9 @@ func (b *book) begin(session, owner string) {
 	b.tell(session, aaep.SessionStarted{SummaryNormal: "It begins."})
 }
 
-// tell commits an event and broadcasts it.
-func (b *book) tell(session string, p aaep.Payload) utp.EventRow {
-	row := b.commit(session, p)
+// tell commits an event, with what it says in extensions.earshot, and broadcasts it.
+func (b *book) tell(session string, p aaep.Payload, ours ...any) utp.EventRow {
+	row := b.commit(session, p, ours...)
 	b.broadcast(row)
 	return row
 }
@@ -89,7 +89,7 @@ func (b *book) move(session string, n int) {
 	}
 }
 
-func (b *book) commit(session string, p aaep.Payload) utp.EventRow {
+func (b *book) commit(session string, p aaep.Payload, ours ...any) utp.EventRow {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,6 +99,12 @@ func (b *book) commit(session string, p aaep.Payload) utp.EventRow {
 	e := aaep.Event{
 		ID: id, SessionID: session, Time: time.Now(), Producer: aaep.Producer{AgentID: "tidy"},
 		Hints: &aaep.LocalizationHints{PrimaryLanguage: "en"}, Payload: p,
+	}
+	for i := 0; i < len(ours); i += 2 {
+		var err error
+		if e, err = e.Extend(aaep.PrefixEarshot, fmt.Sprint(ours[i]), ours[i+1]); err != nil {
+			b.t.Fatal(err)
+		}
 	}
 	raw, err := e.Encode()
 	if err != nil {

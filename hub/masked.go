@@ -16,12 +16,17 @@ const tokenDigits = 32
 // question has. It is made of the real one, so that the same event reads the same for every
 // such listener and on every surface, also after a restart, and the real one, of 128 random
 // bits (CONF-05), cannot be had from it. A token never was a credential (CONF-09, SEC-03):
-// this takes away what would be left to try if something else were wrong.
+// this takes away what would be left to try if something else were wrong. The event that
+// tells how the question ended names the same token, so that the two still belong together.
 func masked(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"reply_token"`)) {
 		return raw
 	}
-	token, is := aaep.Read(raw).Text("reply_token")
+	document := aaep.Read(raw)
+	token, is := document.Text("reply_token")
+	if !is {
+		token, is = document.Text("extensions", aaep.PrefixEarshot, "reply_token")
+	}
 	if !is || token == "" {
 		return raw
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -74,7 +75,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 func owned(request jsontext.Value, name string) (jsontext.Value, error) {
 	var q utp.RetryRequest
 	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
-		return nil, &Error{Code: CodeMalformed, Message: "the request cannot be read: " + err.Error(), Hint: "correct it", Err: err}
+		return nil, &Error{Code: CodeMalformed, Message: "the request cannot be read: " + cause.Of(err), Hint: "correct it", Err: err}
 	}
 	q.Owner = name
 	raw, err := json.Marshal(q)

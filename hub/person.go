@@ -138,17 +138,24 @@ func (p *Person) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
 	return rows, nil
 }
 
-// Arguments reads the arguments that a question is about, at most one page of a blob
+// Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes
 // from a byte on, and their whole size.
-func (p *Person) Arguments(ctx context.Context, question int, offset int64) ([]byte, int64, error) {
-	if _, err := p.heard(ctx, utp.SessionsRequest{Question: question}); err != nil {
+func (p *Person) Arguments(ctx context.Context, question int, offset, limit int64) ([]byte, int64, error) {
+	row, err := p.heard(ctx, utp.SessionsRequest{Question: question})
+	if err != nil {
 		return nil, 0, err
 	}
-	return p.hub.Arguments(ctx, question, offset)
+	q := utp.ArgumentsRequest{Question: question, Offset: offset, Limit: limit}
+	if p.who.Approves(row.Owner) { // what they have read, their yes can be about
+		q.By, q.Credential, q.Surface = p.who.Name, p.who.Credential, p.who.Surface
+	}
+	return p.hub.Arguments(ctx, q)
 }
 
-// Answer passes a reply on. By, Surface are the principal's own.
+// Answer passes a reply on. By, Surface are the principal's own. The questions that it is given (see
+// [Person.Questions]) list what they are about.
 func (p *Person) Answer(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	r.Lists = true
 	return p.consent(ctx, utp.OpAnswer, r)
 }
 
@@ -189,7 +196,8 @@ func (p *Person) Stop(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer,
 	if !who.Stops(row.Owner) {
 		return utp.ReplyAnswer{}, notAllowed("the owner, an approver or an operator stops a session", "use a token with one of these roles")
 	}
-	return p.say(ctx, utp.OpStop, utp.ReplyRequest{Session: row.Session, Reason: r.Reason})
+	r.Session = row.Session
+	return p.say(ctx, utp.OpStop, r)
 }
 
 // consent carries the words that only an approver says. The kernel looks once more, in

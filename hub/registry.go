@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,10 +94,13 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	if err != nil {
 		return nil, nil, fmt.Errorf("hub: %w", err)
 	}
+	asked, note := answering(who, r.Capabilities)
+	r.Capabilities = asked
 	terms, accepted, rejected := pacing.Negotiate(r, h.o.Offer, id)
 	if rejected != nil {
 		return nil, rejected, nil
 	}
+	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
 	s := &Subscription{hub: h, id: id, who: who, sent: map[string]int64{}, over: map[string]bool{}}
 	s.agree(terms, accepted)
 	added, err := h.subs.add(s)
@@ -108,6 +112,24 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	}
 	return s, nil, nil
 }
+
+// answering takes the answering of questions out of what is asked by whoever may not answer
+// any: what is granted is kept, and this would not be. Note says so.
+func answering(who access.Principal, asked aaep.Capabilities) (able aaep.Capabilities, note string) {
+	if who.Answers() {
+		return asked, ""
+	}
+	for _, reply := range []**bool{&asked.SupportsConfirmationReply, &asked.SupportsClarificationReply} {
+		if *reply != nil && **reply {
+			*reply = new(false)
+			note = "You may not answer questions. To hear them all the same, ask for the capability earshot with observe_questions."
+		}
+	}
+	return asked, note
+}
+
+// joined puts notes behind each other.
+func joined(notes, note string) string { return strings.TrimSpace(notes + " " + note) }
 
 // admit looks whether a principal may hear anything.
 func (h *Hub) admit(who access.Principal) (access.Principal, *aaep.SubscriptionRejected) {

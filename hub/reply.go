@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -91,9 +93,14 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if !who.Has(access.Approver) {
 		return notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
+	terms, _, _ := s.present()
+	r.Lists = terms.Extends(aaep.PrefixEarshot)
 	why := s.entitled(ctx, who, subscription, r)
 	if why == nil {
 		_, why = s.hub.As(who).say(ctx, op, r)
+	}
+	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // it knows what to do about it
+		return why
 	}
 	if refused(why) {
 		s.hub.o.Logger.Info("reply ignored", "subscription", s.id, "surface", who.Surface, "reason", why) // CONF-62
@@ -176,11 +183,13 @@ func (s *Subscription) Renegotiate(_ context.Context, r aaep.SubscriptionRenegot
 		return aaep.SubscriptionAccepted{}, nil, err
 	}
 	before, _, _ := s.present()
-	terms, accepted, rejected := before.Renegotiate(r.Capabilities, s.hub.o.Offer)
+	asked, note := answering(s.who, r.Capabilities)
+	terms, accepted, rejected := before.Renegotiate(asked, s.hub.o.Offer)
 	if rejected != nil {
 		s.end(refusedTerms(rejected))
 		return aaep.SubscriptionAccepted{}, rejected, nil
 	}
+	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
 	s.agree(terms, accepted)
 	return accepted, nil, nil
 }
@@ -190,5 +199,5 @@ func refusedTerms(rejected *aaep.SubscriptionRejected) error {
 }
 
 func malformed(err error) error {
-	return &Error{Code: CodeMalformed, Message: "the message cannot be read: " + err.Error(), Hint: "correct it; the same bytes fail again", Err: err}
+	return &Error{Code: CodeMalformed, Message: "the message cannot be read: " + cause.Of(err), Hint: "correct it; the same bytes fail again", Err: err}
 }

@@ -149,12 +149,12 @@ func TestHandshake(t *testing.T) {
 		sub := s.subscribe(person("ann", access.Listener))
 		e := s.listen(sub, "")
 		raw := func(id string) []byte {
-			return fmt.Appendf(nil, `{"type":"subscription.renegotiate","subscription_id":%q,"capabilities":{"preferred_verbosity":"terse"}}`, id)
+			return fmt.Appendf(nil, `{"type":"subscription.renegotiate","subscription_id":%q,"capabilities":{"max_events_per_second":7}}`, id)
 		}
 		if err := sub.Reply(s.t.Context(), raw("sub_another")); !errors.Is(err, hub.ErrClosed) {
 			t.Errorf("another's: %v", err)
 		}
-		if err := sub.Reply(s.t.Context(), raw(sub.ID())); err != nil || sub.Accepted().HonoredCapabilities.PreferredVerbosity != aaep.VerbosityTerse {
+		if err := sub.Reply(s.t.Context(), raw(sub.ID())); err != nil || sub.Accepted().HonoredCapabilities.MaxEventsPerSecond != 7 {
 			t.Errorf("%v, %+v", err, sub.Accepted())
 		}
 		s.book.begin("sess_a", "ann")
@@ -237,6 +237,28 @@ func TestPersonMay(t *testing.T) {
 		rows, err = s.hub.As(person("bob", access.Approver)).Questions(s.t.Context())
 		if err != nil || len(rows) != 0 {
 			t.Errorf("another's questions %+v, %v", rows, err)
+		}
+	})
+}
+
+// TestNumberAndToken: a word that names a question by both reaches the kernel with both, which
+// judges whether they belong together; its refusal comes back as it is.
+func TestNumberAndToken(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.book.begin("sess_a", "ann")
+		first, second := s.book.ask("sess_a", 7), s.book.ask("sess_a", 8)
+		p := s.hub.As(person("ann", access.Approver))
+		for op, say := range map[string]func(context.Context, utp.ReplyRequest) (utp.ReplyAnswer, error){
+			utp.OpAnswer: p.Answer, utp.OpExtend: p.Extend, utp.OpUndo: p.Undo, utp.OpStop: p.Stop,
+		} {
+			s.book.answer = &utp.Fault{Code: utp.CodeConflict, Message: "they do not belong together"}
+			_, err := say(s.t.Context(), utp.ReplyRequest{Question: first.Number, Token: second.Token})
+			if fault, is := errors.AsType[*utp.Fault](err); !is || fault.Code != utp.CodeConflict {
+				t.Errorf("%s: %v", op, err)
+			}
+			if got := s.replies(); len(got) != 1 || got[0].Question != first.Number || got[0].Token != second.Token {
+				t.Errorf("%s reached the kernel as %+v", op, got)
+			}
 		}
 	})
 }

@@ -85,7 +85,7 @@ func onStage(t *testing.T, play func(s *stage)) {
 
 func (s *stage) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.hub = hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}}, Subscriptions: 64, Idle: s.idle})
+	s.hub = hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}, Extensions: []string{aaep.ExtensionContext}}, Subscriptions: 64, Idle: s.idle})
 	s.cancel, s.done = cancel, make(chan error, 1)
 	h, done := s.hub, s.done
 	go func() { done <- h.Run(ctx) }()
@@ -117,6 +117,7 @@ func (s *stage) subscribeAt(rate int, who access.Principal, sessions ...string) 
 	yes := true
 	r := aaep.SubscriptionRequest{AAEPVersion: aaep.Version, SubscriberID: "test", Capabilities: aaep.Capabilities{
 		SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes, MaxEventsPerSecond: rate,
+		Extensions: map[string]jsontext.Value{"earshot": jsontext.Value(`{"observe_questions":true}`)},
 	}}
 	if len(sessions) > 0 {
 		list := ""
@@ -126,7 +127,7 @@ func (s *stage) subscribeAt(rate int, who access.Principal, sessions ...string) 
 			}
 			list += `"` + session + `"`
 		}
-		r.Capabilities.Extensions = map[string]jsontext.Value{"earshot": jsontext.Value(`{"session_ids":[` + list + `]}`)}
+		r.Capabilities.Extensions["earshot"] = jsontext.Value(`{"observe_questions":true,"session_ids":[` + list + `]}`)
 		r.Capabilities.SupportedExtensions = []string{aaep.ExtensionContext}
 	}
 	sub, rejected, err := s.hub.Subscribe(s.t.Context(), who, r)

@@ -283,6 +283,9 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 		if !who.Hears(p.owner) {
 			continue
 		}
+		if d.Critical {
+			d.Raw = rejectOnly(d.Raw, st.terms)
+		}
 		if !who.Approves(p.owner) {
 			d.Raw = masked(d.Raw)
 		}

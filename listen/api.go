@@ -32,6 +32,7 @@ type Session struct {
 	ID      string    `json:"session_id"`
 	Turn    string    `json:"turn_id"`
 	Agent   string    `json:"agent"`
+	Name    string    `json:"name,omitzero"` // what people call it
 	Owner   string    `json:"owner,omitzero"`
 	Request string    `json:"request,omitzero"`
 	Status  string    `json:"status"`
@@ -72,6 +73,9 @@ type Open struct {
 	Tool     string    `json:"tool,omitzero"`
 	Kind     string    `json:"kind"` // confirmation or clarification
 	Title    string    `json:"title"`
+	Name     string    `json:"session_name,omitzero"`
+	Agent    string    `json:"agent,omitzero"`
+	Request  string    `json:"request,omitzero"` // the beginning of it
 	Owner    string    `json:"owner,omitzero"`
 	Asked    time.Time `json:"asked"`
 	Deadline time.Time `json:"deadline"`
@@ -86,7 +90,11 @@ type Turn struct {
 	Agent   string         `json:"agent"`
 	Args    jsontext.Value `json:"args"`
 	Request string         `json:"request,omitzero"`
+	Label   string         `json:"label,omitzero"`          // what it is about in a few words
 	Answer  int            `json:"answer_seconds,omitzero"` // 0 leaves it to the server
+	// Key names the request: within a day the same turn with the same key is begun once, however
+	// often it is sent. Default: a random one for each call of [Client.Start].
+	Key string `json:"-"`
 }
 
 // Started names a new turn.
@@ -136,15 +144,6 @@ func (c *Client) Me(ctx context.Context) (Identity, error) {
 	err := c.call(ctx, http.MethodGet, api+"/me", nil, &me)
 
 	return me, err
-}
-
-// Start starts a turn.
-func (c *Client) Start(ctx context.Context, t Turn) (Started, error) {
-	var started Started
-
-	err := c.call(ctx, http.MethodPost, api+"/turns", t, &started)
-
-	return started, err
 }
 
 // Sessions lists all sessions that may be heard, oldest first; open leaves those out
@@ -337,7 +336,7 @@ func (c *Client) Code(ctx context.Context) (LoginCode, error) {
 	return code, err
 }
 
-// about reads all the arguments that a question is about, once.
+// about lists what a question is about; it is read once.
 func (c *Client) about(ctx context.Context, question int) ([]Item, error) {
 	c.mu.Lock()
 	items, known := c.arguments[question]
@@ -347,6 +346,23 @@ func (c *Client) about(ctx context.Context, question int) ([]Item, error) {
 		return items, nil
 	}
 
+	raw, err := c.About(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+
+	items = c.o.Items(raw)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arguments[question] = items
+
+	return items, nil
+}
+
+// About reads all the arguments that a question is about, page by page. The server takes note that the
+// token's owner has read them.
+func (c *Client) About(ctx context.Context, question int) (jsontext.Value, error) {
 	var (
 		all strings.Builder
 		at  int64
@@ -372,11 +388,5 @@ func (c *Client) about(ctx context.Context, question int) ([]Item, error) {
 		at = part.Next
 	}
 
-	items = c.o.Items(jsontext.Value(all.String()))
-
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.arguments[question] = items
-
-	return items, nil
+	return jsontext.Value(all.String()), nil
 }

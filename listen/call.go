@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/cause"
 )
 
 // maxAnswer bounds what is read of an answer; a list of sessions is the largest.
@@ -21,6 +22,11 @@ const maxAnswer = 64 << 20
 
 // call makes one request. In nil sends nothing, out nil reads nothing.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	return c.callWith(ctx, nil, method, path, in, out)
+}
+
+// callWith is call with more headers.
+func (c *Client) callWith(ctx context.Context, header map[string]string, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 
@@ -29,11 +35,11 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	if in != nil {
 		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return &Error{Code: CodeUsage, Message: "the request cannot be written: " + err.Error(), Err: err}
+			return &Error{Code: CodeUsage, Message: "the request cannot be written: " + cause.Of(err), Err: err}
 		}
 	}
 
-	answer, err := c.send(ctx, method, path, body, nil)
+	answer, err := c.send(ctx, method, path, body, header)
 	if err != nil {
 		return err
 	}
@@ -69,7 +75,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 
 	request, err := http.NewRequestWithContext(ctx, method, place.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + err.Error(), Err: err}
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
 	}
 
 	request.Header.Set("Authorization", "Bearer "+place.Token)
@@ -93,7 +99,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 
 func unreachable(u *url.URL, err error) error {
 	return &Error{
-		Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s does not answer: %s", u.Host, plainCause(err)),
+		Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", u.Host, cause.Of(err)),
 		Hint: "see that `earshot up` runs there; what was asked for may or may not have been done", Err: err,
 	}
 }

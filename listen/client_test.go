@@ -3,6 +3,7 @@ package listen_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,6 +36,7 @@ func frameOf(id, text string) string {
 type producer struct {
 	streams []string // what each connection gets before it breaks
 	after   []string // the Last-Event-ID of each connection
+	asked   []byte   // the last request of a subscription
 	calls   atomic.Int32
 	subs    atomic.Int32
 	token   atomic.Value
@@ -57,6 +59,8 @@ func (p *producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/api/v1/me":
 		_, _ = w.Write([]byte(me))
 	case "/aaep/v1/subscriptions":
+		p.asked, _ = io.ReadAll(r.Body)
+
 		w.WriteHeader(http.StatusCreated)
 		_, _ = fmt.Fprintf(w, `{"type":"subscription.accepted","subscription_id":"sub_%d","aaep_version":"1.0.0","producer":{"agent_id":"x"},"honored_capabilities":{}}`, p.subs.Add(1))
 	case "/aaep/v1/events":
@@ -92,6 +96,12 @@ func TestClientResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { // whoever may not answer hears the questions all the same
+		asked, err := aaep.DecodeSubscriptionRequest(p.asked)
+		if ours := string(asked.Capabilities.Extensions[aaep.PrefixEarshot]); err != nil || ours != `{"observe_questions":true,"session_ids":["sess_1"]}` || !*asked.Capabilities.SupportsConfirmationReply {
+			t.Errorf("asked with %s, %v", p.asked, err)
+		}
+	}()
 	var heard []string
 	for d, err := range c.Events(t.Context()) {
 		if err != nil {

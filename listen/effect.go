@@ -85,7 +85,8 @@ type Undo struct {
 // PageRequest asks for one page of what a question is about.
 type PageRequest struct {
 	Question int
-	Page     int // from 1
+	Page     int  // from 1
+	All      bool // all of it as one page
 }
 
 func (Answer) request()      {}
@@ -104,7 +105,8 @@ type Result struct {
 // PageSize is how many items a page holds.
 const PageSize = 20
 
-// Page is one page of the items that a question is about, at most [PageSize].
+// Page is one page of the items that a question is about, at most [PageSize] unless all of them were
+// asked for.
 type Page struct {
 	Number int // from 1
 	Pages  int

@@ -98,7 +98,7 @@ func isTool(e aaep.Event) bool {
 // is critical, what our own producers say beside a state, and states that no other event
 // speaks of.
 func (t *Terminal) hearState(e aaep.Event, p aaep.StateChanged) {
-	if t.resolved(e, p) {
+	if t.resolved(e, p) || t.acceptedBefore(e) {
 		return
 	}
 

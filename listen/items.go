@@ -30,10 +30,14 @@ func Values(raw jsontext.Value) []Item {
 	}
 }
 
-// PageOf cuts page n, or the nearest that there is, out of all items.
-func PageOf(items []Item, n int) Page {
+// PageOf cuts the page that is asked for, or the nearest that there is, out of all items.
+func PageOf(items []Item, r PageRequest) Page {
+	if r.All {
+		return Page{Number: 1, Pages: 1, Total: len(items), Items: items}
+	}
+
 	pages := (len(items) + PageSize - 1) / PageSize
-	n = max(1, min(n, pages))
+	n := max(1, min(r.Page, pages))
 	from := min((n-1)*PageSize, len(items))
 
 	return Page{Number: n, Pages: pages, Total: len(items), Items: items[from:min(from+PageSize, len(items))]}

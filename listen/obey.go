@@ -36,7 +36,7 @@ func (t *Terminal) obey(c command) {
 		t.reject(c)
 	case verbAccept:
 		t.decide(c, aaep.DecisionAccept)
-	case verbMoreTime, verbList, verbWhy:
+	case verbMoreTime, verbList, verbListAll, verbWhy:
 		t.about(c)
 	}
 }
@@ -63,7 +63,7 @@ func (t *Terminal) repeat() {
 }
 
 func (t *Terminal) help() {
-	t.promptf("Words: accept, reject, more time, list, why, go on, stop, undo, help.")
+	t.promptf("Words: accept, reject, more time, list, list all, why, go on, stop, undo, help.")
 	t.promptf("Enter repeats the question. With more than one question, add its number: accept 2.")
 
 	if t.holding() && t.heldCount() > 0 {
@@ -135,6 +135,8 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 	case q == nil:
 	case !q.what.confirmation:
 		t.wantsOther(q)
+	case decision == aaep.DecisionAccept && q.unread():
+		t.promptf("Question %d: %s. Type list or list all to read them, then accept.", q.number, q.what.arguments.unreadText())
 	case decision == aaep.DecisionAccept && !q.what.acceptable:
 		t.promptf("Question %d does not take accept: type %s.", q.number, either(t.questionWords(q)))
 	default:
@@ -160,7 +162,7 @@ func (t *Terminal) reply(q *question, a Answer, said string) {
 
 // about does what may be asked about a question without answering it.
 func (t *Terminal) about(c command) {
-	words := map[verb]string{verbMoreTime: "more time", verbList: "list", verbWhy: "why"}
+	words := map[verb]string{verbMoreTime: "more time", verbList: "list", verbListAll: "list all", verbWhy: "why"}
 
 	q := t.target(c.number, words[c.verb])
 	if q == nil {
@@ -175,9 +177,9 @@ func (t *Terminal) about(c command) {
 		t.understood(word)
 		t.send(Extend{Question: q.number, Token: q.token, At: t.now}, word)
 	default:
-		word := fmt.Sprintf("list for question %d", q.number)
+		word := fmt.Sprintf("%s for question %d", words[c.verb], q.number)
 		t.understood(word)
-		t.send(PageRequest{Question: q.number, Page: q.page + 1}, word)
+		t.send(PageRequest{Question: q.number, Page: q.page + 1, All: c.verb == verbListAll}, word)
 	}
 }
 
@@ -190,6 +192,7 @@ func (t *Terminal) why(q *question) {
 	}
 
 	t.labelled(label, detail)
+	t.showAllValues(q)
 
 	if w.tool != "" && !strings.Contains(detail, w.tool) {
 		t.labelled("Tool", w.tool)

@@ -1,10 +1,8 @@
 package listen
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/cause"
 )
 
 // Place is where a server is and how programs of its own user are let in. A server leaves
@@ -52,7 +52,7 @@ func ReadPlace(path string) (Place, error) {
 func readShort(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, err //nolint:wrapcheck // the caller says what cannot be read
 	}
 
 	defer func() { _ = f.Close() }()
@@ -63,7 +63,7 @@ func readShort(path string) ([]byte, error) {
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, err
 	}
 
 	return raw, nil
@@ -84,7 +84,7 @@ func (c *Client) place() (Place, error) {
 		raw, err := readShort(c.o.TokenFile)
 		if err != nil {
 			return Place{}, &Error{
-				Code: CodeUsage, Message: "the token file cannot be read: " + plainCause(err), Hint: "name a file that holds a token, as `earshot token add` shows it", Err: err,
+				Code: CodeUsage, Message: "the token file cannot be read: " + cause.Of(err), Hint: "name a file that holds a token, as `earshot token add` shows it", Err: err,
 			}
 		}
 
@@ -127,19 +127,6 @@ func loopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 
 	return err == nil && address.IsLoopback()
-}
-
-// plainCause is the last of a chain of errors: what the system said.
-func plainCause(err error) string {
-	if system, is := errors.AsType[*os.PathError](err); is {
-		return system.Path + ": " + system.Err.Error()
-	}
-
-	if dial, is := errors.AsType[*net.OpError](err); is {
-		return dial.Err.Error()
-	}
-
-	return err.Error()
 }
 
 // IsLocal answers whether an address is of this very machine.

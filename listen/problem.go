@@ -24,6 +24,8 @@ const (
 	CodeNotFound Code = "not_found"
 	// CodeConflict: something else happened first, such as another answer.
 	CodeConflict Code = "conflict"
+	// CodeLost: messages of a stream that is tapped may be missing.
+	CodeLost Code = "messages_lost"
 )
 
 // Error is every failure of a [Client].

@@ -42,6 +42,7 @@ type question struct {
 	ended  resolution // how it ended, once that was heard
 	untold bool       // ended is what was answered here too, so the result tells it
 	page   int        // the last page of the list that was shown
+	read   bool       // all of the list was shown
 
 	startsAt   time.Time // of an accepted action
 	startTold  bool
@@ -65,6 +66,10 @@ type what struct {
 
 	tool, call, class, hint string
 	items, bytes            int64 // -1 when not given
+
+	name, request string    // of the session
+	byClass       bool      // the consequence says no more than whether it can be undone
+	arguments     arguments // what the call is about
 }
 
 func confirmationOf(e aaep.Event, p aaep.AwaitingConfirmation) question {
@@ -111,15 +116,19 @@ func questionOf(e aaep.Event, token string, timeout int64) question {
 		deadline = e.Time.Add(time.Duration(timeout) * time.Second)
 	}
 
-	waiting, _ := ours.Flag("waiting")
-	unlimited, _ := ours.Flag("unlimited")
+	flag := func(name string) bool {
+		value, _ := ours.Flag(name)
+
+		return value
+	}
 
 	return question{
 		number: int(max(whole("question"), 0)), session: e.SessionID, token: token, deadline: deadline,
-		waiting: waiting, unlimited: unlimited, warnAt: announce.WarnAt(e.Time, deadline),
+		waiting: flag("waiting"), unlimited: flag("unlimited"), warnAt: announce.WarnAt(e.Time, deadline),
 		what: what{
 			earlier: text("earlier"), tool: text("tool"), call: callID(text("tool_call_id")), class: text("class"), hint: text("hint"),
 			detail: text("detail"), items: whole("items"), bytes: whole("bytes"),
+			name: text("session_name"), request: text("request"), byClass: flag("by_class"), arguments: argumentsOf(e),
 		},
 	}
 }

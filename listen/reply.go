@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/cause"
 )
 
 // Answer implements [Port]. A question of a server of ours is answered by its API,
@@ -105,7 +106,7 @@ func (c *Client) Stop(ctx context.Context, _ Stop) error {
 
 	for _, s := range open {
 		if _, err := c.Halt(ctx, s.ID); err != nil {
-			failures = append(failures, s.ID+": "+err.Error())
+			failures = append(failures, s.ID+": "+cause.Of(err))
 		}
 	}
 
@@ -130,7 +131,7 @@ func (c *Client) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 		return Page{}, err
 	}
 
-	return PageOf(items, r.Page), nil
+	return PageOf(items, r), nil
 }
 
 // numberOf is the number that the server itself gave the question with this token; 0

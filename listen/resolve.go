@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/cause"
 )
 
 // resolution is the end of a question as an event tells it.
@@ -62,6 +63,35 @@ func (t *Terminal) resolved(e aaep.Event, p aaep.StateChanged) bool {
 	}
 
 	t.releaseIfClosed()
+
+	return true
+}
+
+// acceptedBefore takes the yes to a question that is not known here: it was given before this terminal listened, as where a
+// session is resumed. The event's own words offer to take it back, which is over as soon as the action has started.
+func (t *Terminal) acceptedBefore(e aaep.Event) bool {
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	text := func(name string) string {
+		value, _ := ours.Text(name)
+
+		return value
+	}
+
+	number, known := ours.Whole("question")
+	if !known || text("resolution") != string(aaep.ResolutionAccepted) {
+		return false
+	}
+
+	q := &question{
+		number: int(number), session: e.SessionID, stage: stageAccepted, startAfter: t.now, what: what{call: text("tool_call_id")},
+		ended: resolution{how: aaep.ResolutionAccepted, by: text("by"), surface: text("surface")},
+	}
+	t.tell(e, "State", t.endText(q))
+
+	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && at.After(t.now) {
+		q.startsAt = at
+		t.questions = append(t.questions, q)
+	}
 
 	return true
 }
@@ -195,7 +225,7 @@ func (t *Terminal) settle(sent request, r Result) {
 }
 
 func (t *Terminal) notRecorded(word string, err error) {
-	t.promptf("Not recorded: %s. %s", word, sentence(legible.Text(err.Error())))
+	t.promptf("Not recorded: %s. %s", word, sentence(legible.Text(cause.Of(err))))
 }
 
 func (t *Terminal) settleAnswer(r Result, word string) {
@@ -298,7 +328,7 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 	shown := p.Number
 
 	if shown < p.Pages {
-		t.promptf("Type list for the next page.")
+		t.promptf("Type list for the next page, or list all for the rest.")
 	} else {
 		t.promptf("End of the list.")
 
@@ -307,6 +337,7 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 
 	if q := t.find(made.Question); q != nil {
 		q.page = shown
+		q.read = q.read || shown == 0
 	}
 }
 

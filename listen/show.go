@@ -19,8 +19,13 @@ func (t *Terminal) show(q *question) {
 }
 
 func (t *Terminal) showQuestion(q *question) {
-	t.promptf("Question %d: %s", q.number, legible.Text(q.what.text))
-	t.labelled("Asked anew", q.what.earlier)
+	who := ""
+	if q.what.name != "" {
+		who = ", " + t.settings.Show(q.what.name)
+	}
+
+	t.promptf("Question %d%s: %s", q.number, who, legible.Text(q.what.text))
+	t.labelled("Asked again", q.what.earlier)
 
 	if q.what.confirmation {
 		t.showConfirmation(q)
@@ -59,6 +64,7 @@ func Present(s Settings, now time.Time, e aaep.Event) []string {
 
 func (t *Terminal) showConfirmation(q *question) {
 	w := q.what
+	t.showValues(q)
 	t.labelled("What happens", w.consequence)
 
 	if amount := w.amount(); amount != "" {
@@ -66,12 +72,14 @@ func (t *Terminal) showConfirmation(q *question) {
 	}
 
 	switch {
+	case w.byClass: // which has been said
 	case w.irreversible:
 		t.promptf("This cannot be undone.")
 	case w.reversible:
 		t.promptf("This can be undone.")
 	}
 
+	t.labelled("Request", w.request)
 	t.labelled("Hint", w.hint)
 
 	silence := "Without an answer it will not be done."
@@ -85,6 +93,7 @@ func (t *Terminal) showConfirmation(q *question) {
 func (t *Terminal) showClarification(q *question) {
 	w := q.what
 	t.labelled("Why", w.consequence)
+	t.labelled("Request", w.request)
 	t.labelled("Hint", w.hint)
 
 	for _, c := range w.choices {
@@ -105,6 +114,10 @@ func (t *Terminal) showWords(q *question) {
 		t.cannotAnswer(q)
 
 		return
+	}
+
+	if q.unread() {
+		t.promptf("Type list to read what has not been shown; then you can accept.")
 	}
 
 	t.promptf("Type %s, then press Enter.", either(t.questionWords(q)))

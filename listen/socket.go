@@ -10,7 +10,7 @@ import (
 )
 
 // hearSocket subscribes on a WebSocket and hears it to its end (TR-WS-01 to 08). There
-// is no resuming: what comes again is known by its id.
+// is no resuming: what comes again is known when it comes.
 func (t *tap) hearSocket(ctx context.Context) (heard bool, err error) {
 	header := http.Header{}
 	if t.token != "" {
@@ -32,6 +32,7 @@ func (t *tap) hearSocket(ctx context.Context) (heard bool, err error) {
 
 	socket.SetReadLimit(webSocketMessageMax)
 	t.connection.back()
+	t.continuity.connect(false)
 
 	request, err := t.subscription()
 	if err != nil {
@@ -62,12 +63,16 @@ func (t *tap) messages(ctx context.Context, socket *websocket.Conn) error {
 
 // closed tells what the end of a WebSocket means.
 func (t *tap) closed(err error) error {
+	if errors.Is(err, websocket.ErrMessageTooBig) {
+		return t.tooLong(err)
+	}
+
 	switch code := websocket.CloseStatus(err); code {
 	case closeClean, websocket.StatusNormalClosure:
 		t.over = true
 
 		return nil
-	case closeRejected, closeNotKnown, closeNotAllowed, closeForAMistake:
+	case closeRejected, closeNotKnown, closeNotAllowed, closeForAMistake, websocket.StatusPolicyViolation, websocket.StatusProtocolError, websocket.StatusUnsupportedData:
 		var reason websocket.CloseError
 		_ = errors.As(err, &reason)
 

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/cause"
 )
 
 const (
@@ -143,7 +144,7 @@ func (l *hearing) hear(from *frames, alive func()) error {
 
 		event, err := aaep.DecodeEvent(f.data)
 		if err != nil {
-			return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + err.Error(), Hint: "see that both are of the same version", Err: err}
+			return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + cause.Of(err), Hint: "see that both are of the same version", Err: err}
 		}
 
 		if l.seen.add(event.ID) && !l.take(Delivered{Event: event, Raw: f.data}) {
@@ -244,18 +245,21 @@ func (c *Client) request() ([]byte, error) {
 		},
 	}
 
+	wishes := map[string]any{"observe_questions": true} // also of whoever may not answer
 	if c.o.Session != "" {
-		narrow, err := json.Marshal(map[string][]string{"session_ids": {c.o.Session}})
-		if err != nil {
-			return nil, &Error{Code: CodeUsage, Message: "the session's name is not UTF-8", Err: err}
-		}
-
-		r.Capabilities.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: narrow}
+		wishes["session_ids"] = []string{c.o.Session}
 	}
+
+	ours, err := json.Marshal(wishes, json.Deterministic(true))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the session's name is not UTF-8", Err: err}
+	}
+
+	r.Capabilities.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: ours}
 
 	raw, err := r.Encode()
 	if err != nil {
-		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + err.Error(), Err: err}
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + cause.Of(err), Err: err}
 	}
 
 	return raw, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/cause"
 )
 
 // The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives
@@ -66,11 +67,14 @@ type Tapped struct {
 	Raw []byte
 }
 
-// Tap hears everything that a producer sends, of any session, and neither judges nor
-// answers it. A lost stream of server-sent events is taken up behind its last event; a
-// WebSocket begins anew. What comes twice on the way is yielded once. The messages end
-// without an error when the producer has said that there will be no more (status 204,
-// close code 4000), otherwise with an [*Error], or with the context's.
+// Tap hears everything that a producer sends, of any session, its questions too, and
+// neither judges nor answers it. Where it subscribes, the producer's answer is the first
+// message. A lost stream of server-sent events is taken up behind its last event; a
+// WebSocket begins anew. What comes twice on the way is yielded once. Where messages may
+// be missing behind a lost connection, an [*Error] with [CodeLost] is yielded in their
+// place, and the messages go on behind it. They end without an error when the producer
+// has said that there will be no more (status 204, close code 4000), otherwise with an
+// [*Error], or with the context's.
 func Tap(ctx context.Context, o TapOptions) iter.Seq2[Tapped, error] {
 	return func(yield func(Tapped, error) bool) {
 		t, err := newTap(o)
@@ -84,7 +88,12 @@ func Tap(ctx context.Context, o TapOptions) iter.Seq2[Tapped, error] {
 
 		defer t.http.CloseIdleConnections()
 
-		if err := t.connection.keep(ctx); err != nil && !t.gone {
+		err = t.connection.keep(ctx)
+		if t.continuity.incomplete() && !t.gone {
+			t.lost()
+		}
+
+		if err != nil && !t.gone {
 			yield(Tapped{}, err)
 		}
 	}
@@ -101,8 +110,8 @@ type tap struct {
 	gone       bool // the consumer has stopped
 	over       bool // the producer has
 	stream     string
-	last       string
-	seen       recent
+	last       string // the id behind which a stream of server-sent events is taken up
+	continuity continuity
 	connection connection
 }
 
@@ -130,7 +139,7 @@ func newTap(o TapOptions) (*tap, error) {
 		}
 	}
 
-	t := &tap{o: o, url: u, http: &http.Client{
+	t := &tap{o: o, url: u, continuity: newContinuity(), http: &http.Client{
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -166,7 +175,7 @@ func tokenOf(o TapOptions) (string, error) {
 
 	raw, err := os.ReadFile(o.TokenFile)
 	if err != nil {
-		return "", &Error{Code: CodeUsage, Message: "the token cannot be read: " + err.Error(), Hint: "check the name of the file and its rights", Err: err}
+		return "", &Error{Code: CodeUsage, Message: "the token cannot be read: " + cause.Of(err), Hint: "check the name of the file and its rights", Err: err}
 	}
 
 	first, _, _ := strings.Cut(string(raw), "\n")
@@ -218,22 +227,30 @@ func (t *tap) hearEvents(ctx context.Context) (heard bool, err error) {
 
 		return true, nil
 	case answer.StatusCode != http.StatusOK:
-		t.stream = "" // a subscription may have run out
+		t.stream = ""
 
-		return false, t.refused(answer)
+		return false, t.runOut(answer)
 	}
 
 	t.connection.back()
+	t.continuity.connect(t.last != "")
 
 	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer silent.Stop()
 
-	return true, t.frames(newFrames(answer.Body), func() { silent.Reset(silence) })
+	from := newFrames(answer.Body)
+	from.id = t.last // an id holds until another is given, also on the next connection
+
+	return true, t.frames(from, func() { silent.Reset(silence) })
 }
 
 func (t *tap) frames(from *frames, alive func()) error {
 	for {
 		f, err := from.next(alive)
+		if errors.Is(err, errLongLine) || errors.Is(err, errLongFrame) {
+			return t.tooLong(err) // it would be as long the next time
+		}
+
 		if err != nil {
 			return err
 		}
@@ -257,16 +274,27 @@ const aaepEvent = "aaep.event"
 
 // take hands a message on, unless it has come before.
 func (t *tap) take(m Tapped) {
-	id := m.ID
-	if id == "" {
-		id, _ = aaep.Read(m.Raw).Text("event_id")
+	fresh, lost := t.continuity.receive(m)
+	if lost {
+		t.lost()
 	}
 
-	if id != "" && !t.seen.add(id+"\x00"+string(m.Raw)) {
-		return
+	if fresh && !t.gone {
+		t.gone = !t.yield(m, nil)
 	}
+}
 
-	t.gone = !t.yield(m, nil)
+// lost tells that messages may be missing.
+func (t *tap) lost() {
+	t.gone = !t.yield(Tapped{}, &Error{
+		Code: CodeLost, Message: "messages may be missing: the connection to " + t.url.Host + " was lost, and what was sent meanwhile did not come again",
+		Hint: "record again; server-sent events with ids are resumed where they broke off",
+	})
+}
+
+// tooLong refuses a message that cannot be taken in.
+func (t *tap) tooLong(err error) error {
+	return &Error{Code: CodeStrange, Message: t.url.Host + " sends a message that is too long: " + err.Error(), Hint: "see what the producer sends", Err: err}
 }
 
 // find finds out where the stream is.
@@ -275,7 +303,7 @@ func (t *tap) find(ctx context.Context) error {
 		return nil
 	}
 
-	if strings.Trim(t.url.Path, "/") != "" {
+	if t.direct() {
 		t.stream = t.url.String()
 
 		return nil
@@ -309,18 +337,19 @@ func (t *tap) find(ctx context.Context) error {
 	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
 	if err != nil {
 		return &Error{
-			Code: CodeStrange, Message: t.url.Host + " answers the subscription with something else than subscription.accepted: " + err.Error(),
+			Code: CodeStrange, Message: t.url.Host + " answers the subscription with something else than subscription.accepted: " + cause.Of(err),
 			Hint: "give the address of the stream itself", Err: err,
 		}
 	}
 
 	query := url.Values{"subscription_id": {accepted.SubscriptionID}}
 	t.stream = t.url.JoinPath(protocol, "events").String() + "?" + query.Encode()
+	t.take(Tapped{Raw: raw})
 
 	return nil
 }
 
-// subscription asks for everything, and for no say in it.
+// subscription asks for everything, questions too, and for no say in it.
 func (t *tap) subscription() ([]byte, error) {
 	no := false
 
@@ -328,12 +357,12 @@ func (t *tap) subscription() ([]byte, error) {
 		AAEPVersion: aaep.Version, SubscriberID: t.o.Name + "-" + rand.Text(), SubscriberName: t.o.Name,
 		Capabilities: aaep.Capabilities{
 			SupportsConfirmationReply: &no, SupportsClarificationReply: &no,
-			EventFilters: &aaep.EventFilters{Include: []string{"*"}},
-			Extensions:   map[string]jsontext.Value{},
+			EventFilters: &aaep.EventFilters{Include: []string{"*"}}, SupportedExtensions: []string{aaep.ExtensionContext},
+			Extensions: map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"observe_questions":true}`)},
 		},
 	}.Encode()
 	if err != nil {
-		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + err.Error(), Err: err}
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + cause.Of(err), Err: err}
 	}
 
 	return raw, nil
@@ -342,7 +371,7 @@ func (t *tap) subscription() ([]byte, error) {
 func (t *tap) send(ctx context.Context, method, address string, body []byte, header map[string]string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + err.Error(), Err: err}
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
 	}
 
 	for name, value := range header {
@@ -364,10 +393,24 @@ func (t *tap) send(ctx context.Context, method, address string, body []byte, hea
 // silent says that nobody answers.
 func (t *tap) silent(err error) error {
 	return &Error{
-		Code: CodeUnreachable, Message: fmt.Sprintf("nobody answers at %s: %s", t.url.Host, plainCause(err)),
+		Code: CodeUnreachable, Message: fmt.Sprintf("%s cannot be reached: %s", t.url.Host, cause.Of(err)),
 		Hint: "see that the producer runs, and that the address is right", Retry: true, Err: err,
 	}
 }
+
+// runOut reads why there is no stream. A subscription may have run out, or its server may
+// have started anew: then another one is worth a try.
+func (t *tap) runOut(answer *http.Response) error {
+	err := t.refused(answer)
+	if e, ok := errors.AsType[*Error](err); ok && answer.StatusCode == http.StatusNotFound && !t.direct() {
+		e.Retry = true
+	}
+
+	return err
+}
+
+// direct answers whether the address is that of a stream, which needs no subscription.
+func (t *tap) direct() bool { return strings.Trim(t.url.Path, "/") != "" }
 
 // refused reads why there is no stream.
 func (t *tap) refused(answer *http.Response) error {

@@ -15,6 +15,7 @@ const (
 	verbReject
 	verbMoreTime
 	verbList
+	verbListAll
 	verbWhy
 	verbGoOn
 	verbStop
@@ -25,7 +26,7 @@ const (
 
 // spokenWords are the words of one form.
 var spokenWords = map[string]verb{
-	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "why": verbWhy,
+	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "list all": verbListAll, "why": verbWhy,
 	"go on": verbGoOn, "stop": verbStop, "undo": verbUndo, "help": verbHelp,
 }
 

@@ -71,11 +71,14 @@ func (p Principal) Hears(owner string) bool {
 	return p.HearsAll() || (p.Has(Listener, Approver) && p.concerned(owner))
 }
 
+// Answers tells whether the principal may answer questions at all.
+func (p Principal) Answers() bool { return p.Has(Approver) && !p.Has(Agent, Tool) }
+
 // Approves tells whether the principal may answer, extend and take back questions in the
 // sessions of an owner. Whoever has the role of an agent or a tool never may. That the
 // asking agent itself never does is the kernel's to see: it knows who asked.
 func (p Principal) Approves(owner string) bool {
-	return p.Has(Approver) && !p.Has(Agent, Tool) && (p.Has(Operator) || p.concerned(owner))
+	return p.Answers() && (p.Has(Operator) || p.concerned(owner))
 }
 
 // Stops tells whether the principal may stop the sessions of an owner: the owner, an

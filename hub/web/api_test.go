@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/hub/web"
@@ -20,7 +18,8 @@ import (
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, func(o *web.Options) {
-		o.Agents = func(_ context.Context, agent string, args jsontext.Value) error {
+		o.Agents = func(_ context.Context, t *web.Turn) error {
+			agent := t.Agent
 			if agent != "tidy" {
 				return &web.Refusal{Kind: web.KindInvalid, Code: "unknown_agent", Message: "there is no agent " + agent, Hint: "there is: tidy"}
 			}
@@ -47,6 +46,37 @@ func TestTurns(t *testing.T) {
 		if w := s.do("POST", "/api/v1/turns", "ada", body); w.Code != 400 || !strings.Contains(w.Body.String(), `"code":"`+code+`"`) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
+	}
+}
+
+// TestIdempotencyKey: a request's key reaches the hub; a repeated request gets the same answer and
+// is not counted as a turn; a key that none can be is refused.
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	body := `{"agent":"tidy","args":{}}`
+	key := "!" + strings.Repeat("k", 253) + "~"
+	first := s.do("POST", "/api/v1/turns", "ada", body, "Idempotency-Key", key)
+	again := s.do("POST", "/api/v1/turns", "ada", body, "Idempotency-Key", key)
+	if first.Code != 201 || again.Code != 201 || first.Body.String() != again.Body.String() || again.Header().Get("Location") != first.Header().Get("Location") {
+		t.Errorf("%d %s, then %d %s", first.Code, first.Body, again.Code, again.Body)
+	}
+	if s.do("POST", "/api/v1/turns", "ada", body); s.room.turns[0].Key != key || s.room.turns[1].Key != key || s.room.turns[2].Key != "" {
+		t.Errorf("the hub got %+v", s.room.turns)
+	}
+	wants(t, s.do("GET", "/metrics", "aud", "").Body.String(), "earshot_turns_total 2\n")
+	for name, bad := range map[string]string{"empty": "", "too long": key + "x", "a blank": "a b", "no ASCII": "é", "a control": "a\x7f"} {
+		if w := s.do("POST", "/api/v1/turns", "ada", body, "Idempotency-Key", bad); w.Code != 400 || !strings.Contains(w.Body.String(), "1 to 255 visible ASCII characters") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	r := request("POST", "/api/v1/turns", "ada", body, "Idempotency-Key", "a")
+	r.Header.Add("Idempotency-Key", "b")
+	if w := record(s, r); w.Code != 400 || !strings.Contains(w.Body.String(), "found 2 headers") {
+		t.Errorf("two keys: %d %s", w.Code, w.Body)
+	}
+	if len(s.room.turns) != 3 {
+		t.Errorf("the hub got %+v", s.room.turns[3:])
 	}
 }
 

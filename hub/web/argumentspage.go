@@ -22,6 +22,7 @@ type argumentsView struct {
 	Next, Back int64
 	HasBack    bool
 	Session    string
+	Asked      *asked // the question, where it is open
 }
 
 // member is one argument of a call.
@@ -34,13 +35,9 @@ type member struct {
 // argumentsPage shows in full what a question is about, page by page: first each
 // argument by name, where all of them fit, and always the exact text that runs.
 func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	p, err := s.argumentsPart(r, v)
+	p, err := s.argumentsPart(r, v, argumentsPiece) // what is counted as read is what is shown
 	if err != nil {
 		return err
-	}
-	if len(p.Text) > argumentsPiece {
-		cut := whole([]byte(p.Text[:argumentsPiece]))
-		p.Text, p.Next = string(cut), p.Offset+int64(len(cut))
 	}
 	view := argumentsView{
 		Question: p.Question, Text: legible.Source(p.Text), From: p.Offset + 1, To: p.Offset + int64(len(p.Text)), Size: p.Size, Next: p.Next,
@@ -49,7 +46,32 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if p.Offset == 0 && p.Next == 0 {
 		view.Members = members(p.Text)
 	}
+	if view.Asked, err = s.askedThere(r, v); err != nil {
+		return err
+	}
 	return s.show(w, http.StatusOK, "arguments", view)
+}
+
+// askedThere is the question of an address, with all answers that it takes: whoever has come to the
+// end of its arguments has been shown everything. None where it is not open any more.
+func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
+	number, err := questionNumber(r)
+	if err != nil {
+		return nil, err
+	}
+	open, err := s.hub.Questions(r.Context(), v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range open {
+		if q.Number == number {
+			a := s.ask(q, v)
+			a.Accept = a.Accept || a.ReadFirst && !a.Parked
+			a.Back = r.URL.Query().Get("session")
+			return &a, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none is open
 }
 
 // members reads the arguments one by one, in the order in which they are written.

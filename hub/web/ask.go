@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -19,12 +20,19 @@ type asked struct {
 	Number      int
 	Token       string
 	Version     string // changes when the question is asked again; says nothing of the token
+	Shown       string // changes with all that is shown of it but the time to answer
 	Title       string
 	Language    string
 	Direction   string
 	Session     string
+	Name        string // of its session
+	Request     string // what that was asked for
+	Values      []value
+	Unread      string // what of the arguments is not among the values
+	ReadFirst   bool   // it can be accepted where all of the arguments were read
 	Consequence string
 	Detail      string
+	Summed      bool // the detail is the summary of a clarification
 	Hint        string
 	Effect      string // whether it can be undone
 	Risk        string
@@ -46,12 +54,30 @@ type asked struct {
 }
 
 // ask makes what is shown of a question for somebody who may answer, or not.
-func (s *Server) ask(q Question, who Principal) asked {
-	a := s.described(q, who)
+func (s *Server) ask(q Question, who visitor) asked {
+	a := s.described(q, who.Principal)
 	if a.Parked { // a no is all that it takes
 		a.Accept, a.YesNo, a.Text, a.Numeric, a.Choices = false, false, false, false, nil
 	}
+	a.Shown = a.digest()
+	a.Until, a.Form = s.until(q, who.zone), who.form
 	return a
+}
+
+// digest names what is shown of a question, but for the time to answer it: whoever is given more
+// time has read all of it. The summary of a clarification says its time too, and nothing that its
+// other members do not say.
+func (a asked) digest() string {
+	a.Token, a.Version, a.Deadline = "", "", time.Time{}
+	if a.Summed {
+		a.Detail = ""
+	}
+	raw, err := json.Marshal(a, json.Deterministic(true))
+	if err != nil {
+		return "" // it is then as if all of it had changed
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
 }
 
 // described is all that a question says and takes.
@@ -59,7 +85,8 @@ func (s *Server) described(q Question, who Principal) asked {
 	sum := sha256.Sum256([]byte(q.Token))
 	a := asked{
 		Number: q.Number, Token: q.Token, Version: hex.EncodeToString(sum[:8]), Title: legible.Text(q.Title), Direction: "auto", Session: q.Session,
-		Deadline: q.Deadline, Until: s.until(q), Parked: q.Parked, MoreTime: !q.Parked, Arguments: q.Call != "", Answerable: answers(who, q) && q.Token != "",
+		Name: legible.Text(cmp.Or(q.Name, q.Agent)), Request: legible.Text(q.Request),
+		Deadline: q.Deadline, Parked: q.Parked, MoreTime: !q.Parked, Arguments: q.Call != "", Answerable: answers(who, q) && q.Token != "",
 		Whose:  unanswerable(who, q),
 		Accept: q.Kind == "confirmation", Reject: q.Kind == "confirmation",
 	}
@@ -74,10 +101,25 @@ func (s *Server) described(q Question, who Principal) asked {
 	switch p := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:
 		a.confirmation(p)
+		a.arguments(e)
 	case aaep.AwaitingClarification:
 		a.clarification(p)
+		if e.Extension(aaep.PrefixEarshot, "tool") == "" { // the agent's own question
+			a.Choices = foreignChoices(p.Choices)
+		}
 	}
 	return a
+}
+
+// foreignChoices are choices in the words of others, which say so to the page.
+func foreignChoices(choices []aaep.Choice) []aaep.Choice {
+	marked := slices.Clone(choices)
+	for i, c := range marked {
+		if !strings.HasPrefix(c.Label, string(legible.FirstIsolate)) {
+			marked[i].Label = string(legible.FirstIsolate) + c.Label + string(legible.PopIsolate)
+		}
+	}
+	return marked
 }
 
 // answers tells whether somebody may answer this very question: an approver for its owner.
@@ -122,7 +164,7 @@ func (a *asked) confirmation(p aaep.AwaitingConfirmation) {
 func (a *asked) clarification(p aaep.AwaitingClarification) {
 	a.Title = cmp.Or(legible.Text(p.Question), a.Title)
 	a.Consequence = legible.Text(p.Context)
-	a.Detail = legible.Text(p.SummaryDetailed)
+	a.Detail, a.Summed = legible.Text(p.SummaryDetailed), true
 	if p.DefaultResponse != "" {
 		a.Silence = "Without an answer it is: " + legible.Text(p.DefaultResponse) + "."
 	}
@@ -135,16 +177,16 @@ func (a *asked) clarification(p aaep.AwaitingClarification) {
 
 // until says until when a question can be answered. How long that is would be wrong a
 // moment later: the announcer says when the end is near.
-func (s *Server) until(q Question) string {
+func (s *Server) until(q Question, zone *time.Location) string {
 	if q.Deadline.IsZero() || q.Parked {
 		return ""
 	}
 	if !q.Deadline.After(s.now()) {
 		return "The time to answer is over."
 	}
-	at := q.Deadline.In(s.options.Zone)
+	at, now := q.Deadline.In(zone), s.now().In(zone)
 	form := "15:04:05"
-	if at.YearDay() != s.now().In(s.options.Zone).YearDay() {
+	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
 		form = "Monday 2 January, 15:04"
 	}
 	var term struct {

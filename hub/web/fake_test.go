@@ -2,11 +2,13 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -78,10 +80,16 @@ func (h *room) change(f func()) {
 	h.changed = make(chan struct{})
 }
 
+func (h *room) hangs() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hang
+}
+
 // begin adds a session with its first event.
 func (h *room) begin(id, request string) {
 	h.change(func() {
-		h.sessions = append(h.sessions, web.Session{ID: id, Turn: "turn_" + id[5:], Agent: "tidy", Owner: "ada", Request: request, Status: "running", Created: noon})
+		h.sessions = append(h.sessions, web.Session{ID: id, Turn: "turn_" + id[5:], Agent: "tidy", Name: strings.Replace(request, " ", ", ", 1), Owner: "ada", Request: request, Status: "running", Created: noon})
 	})
 	h.tell(id, aaep.SessionStarted{SummaryNormal: "Tidy has started.", RequestText: request})
 }
@@ -121,15 +129,22 @@ func (h *room) extended(session string, payload aaep.Payload, members map[string
 
 // ask opens a question in a session.
 func (h *room) ask(session string, number int, token string) string {
+	return h.askAbout(session, number, token, map[string]any{})
+}
+
+// askAbout opens one whose event has these members of ours too.
+func (h *room) askAbout(session string, number int, token string, members map[string]any) string {
+	members = maps.Clone(members)
+	members["question"] = number
 	id := h.extended(session, aaep.AwaitingConfirmation{
 		Action: "Delete 5 files in Downloads.", Consequence: "They do not go to the trash.", ReplyToken: token, TimeoutSeconds: 300,
 		DefaultDecision: aaep.DecisionReject, Irreversible: true, RiskLevel: aaep.RiskHigh, Reversibility: aaep.Irreversible,
 		SummaryNormal: fmt.Sprintf("Question %d. Delete 5 files in Downloads.", number),
-	}, map[string]any{"question": number})
+	}, members)
 	h.change(func() {
 		h.questions = append(h.questions, web.Question{
 			Number: number, Session: session, Token: token, Call: "tc_1", Tool: "files.delete", Kind: "confirmation", Title: "Delete 5 files in Downloads.",
-			Owner: "ada", Asked: noon, Deadline: noon.Add(5 * time.Minute), Event: jsontext.Value(h.log[len(h.log)-1].raw),
+			Name: "tidy, Downloads", Request: "tidy my downloads", Owner: "ada", Asked: noon, Deadline: noon.Add(5 * time.Minute), Event: jsontext.Value(h.log[len(h.log)-1].raw),
 		})
 	})
 	return id
@@ -166,7 +181,7 @@ func (h *room) Subscription(who web.Principal, id string) (web.Subscription, boo
 }
 
 func (h *room) Sessions(ctx context.Context, _ web.Principal, w web.Wanted) (web.Listed, error) {
-	if h.hang {
+	if h.hangs() {
 		<-ctx.Done()
 		return web.Listed{}, ctx.Err()
 	}
@@ -240,7 +255,7 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 }
 
 func (h *room) Questions(ctx context.Context, _ web.Principal) ([]web.Question, error) {
-	if h.hang {
+	if h.hangs() {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -250,7 +265,7 @@ func (h *room) Questions(ctx context.Context, _ web.Principal) ([]web.Question, 
 	return slices.Clone(h.questions), h.fail
 }
 
-func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offset int64) ([]byte, int64, error) {
+func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offset, limit int64) ([]byte, int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text, ok := h.arguments[question]
@@ -258,7 +273,7 @@ func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offse
 		return nil, 0, &web.Refusal{Kind: web.KindNotFound, Message: "no live question has that number"}
 	}
 	from := min(offset, int64(len(text)))
-	return []byte(text[from:min(from+20<<10, int64(len(text)))]), int64(len(text)), nil
+	return []byte(text[from:min(from+min(20<<10, cmp.Or(limit, 20<<10)), int64(len(text)))]), int64(len(text)), nil
 }
 
 func (h *room) Enqueue(_ context.Context, who web.Principal, t web.Turn) (web.Started, error) {
@@ -267,8 +282,9 @@ func (h *room) Enqueue(_ context.Context, who web.Principal, t web.Turn) (web.St
 	if h.fail != nil {
 		return web.Started{}, h.fail
 	}
+	repeated := t.Key != "" && slices.ContainsFunc(h.turns, func(before web.Turn) bool { return before.Key == t.Key })
 	h.turns = append(h.turns, t)
-	return web.Started{Turn: "turn_9", Session: "sess_9"}, nil
+	return web.Started{Turn: "turn_9", Session: "sess_9", Repeated: repeated}, nil
 }
 
 func (h *room) Operate(_ context.Context, who web.Principal, op string, request jsontext.Value) (jsontext.Value, error) {
@@ -299,6 +315,12 @@ func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (web.Said, 
 	h.words, h.who = append(h.words, w), append(h.who, who)
 	if w.Verb == web.VerbStop {
 		return web.Said{Resolution: "stopped"}, nil
+	}
+	if slices.ContainsFunc(h.questions, func(q web.Question) bool { return w.Token == q.Token && w.Question != q.Number }) {
+		return web.Said{}, &web.Refusal{
+			Kind: web.KindConflict, Message: fmt.Sprintf("the reply token does not belong to question %d", w.Question),
+			Hint: "nothing was changed",
+		}
 	}
 	i := slices.IndexFunc(h.questions, func(q web.Question) bool {
 		return q.Number == w.Question && (w.Token == "" || w.Token == q.Token)
@@ -685,6 +707,7 @@ func lacks(t *testing.T, text string, parts ...string) {
 const (
 	tokenA = "rpl_0123456789abcdef0123456789abcdef"
 	tokenB = "rpl_fedcba9876543210fedcba9876543210"
+	tokenC = "rpl_00000000000000000000000000000000" // of no question
 )
 
 func record(s *scene, r *http.Request) *httptest.ResponseRecorder {

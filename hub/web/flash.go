@@ -9,7 +9,9 @@ const mostFlashes = 1024
 type notice struct {
 	Text    string `json:"text"`
 	Refused bool   `json:"refused,omitzero"`
-	Undo    int    `json:"undo,omitzero"` // the question whose accept can be taken back
+	Wrong   bool   `json:"wrong,omitzero"` // another answer is taken
+	Open    bool   `json:"open,omitzero"`  // the question is open as before: its reader stays where they are
+	Undo    int    `json:"undo,omitzero"`  // the question whose accept can be taken back
 }
 
 // flashes keep the notice of a form that was sent without scripts until the page that

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
@@ -42,12 +43,12 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 		return refuse(KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
 	if word.Verb == VerbAnswer && word.Decision == "" && word.Response == "" {
-		return s.done(w, r, v, notice{Refused: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
+		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
 	}
 	s.counts.replies.Add(1)
 	said, err := s.hub.Say(r.Context(), v.Principal, word)
 	if err != nil {
-		n, ok := s.unsaid(number, err)
+		n, ok := s.unsaid(number, err, v.zone)
 		if !ok {
 			return err
 		}
@@ -58,25 +59,37 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 
 // unsaid is the notice of a word that was not taken because of how the question stands:
 // that is told on the page, where the other refusals get a page of their own. It says who
-// was first and what was decided, or when the time ended.
-func (s *Server) unsaid(number int, err error) (notice, bool) {
+// was first and what was decided, when the time ended, or which answers are taken.
+func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, bool) {
 	var refusal *Refusal
-	if !errors.As(err, &refusal) || refusal.Kind != KindNotFound && refusal.Kind != KindConflict {
+	if !errors.As(err, &refusal) || refusal.Kind != KindNotFound && refusal.Kind != KindConflict && refusal.Kind != KindInvalid {
 		return notice{}, false
 	}
-	n := notice{Refused: true, Text: fmt.Sprintf("Question %d is not open any more, or has been asked anew. Nothing was recorded.", number)}
+	n := notice{
+		Refused: true, Wrong: refusal.Kind == KindInvalid,
+		Text: fmt.Sprintf("Question %d is not open any more, or has been asked again. Nothing was recorded.", number),
+	}
 	switch c := refusal.Closed; {
 	case c != nil:
 		n.Text = announce.Closed{
 			Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At,
-		}.Text(s.now(), s.options.Zone)
-	case refusal.Kind == KindConflict:
-		n.Text = fmt.Sprintf("Question %d: %s.", number, strings.TrimSuffix(legible.Text(refusal.Message), "."))
+		}.Text(s.now(), zone)
+	case refusal.Kind != KindNotFound:
+		n.Text = about(number, strings.TrimSuffix(legible.Text(refusal.Message), ".")+".")
 		if refusal.Hint != "" {
 			n.Text += " " + legible.Capital(legible.Text(refusal.Hint)) + "."
 		}
 	}
 	return n, true
+}
+
+// about is a sentence about a question, which names it.
+func about(number int, text string) string {
+	label := fmt.Sprintf("question %d", number)
+	if strings.HasPrefix(text, label+" ") {
+		return legible.Capital(text)
+	}
+	return legible.Capital(label) + ": " + text
 }
 
 // outcome says what the ledger holds after a word.
@@ -90,6 +103,8 @@ func outcome(w Word, said Said) notice {
 		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, resolutionText(said.Resolution))
 	case said.Resolution == "accepted":
 		n.Undo = w.Question
+	case w.Verb == VerbExtend:
+		n.Open = true
 	}
 	return n
 }

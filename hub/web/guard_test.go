@@ -270,7 +270,7 @@ func TestCrossOriginReads(t *testing.T) {
 		t.Errorf("another origin may read: %q", got)
 	}
 	before := s.do("OPTIONS", "/aaep/v1/replies", "", "", "Origin", "https://reader.example", "Access-Control-Request-Method", "POST")
-	if before.Code != 204 || !strings.Contains(before.Header().Get("Access-Control-Allow-Headers"), "Authorization") {
+	if allowed := before.Header().Get("Access-Control-Allow-Headers"); before.Code != 204 || !strings.Contains(allowed, "Authorization") || !strings.Contains(allowed, "Idempotency-Key") {
 		t.Errorf("preflight: %d %v", before.Code, before.Header())
 	}
 }

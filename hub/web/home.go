@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -18,7 +20,6 @@ import (
 const (
 	mostRunning = 50
 	mostBefore  = 50
-	nameRoom    = 120
 	summaryRoom = 240
 )
 
@@ -27,6 +28,7 @@ const (
 type homeView struct {
 	Person    string
 	Form      string
+	Zone      string // in which times are told
 	After     string // the newest event when the page was made
 	Title     string
 	Where     string
@@ -113,7 +115,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeView, error) {
-	view := homeView{Person: v.Name, Form: v.form}
+	view := homeView{Person: v.Name, Form: v.form, Zone: s.zoneText(v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err
@@ -141,6 +143,7 @@ type news struct {
 	sessions  sessionsView
 	questions questionsView
 	chosen    *sessionLine
+	open      []Question
 }
 
 // news reads the sessions and the questions. Without a choice the newest session that
@@ -152,16 +155,15 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string) (news, erro
 		return n, err
 	}
 	for _, q := range open {
-		n.questions.Open = append(n.questions.Open, s.ask(q, v.Principal))
+		n.questions.Open = append(n.questions.Open, s.ask(q, v))
 	}
+	n.open = open
 	if err := s.listInto(ctx, v, &n, waitingOn(open, v.Principal), chosen); err != nil {
 		return n, err
 	}
 	for i := range n.questions.Open {
-		q := &n.questions.Open[i]
-		q.Form = v.form
 		if n.chosen != nil {
-			q.Back = n.chosen.ID
+			n.questions.Open[i].Back = n.chosen.ID
 		}
 	}
 	n.questions.Heading = "Questions: " + open0(len(open))
@@ -181,11 +183,11 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[s
 	n.sessions.MoreRunning, n.sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
 	for _, one := range running.Sessions {
 		if !slices.ContainsFunc(before.Sessions, func(b Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
-			n.sessions.Running = append(n.sessions.Running, s.line(one, waiting[one.ID]))
+			n.sessions.Running = append(n.sessions.Running, s.line(one, waiting[one.ID], v.zone))
 		}
 	}
 	for _, one := range before.Sessions {
-		n.sessions.Before = append(n.sessions.Before, s.line(one, ""))
+		n.sessions.Before = append(n.sessions.Before, s.line(one, "", v.zone))
 	}
 	return s.choose(ctx, v, n, waiting, chosen)
 }
@@ -218,7 +220,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 			if one.Ended {
 				list = lists[1]
 			}
-			*list = append(*list, s.line(one, waiting[one.ID]))
+			*list = append(*list, s.line(one, waiting[one.ID], v.zone))
 			mark(list, len(*list)-1)
 			return nil
 		}
@@ -249,9 +251,9 @@ func waitingOn(open []Question, who Principal) map[string]string {
 	return waiting
 }
 
-func (s *Server) line(one Session, waiting string) sessionLine {
+func (s *Server) line(one Session, waiting string, zone *time.Location) sessionLine {
 	// Cut before it is made legible, which may add marks that belong together.
-	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: "running", When: one.Created.In(s.options.Zone).Format("2 January 2006, 15:04")}
+	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: "running", When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {
 	case one.Ended:
 		l.State = "ended"
@@ -274,17 +276,9 @@ func shorten(text string, most int) string {
 	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
 }
 
-// called is what a session is called: its agent, and what was asked of it, in words that
-// others have written.
-func (s Session) called() string {
-	switch {
-	case s.Request == "":
-		return s.Agent
-	case strings.HasPrefix(strings.ToLower(s.Request), strings.ToLower(s.Agent)+" "):
-		return shorten(s.Request, nameRoom)
-	}
-	return s.Agent + ": " + shorten(s.Request, nameRoom)
-}
+// called is what a session is called: its stored name, which is the same on every surface.
+// Sessions from before names were stored have their agent's.
+func (s Session) called() string { return cmp.Or(s.Name, s.Agent) }
 
 func open0(n int) string {
 	if n == 0 {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // cookieName is the name of the page session's cookie.
@@ -24,6 +25,8 @@ type visitor struct {
 	Principal
 	// form is the form token of a page session; "" for a token in a header.
 	form string
+	// zone is the time zone in which they are told times.
+	zone *time.Location
 	// again finds the principal once more.
 	again func() (Principal, error)
 }
@@ -31,6 +34,12 @@ type visitor struct {
 // visitor finds out who makes a request. A header beats a cookie, and a cookie counts
 // under the page's own name only: under another it was sent by whoever has got hold of it.
 func (s *Server) visitor(r *http.Request) (visitor, error) {
+	v, err := s.shownBy(r)
+	v.zone = s.zone(r)
+	return v, err
+}
+
+func (s *Server) shownBy(r *http.Request) (visitor, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" {

@@ -44,6 +44,34 @@ func TestLateOnThePage(t *testing.T) {
 	}
 }
 
+// TestMismatch: the number of one question with the token of another is refused with 409 by the
+// API, for a reply and for more time, and told on the page where the form was sent.
+func TestMismatch(t *testing.T) {
+	t.Parallel()
+	s := played(t)
+	for target, body := range map[string]string{
+		"/api/v1/questions/2/reply":  `{"decision":"accept","reply_token":"` + tokenB + `"}`,
+		"/api/v1/questions/2/extend": `{"reply_token":"` + tokenB + `"}`,
+		"/api/v1/questions/3/reply":  `{"response":"leave","reply_token":"` + tokenA + `"}`,
+		"/api/v1/questions/2/undo":   `{"reply_token":"` + tokenB + `"}`,
+	} {
+		if w := s.do("POST", target, "ada", body); w.Code != 409 || !strings.Contains(w.Body.String(), `"code":"conflict"`) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	s.login("ada")
+	for _, act := range []string{"accept", "reject", "more-time", "undo"} {
+		w := s.submit("/questions/2/"+act, "@ada", "form="+s.form+"&session=sess_2&token="+tokenB)
+		if w.Code != 303 {
+			t.Fatalf("%s: %d %s", act, w.Code, w.Body)
+		}
+		wants(t, s.page("/", "@ada"), `<p id="notice-text" tabindex="-1">Question 2: the reply token does not belong to question 2.`)
+	}
+	if len(s.room.won) > 0 {
+		t.Errorf("answered: %v", s.room.won)
+	}
+}
+
 // TestLateByTheAPI: the API says it in words and as members.
 func TestLateByTheAPI(t *testing.T) {
 	t.Parallel()

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/earshot-dev/earshot/aaep"
 )
 
@@ -18,7 +16,7 @@ type Options struct {
 	Access Access
 	// Agents judges a turn before it is started: an agent that is not there, or arguments
 	// that it does not take, are a [Refusal]. Default: the hub alone judges.
-	Agents func(ctx context.Context, agent string, args jsontext.Value) error
+	Agents func(ctx context.Context, t *Turn) error
 	// Ready answers whether work can be taken. Default: always.
 	Ready func(ctx context.Context) error
 	// Counters are counted elsewhere in the process and told with /metrics. Default: none.
@@ -62,7 +60,7 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("web: the address of the page is not of the form https://name or https://name:port")
 	}
 	if o.Agents == nil {
-		o.Agents = func(context.Context, string, jsontext.Value) error { return nil }
+		o.Agents = func(context.Context, *Turn) error { return nil }
 	}
 	if o.User == nil {
 		o.User = func(*http.Request) string { return "" }

@@ -78,7 +78,7 @@ func (o over) Session(ctx context.Context, who Principal, id string) (Session, e
 
 func session(r utp.SessionRow) Session {
 	return Session{
-		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
+		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
 		Created: r.Created, Last: r.Last, Ended: r.Ended, End: r.End,
 	}
 }
@@ -124,26 +124,41 @@ func (o over) Questions(ctx context.Context, who Principal) ([]Question, error) 
 			}
 		}
 		list = append(list, Question{
-			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title, Owner: q.Owner,
+			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
+			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,
 			Asked: q.Asked, Deadline: q.Deadline, Parked: q.Parked, Event: q.Body,
 		})
 	}
 	return list, nil
 }
 
-func (o over) Arguments(ctx context.Context, who Principal, question int, offset int64) ([]byte, int64, error) {
-	data, size, err := o.hub.As(who).Arguments(ctx, question, offset)
+func (o over) Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error) {
+	data, size, err := o.hub.As(who).Arguments(ctx, question, offset, limit)
 	return data, size, refusal(err)
 }
 
 func (o over) Enqueue(ctx context.Context, who Principal, t Turn) (Started, error) {
-	a, err := o.hub.As(who).Enqueue(ctx, utp.EnqueueRequest{Agent: t.Agent, Args: t.Args, Request: t.Request, Answer: t.Answer, ResultFields: t.ResultFields})
+	a, err := o.hub.As(who).Enqueue(ctx, utp.EnqueueRequest{
+		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
+	})
+	return Started{Turn: a.Turn, Session: a.Session, Repeated: a.Repeated}, unstarted(err, t.Key != "")
+}
+
+// unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
+// unless it has a key.
+func unstarted(err error, keyed bool) error {
 	var told *Refusal
-	if err = refusal(err); errors.As(err, &told) && told.Code == "" && told.Kind == KindUnavailable {
-		told.Kind, told.After = KindUncertain, 0 // unlike a reply, a turn that is sent twice is two turns
-		told.Hint = "look at the sessions before you start it again"
+	said := refusal(err)
+	fault, answered := errors.AsType[*utp.Fault](err)
+	if !errors.As(said, &told) || told.Kind != KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
+		return said
 	}
-	return Started{Turn: a.Turn, Session: a.Session}, err
+	told.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
+	if !keyed {
+		told.Kind, told.After = KindUncertain, 0
+		told.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
+	}
+	return said
 }
 
 func (o over) Prefer(ctx context.Context, who Principal, seconds *int) (int, error) {
@@ -159,9 +174,6 @@ func (o over) Operate(ctx context.Context, who Principal, op string, request jso
 func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
 	r := utp.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
-	}
-	if r.Token != "" {
-		r.Question = 0 // the token names the very question that was read; its number may be asked again
 	}
 	person := o.hub.As(who)
 	var a utp.ReplyAnswer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,13 @@ func (k *kernel) Request(_ context.Context, op string, raw []byte) ([]byte, erro
 		return utp.EncodeAnswer(utp.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
 	case utp.OpSince:
 		return utp.EncodeAnswer(utp.SinceAnswer{Newest: "evt_7"}, nil), nil
+	}
+	var word utp.ReplyRequest
+	if err := json.Unmarshal(raw, &word); err != nil {
+		return nil, err
+	}
+	if word.Token != "" && word.Question != 0 && word.Token != fmt.Sprintf("rpl_%d", word.Question) {
+		return utp.EncodeAnswer(nil, &utp.Fault{Code: utp.CodeConflict, Message: "the reply token is not that of the question", Retry: true}), nil
 	}
 	return utp.EncodeAnswer(utp.ReplyAnswer{Question: 2, Resolution: op}, nil), nil
 }
@@ -120,19 +128,19 @@ func TestOver(t *testing.T) {
 	if newest, err := h.Newest(t.Context(), auditor); err != nil || newest != "evt_7" {
 		t.Errorf("newest %q %v", newest, err)
 	}
-	if data, size, err := h.Arguments(t.Context(), ada(), 2, 0); err != nil || string(data) != "{}" || size != 2 {
+	if data, size, err := h.Arguments(t.Context(), ada(), 2, 0, 0); err != nil || string(data) != "{}" || size != 2 {
 		t.Errorf("%s %d %v", data, size, err)
 	}
-	if started, err := h.Enqueue(t.Context(), ada(), Turn{Agent: "tidy", Args: jsontext.Value(`{}`), Answer: 9}); err != nil || started.Session != "sess_1" {
+	if started, err := h.Enqueue(t.Context(), ada(), Turn{Agent: "tidy", Args: jsontext.Value(`{}`), Answer: 9, Key: "k1"}); err != nil || started.Session != "sess_1" {
 		t.Errorf("%+v %v", started, err)
 	}
-	if !strings.Contains(k.last(), `"owner":"ada"`) || !strings.Contains(k.last(), `"answer_seconds":9`) {
+	if !strings.Contains(k.last(), `"owner":"ada"`) || !strings.Contains(k.last(), `"answer_seconds":9`) || !strings.Contains(k.last(), `"idempotency_key":"k1"`) {
 		t.Errorf("asked %s", k.last())
 	}
 }
 
-// TestOverWords: each word is the kernel's own, under the person's name; a token names
-// the question that was read, and its number then says nothing.
+// TestOverWords: each word is the kernel's own, under the person's name, with the number and
+// the token that it came with.
 func TestOverWords(t *testing.T) {
 	t.Parallel()
 	k := &kernel{}
@@ -143,7 +151,7 @@ func TestOverWords(t *testing.T) {
 		op   string
 		has  []string
 	}{
-		{Word{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, utp.OpAnswer, []string{`"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
+		{Word{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, utp.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
 		{Word{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, utp.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
 		{Word{Verb: VerbExtend, Question: 2, At: at}, utp.OpExtend, []string{`"question":2`}},
 		{Word{Verb: VerbUndo, Question: 2, At: at}, utp.OpUndo, []string{`"question":2`}},
@@ -158,12 +166,23 @@ func TestOverWords(t *testing.T) {
 				t.Errorf("%s: found no %s in %s", tt.word.Verb, part, k.last())
 			}
 		}
-		if tt.word.Token != "" && strings.Contains(k.last(), `"question"`) {
-			t.Errorf("the number goes along: %s", k.last())
-		}
 	}
 	if _, err := h.Say(t.Context(), ada(), Word{Verb: "shout"}); err == nil {
 		t.Error("another word is taken")
+	}
+}
+
+// TestOverMismatch: the number of one question with the token of another is a conflict for every
+// word, which no repetition helps.
+func TestOverMismatch(t *testing.T) {
+	t.Parallel()
+	h := Over(hub.New(&kernel{}, 0))
+	for _, verb := range []Verb{VerbAnswer, VerbExtend, VerbUndo, VerbStop} {
+		said, err := h.Say(t.Context(), ada(), Word{Verb: verb, Question: 2, Token: "rpl_3"})
+		var told *Refusal
+		if !errors.As(err, &told) || told.status() != http.StatusConflict || told.code() != "conflict" || told.SafeToRetry() || said != (Said{}) {
+			t.Errorf("%s: %+v, %v", verb, said, err)
+		}
 	}
 }
 
@@ -208,10 +227,30 @@ func TestRefusal(t *testing.T) {
 	if refusal(nil) != nil || !errors.Is(refusal(context.Canceled), context.Canceled) {
 		t.Error("nothing has become something")
 	}
-	k := &kernel{fail: errors.New("the wire is cut")}
-	_, err := Over(hub.New(k, 0)).Enqueue(t.Context(), ada(), Turn{Agent: "tidy"})
-	var got *Refusal
-	if !errors.As(err, &got) || got.Kind != KindUncertain || got.SafeToRetry() {
-		t.Errorf("a turn: %+v", err)
+}
+
+// TestUnstarted: a turn that may have begun is not safe to send again, unless it has a key.
+func TestUnstarted(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fail  error
+		kind  Kind
+		keyed Kind
+	}{
+		"no answer":               {errors.New("the wire is cut"), KindUncertain, KindUnavailable},
+		"perhaps written":         {&utp.Fault{Code: utp.CodeStorageError, Message: "no"}, KindUncertain, KindUnavailable},
+		"certainly not":           {&utp.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, KindUnavailable},
+		"too many":                {&utp.Fault{Code: utp.CodeTooManyTurns, Message: "no", Retry: true}, KindBusy, KindBusy},
+		"the key of another":      {&utp.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, KindConflict, KindConflict},
+		"a request that is wrong": {&utp.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, KindInvalid, KindInvalid},
+	} {
+		h := Over(hub.New(&kernel{fail: tt.fail}, 0))
+		for key, want := range map[string]Kind{"": tt.kind, "k1": tt.keyed} {
+			_, err := h.Enqueue(t.Context(), ada(), Turn{Agent: "tidy", Key: key})
+			var got *Refusal
+			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == KindUnavailable || want == KindBusy) {
+				t.Errorf("%s, with the key %q: %+v; want %s", name, key, err, want)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"flag"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -49,7 +50,7 @@ func played(t *testing.T, change ...func(*web.Options)) *scene {
 	s.room.extended("sess_2", aaep.AwaitingClarification{
 		Question: "What now?", ReplyToken: tokenB, TimeoutSeconds: 60, DefaultResponse: "leave", AcceptedResponseKinds: []aaep.ResponseKind{aaep.ResponseMultipleChoice},
 		Choices: []aaep.Choice{{Value: "leave", Label: "Leave it"}, {Value: "ask again", Label: "Ask again"}},
-	}, map[string]any{"question": 3})
+	}, map[string]any{"question": 3, "tool": "files.delete"})
 	s.room.change(func() {
 		s.room.questions = append(s.room.questions, web.Question{
 			Number: 3, Session: "sess_2", Token: tokenB, Kind: "clarification", Title: "What now?", Deadline: noon.Add(time.Minute), Event: s.room.log[len(s.room.log)-1].raw,
@@ -268,7 +269,7 @@ func TestForms(t *testing.T) {
 		{"/questions/3/reply", "response=ask+again&token=" + tokenB, web.Word{Verb: web.VerbAnswer, Question: 3, Token: tokenB, Response: "ask again"}, "Question 3: answered."},
 		{"/questions/2/undo", "", web.Word{Verb: web.VerbUndo, Question: 2}, "Question 2: stopped."},
 		{"/sessions/sess_2/stop", "", web.Word{Verb: web.VerbStop, Session: "sess_2"}, "Stopping."},
-		{"/questions/2/accept", "token=" + tokenB, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenB, Decision: "accept"}, "Question 2 is not open any more, or has been asked anew."},
+		{"/questions/2/accept", "token=" + tokenC, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenC, Decision: "accept"}, "Question 2 is not open any more, or has been asked again."},
 	} {
 		t.Run(tt.target, func(t *testing.T) {
 			t.Parallel()
@@ -285,6 +286,81 @@ func TestForms(t *testing.T) {
 			wants(t, s.page("/?session=sess_2", "@ada"), `<p id="notice-text" tabindex="-1">`+tt.said)
 			lacks(t, s.page("/?session=sess_2", "@ada"), tt.said)
 		})
+	}
+}
+
+// TestNoticeForScripts: a script is told whether the question is open as before, and whether another
+// answer is taken.
+func TestNoticeForScripts(t *testing.T) {
+	t.Parallel()
+	const wrong = "question 3 is still open; it expects one of its choices (leave, ask again); nothing was recorded"
+	for _, tt := range []struct {
+		target, fields string
+		fail           error
+		want           string
+	}{
+		{"/questions/2/more-time", "token=" + tokenA, nil, `{"text":"Question 2: given more time.","open":true}`},
+		{"/questions/2/accept", "token=" + tokenA, nil, `{"text":"Question 2: accepted.","undo":2}`},
+		{"/questions/2/accept", "token=" + tokenB, nil, `{"text":"Question 2: the reply token does not belong to question 2. Nothing was changed.","refused":true}`},
+		{"/questions/3/reply", "response=&token=" + tokenB, nil, `{"text":"Question 3: there was no answer in the form. Nothing was sent.","refused":true,"wrong":true}`},
+		{
+			"/questions/3/reply", "response=x&token=" + tokenB, &web.Refusal{Kind: web.KindInvalid, Message: wrong},
+			`{"text":"Q` + wrong[1:] + `.","refused":true,"wrong":true}`,
+		},
+	} {
+		s := played(t)
+		s.login("ada")
+		s.room.fail = tt.fail
+		w := s.submit(tt.target, "@ada", "form="+s.form+"&"+tt.fields, "Accept", "application/json")
+		if w.Code != 200 || strings.TrimSpace(w.Body.String()) != tt.want {
+			t.Errorf("%s %s: %d %s; want %s", tt.target, tt.fields, w.Code, w.Body, tt.want)
+		}
+	}
+}
+
+// TestShown: what a page shows of a question has another name when anything of it changes, and the
+// same one when the question has only got more time.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	name := func(s *scene, q int) string {
+		found := regexp.MustCompile(fmt.Sprintf(`data-question="%d" data-version="\w+" data-shown="(\w+)"`, q)).FindStringSubmatch(s.page("/", "@ada"))
+		if found == nil {
+			t.Fatal("the question has no name of what is shown")
+		}
+		return found[1]
+	}
+	for what, tt := range map[string]struct {
+		same   bool
+		change func(q *web.Question, event func(old, now string))
+	}{
+		"more time": {true, func(q *web.Question, event func(old, now string)) {
+			q.Token, q.Deadline = tokenC, q.Deadline.Add(time.Hour)
+			event(tokenA, tokenC)
+			event(`"timeout_seconds":300`, `"timeout_seconds":900`)
+			event("Question 2. Delete", "Question 2, asked again with more time. Delete")
+		}},
+		"what is asked":     {false, func(_ *web.Question, event func(old, now string)) { event(`"action":"Delete 5`, `"action":"Delete 6`) }},
+		"what follows":      {false, func(_ *web.Question, event func(old, now string)) { event("They do not go to the trash.", "They go.") }},
+		"the risk":          {false, func(_ *web.Question, event func(old, now string)) { event(`"risk_level":"high"`, `"risk_level":"low"`) }},
+		"that it is parked": {false, func(q *web.Question, _ func(old, now string)) { q.Parked = true }},
+		"who may answer":    {false, func(q *web.Question, _ func(old, now string)) { q.Token = "" }},
+		"its arguments":     {false, func(q *web.Question, _ func(old, now string)) { q.Call = "" }},
+	} {
+		s := played(t)
+		s.login("ada")
+		before := name(s, 2)
+		s.room.change(func() {
+			q := &s.room.questions[0]
+			tt.change(q, func(old, now string) {
+				if !strings.Contains(string(q.Event), old) {
+					t.Fatalf("%s: %s is not in %s", what, old, q.Event)
+				}
+				q.Event = []byte(strings.ReplaceAll(string(q.Event), old, now))
+			})
+		})
+		if same := name(s, 2) == before; same != tt.same {
+			t.Errorf("%s: the same %v; want %v", what, same, tt.same)
+		}
 	}
 }
 
@@ -435,7 +511,7 @@ func TestQuestionInParts(t *testing.T) {
 			wants(t, page, ">"+detailed+"</p>")
 			continue
 		}
-		wants(t, page, "The tool is &lt;U&#43;202E&gt;files.delete.</p>")
+		wants(t, page, "The tool is &lt;U+202E&gt;files.delete.</p>")
 		lacks(t, page, detailed)
 	}
 }

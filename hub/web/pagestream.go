@@ -18,7 +18,8 @@ const (
 	// summed up.
 	stale = 2 * time.Minute
 	// glance is how often the lists are looked at without an event: a turn that waits to be
-	// taken up has told nothing yet, and belongs there all the same.
+	// taken up has told nothing yet, and belongs there all the same. The page is told each time
+	// that this was done: where it hears nothing for three times as long, something has stopped.
 	glance = 10 * time.Second
 )
 
@@ -31,7 +32,9 @@ const (
 //	earshot.questions  the list of open questions, as HTML, and the page's title
 //	earshot.sessions   the lists of sessions, as HTML, and where things stand
 //	earshot.steps      new lines of the chosen session, as HTML, and pieces of its output
+//	earshot.open       the open questions as sentences, for a page that comes again
 //	earshot.at         carries the id: all that belongs to the event has been sent
+//	earshot.heartbeat       every ten seconds: the server, the kernel and its ledger answer
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
 	query := r.URL.Query()
 	from, err := number(r, "from")
@@ -61,11 +64,11 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if to.retry(comeBack) != nil {
 		return nil
 	}
-	p := &pageStream{server: s, visitor: v, chosen: query.Get("session"), story: story{Last: from}, known: map[string]int64{}, since: s.now()}
+	p := &pageStream{server: s, visitor: v, language: query.Get("lang"), chosen: query.Get("session"), story: story{Last: from}, known: map[string]int64{}, since: s.now()}
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
-	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Zone: s.options.Zone, Since: p.since})
+	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Zone: v.zone, Since: p.since})
 	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
@@ -107,10 +110,11 @@ type pageStream struct {
 	since   time.Time
 	send    func([]frame) bool
 
-	chosen string
-	story  story
-	known  map[string]int64 // the last event of each session that the announcer has taken
-	last   map[string]string
+	language string
+	chosen   string
+	story    story
+	known    map[string]int64 // the last event of each session that the announcer has taken
+	last     map[string]string
 }
 
 // run sends what lies there, and then what comes.
@@ -164,6 +168,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
 			}
+			group = append(group, frame{event: "earshot.heartbeat", data: []byte("{}")})
 		}
 		if len(group) > 0 && !p.send(group) {
 			return nil
@@ -197,7 +202,8 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	}
 	group = append(group, steps...)
 	if !fresh {
-		return group, nil
+		open, err := p.open(n.open)
+		return append(group, open...), err
 	}
 	for _, l := range n.sessions.Running {
 		if l.Last == 0 { // it waits to be taken up, and has told nothing
@@ -209,6 +215,34 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 		}
 	}
 	return append(group, announced(p.says.Tick(p.server.now()))...), nil
+}
+
+// openFrame has the sentences that put the open questions.
+type openFrame struct {
+	Questions []spoken `json:"questions"`
+}
+
+// open puts all open questions again: whoever comes again may not know of them any more. Each has
+// the id under which the stream puts it, so that a page says it once if it has not heard it yet.
+func (p *pageStream) open(questions []Question) ([]frame, error) {
+	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Zone: p.visitor.zone})
+	f := openFrame{Questions: []spoken{}}
+	var asked []aaep.Event
+	for _, q := range questions {
+		e, err := aaep.DecodeEvent(q.Event)
+		if err != nil {
+			continue // it stands in the list
+		}
+		asked = append(asked, e)
+		// Where several sessions ask, each question names its own: so all are known beforehand.
+		says.Event(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
+	}
+	for _, e := range asked {
+		for _, a := range says.Event(e, 0) {
+			f.Questions = append(f.Questions, speak(a))
+		}
+	}
+	return encoded("earshot.open", f)
 }
 
 // learn has the announcer take a session's events up to a sequence number.
@@ -323,6 +357,7 @@ type listFrame struct {
 	// Chosen is the session that a page shows which had none to show.
 	Chosen string `json:"chosen,omitzero"`
 	State  string `json:"state,omitzero"` // of the chosen session
+	When   string `json:"when,omitzero"`  // it has begun
 	Ended  bool   `json:"ended,omitzero"`
 }
 
@@ -342,7 +377,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
 	}
 	list := listFrame{HTML: string(sessions), Where: n.where()}
 	if n.chosen != nil {
-		list.Chosen, list.State, list.Ended = n.chosen.ID, n.chosen.State, n.chosen.Ended
+		list.Chosen, list.State, list.When, list.Ended = n.chosen.ID, n.chosen.State, n.chosen.When, n.chosen.Ended
 	}
 	var group []frame
 	for _, part := range []struct {

@@ -16,18 +16,21 @@ import (
 type got struct {
 	event, id string
 	data      struct {
-		ID       string `json:"id"`
-		Text     string `json:"text"`
-		Priority string `json:"priority"`
-		Kind     string `json:"kind"`
-		Question int    `json:"question"`
-		HTML     string `json:"html"`
-		Title    string `json:"title"`
-		Open     int    `json:"open"`
-		Where    string `json:"where"`
-		Last     int64  `json:"last"`
-		Progress string `json:"progress"`
-		Outputs  []struct {
+		ID        string `json:"id"`
+		Text      string `json:"text"`
+		Priority  string `json:"priority"`
+		Kind      string `json:"kind"`
+		Question  int    `json:"question"`
+		HTML      string `json:"html"`
+		Title     string `json:"title"`
+		Open      int    `json:"open"`
+		Where     string `json:"where"`
+		Last      int64  `json:"last"`
+		Progress  string `json:"progress"`
+		Questions []struct {
+			ID, Text, Priority, Kind string
+		} `json:"questions"`
+		Outputs []struct {
 			ID, Text       string
 			Position, Next int64
 		} `json:"outputs"`
@@ -92,7 +95,7 @@ func find(all []got, event string) got {
 }
 
 // TestQueuedIsListed: a turn that waits to be taken up has told nothing; it stands in the
-// list within ten seconds all the same, and nothing is sent while nothing changes.
+// list within ten seconds all the same, and nothing but a heartbeat is sent while nothing changes.
 func TestQueuedIsListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t)
@@ -102,7 +105,7 @@ func TestQueuedIsListed(t *testing.T) {
 		defer r.close()
 		r.frames(t)
 		<-time.After(12 * time.Second)
-		if all := r.frames(t); len(all) != 0 {
+		if all := r.frames(t); names(all) != "heartbeat" {
 			t.Errorf("nothing has changed: %s", names(all))
 		}
 		s.room.change(func() {
@@ -110,7 +113,7 @@ func TestQueuedIsListed(t *testing.T) {
 		})
 		<-time.After(12 * time.Second)
 		all := r.frames(t)
-		if names(all) != "sessions" || !strings.Contains(find(all, "sessions").data.HTML, "sess_2") {
+		if names(all) != "sessions heartbeat" || !strings.Contains(find(all, "sessions").data.HTML, "sess_2") {
 			t.Errorf("a turn waits: %s %+v", names(all), find(all, "sessions"))
 		}
 	})
@@ -126,7 +129,7 @@ func TestPageStream(t *testing.T) {
 		r := s.stream("/page/events?session=sess_1&from=1&after=evt_11", "@ada")
 		defer r.close()
 		wants(t, r.text(), "retry: 1000\n\n")
-		if first := r.frames(t); names(first) != "questions sessions" {
+		if first := r.frames(t); names(first) != "questions sessions open" {
 			t.Errorf("first: %s", names(first))
 		}
 
@@ -271,6 +274,70 @@ func TestPageFresh(t *testing.T) {
 	})
 }
 
+// TestPageComesAgain: a page that comes again gets all open questions as they are put, under the
+// ids that the stream puts them under; each names its session where several ask. A page that is new
+// is told them with the summary.
+func TestPageComesAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.login("ada")
+		open := func(target string) (all []got, questions []string) {
+			t.Helper()
+			r := s.stream(target, "@ada")
+			defer r.close()
+			all = r.frames(t)
+			for _, q := range find(all, "open").data.Questions {
+				questions = append(questions, q.ID+" "+q.Priority+" "+q.Kind+": "+q.Text)
+			}
+			return all, questions
+		}
+		s.room.begin("sess_1", "tidy Downloads")
+		if all, questions := open("/page/events?after=evt_11"); names(all) != "questions sessions steps open" || len(questions) != 0 {
+			t.Errorf("with nothing open: %s %q", names(all), questions)
+		}
+		s.room.ask("sess_1", 2, tokenA)
+		if _, questions := open("/page/events?after=evt_12"); len(questions) != 1 ||
+			!strings.HasPrefix(questions[0], "sess_1.evt_12.1 assertive question: Question 2: Delete 5 files") {
+			t.Errorf("one is open: %q", questions)
+		}
+		s.room.begin("sess_2", "tidy Documents")
+		s.room.ask("sess_2", 3, tokenB)
+		if _, questions := open("/page/events?after=evt_22"); len(questions) != 2 ||
+			!strings.Contains(questions[0], ": Question 2, tidy 1: ") || !strings.Contains(questions[1], ": Question 3, tidy 2: ") {
+			t.Errorf("two are open: %q", questions)
+		}
+		if all, _ := open("/page/events?fresh=true&after=evt_22"); strings.Contains(names(all), "open") {
+			t.Errorf("a new page gets %s", names(all))
+		}
+		s.room.change(func() { s.room.questions[0].Event = []byte(`{"no":"event"}`) })
+		if _, questions := open("/page/events?after=evt_22"); len(questions) != 1 || !strings.Contains(questions[0], ": Question 3: ") {
+			t.Errorf("one cannot be read: %q", questions)
+		}
+	})
+}
+
+// TestPageHeartbeat: a page hears a heartbeat every ten seconds, for as long as the hub answers.
+func TestPageHeartbeat(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.login("ada")
+		r := s.stream("/page/events?after=evt_11", "@ada")
+		defer r.close()
+		r.frames(t)
+		for range 5 {
+			<-time.After(10 * time.Second)
+			if all := r.frames(t); names(all) != "heartbeat" {
+				t.Errorf("heard %s", names(all))
+			}
+		}
+		s.room.change(func() { s.room.hang = true })
+		<-time.After(29 * time.Second)
+		if all := r.frames(t); len(all) != 0 {
+			t.Errorf("the hub does not answer, and the page hears %s", names(all))
+		}
+	})
+}
+
 // TestPageGroup: sessions that the page does not show are heard too; their lines are not
 // placed among those of the one that it shows.
 func TestPageGroup(t *testing.T) {
@@ -283,10 +350,10 @@ func TestPageGroup(t *testing.T) {
 		r.frames(t)
 		s.room.begin("sess_2", "tidy Documents")
 		all := r.frames(t)
-		if find(all, "steps").event != "" || len(spoken(all)) != 1 || !strings.Contains(find(all, "sessions").data.HTML, "tidy Documents") {
+		if find(all, "steps").event != "" || len(spoken(all)) != 1 || !strings.Contains(find(all, "sessions").data.HTML, "tidy, Documents") {
 			t.Errorf("found %s: %q", names(all), spoken(all))
 		}
-		if where := find(all, "sessions").data.Where; !strings.HasPrefix(where, "2 sessions running. No question is open. You are looking at \u2068tidy Downloads\u2069") {
+		if where := find(all, "sessions").data.Where; !strings.HasPrefix(where, "2 sessions running. No question is open. You are looking at tidy, Downloads, ") {
 			t.Errorf("where: %q", where)
 		}
 	})

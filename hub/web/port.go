@@ -35,7 +35,7 @@ type Hub interface {
 	Questions(ctx context.Context, who Principal) ([]Question, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
-	Arguments(ctx context.Context, who Principal, question int, offset int64) ([]byte, int64, error)
+	Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error)
 	// Enqueue starts a turn.
 	Enqueue(ctx context.Context, who Principal, t Turn) (Started, error)
 	// Prefer sets, or with nil only asks, for how many seconds questions that are put to the
@@ -93,6 +93,7 @@ type Session struct {
 	ID      string    `json:"session_id"`
 	Turn    string    `json:"turn_id"`
 	Agent   string    `json:"agent"`
+	Name    string    `json:"name,omitzero"` // what people call it
 	Owner   string    `json:"owner,omitzero"`
 	Request string    `json:"request,omitzero"` // what was asked for, in words
 	Status  string    `json:"status"`
@@ -113,6 +114,9 @@ type Question struct {
 	Tool     string    `json:"tool,omitzero"`
 	Kind     string    `json:"kind"` // confirmation or clarification
 	Title    string    `json:"title"`
+	Name     string    `json:"session_name,omitzero"` // what its session is called
+	Agent    string    `json:"agent,omitzero"`
+	Request  string    `json:"request,omitzero"` // what that was asked for; the beginning of it
 	Owner    string    `json:"owner,omitzero"`
 	Asked    time.Time `json:"asked"`
 	Deadline time.Time `json:"deadline"`
@@ -126,15 +130,22 @@ type Turn struct {
 	Agent   string         `json:"agent"`
 	Args    jsontext.Value `json:"args"`
 	Request string         `json:"request,omitzero"`
-	Answer  int            `json:"answer_seconds,omitzero"` // how long questions stay open; 0 leaves it to the tool
+	// Label says in a few words what it is about; the session is named after it.
+	Label  string `json:"label,omitzero"`
+	Answer int    `json:"answer_seconds,omitzero"` // how long questions stay open; 0 leaves it to the tool
 	// ResultFields are the names that the agent's answer must have a value for.
 	ResultFields []string `json:"result_fields,omitzero"`
+	// Key is the request's Idempotency-Key: with one, the same request of the same principal begins
+	// one turn within a day, however often it comes.
+	Key string `json:"-"`
 }
 
 // Started names a new turn.
 type Started struct {
 	Turn    string `json:"turn_id"`
 	Session string `json:"session_id"`
+	// Repeated: an earlier request with the same key had begun it.
+	Repeated bool `json:"-"`
 }
 
 // Verb is what a word of a person does.
@@ -152,7 +163,7 @@ const (
 type Word struct {
 	Verb     Verb
 	Question int
-	Token    string // when given, only the question with this token is meant
+	Token    string // when given, the question has to be the one with this token, else it is a conflict
 	Session  string
 	Decision string
 	Response string

@@ -48,7 +48,7 @@ type part struct {
 
 // arguments reads a page of what a question is about: exactly the text that runs.
 func (s *Server) arguments(w http.ResponseWriter, r *http.Request, v visitor) error {
-	p, err := s.argumentsPart(r, v)
+	p, err := s.argumentsPart(r, v, 0)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) arguments(w http.ResponseWriter, r *http.Request, v visitor) er
 	return nil
 }
 
-func (s *Server) argumentsPart(r *http.Request, v visitor) (part, error) {
+func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (part, error) {
 	question, err := questionNumber(r)
 	if err != nil {
 		return part{}, err
@@ -65,7 +65,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset)
+	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset, limit)
 	if err != nil {
 		return part{}, err
 	}

@@ -209,7 +209,7 @@ func (p *playable) next() ([]byte, error) {
 //	GET  /aaep/v1/ws              a WebSocket whose first message is a subscription.request
 //	POST /aaep/v1/replies         is refused: what is played asks nobody
 //
-// On a WebSocket a reply is refused by closing it.
+// On a WebSocket a reply is refused by closing it; a message of the handshake is passed over.
 // A reader that returns with the id of the last event gets the status 204: there is no more.
 func (r *Recording) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -220,6 +220,50 @@ func TestRecordingSocket(t *testing.T) {
 	}
 }
 
+// TestRecordingToSubscriber: who subscribes where the recording is played at once is not let go for it.
+func TestRecordingToSubscriber(t *testing.T) {
+	t.Parallel()
+	r := NewRecording(RecordingOptions{Open: opens(recorded(2))})
+	server := httptest.NewServer(r.Handler())
+	defer server.Close()
+	socket, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.CloseNow() }()
+	for _, said := range []string{aaep.TypeSubscriptionRequest, aaep.TypeSubscriptionRenegotiate} {
+		if err := socket.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":%q}`, said)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := make(chan string)
+	go func() {
+		defer close(heard)
+		for {
+			_, raw, err := socket.Read(t.Context())
+			if err != nil {
+				heard <- websocket.CloseStatus(err).String()
+				return
+			}
+			id, _ := aaep.Read(raw).Text("event_id")
+			heard <- id
+		}
+	}()
+	if err := socket.Ping(t.Context()); err != nil { // what was said before it has been read
+		t.Fatal(err)
+	}
+	if _, err := r.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for id := range heard {
+		got = append(got, id)
+	}
+	if want := []string{"evt_1", "evt_2", closeClean.String()}; !slices.Equal(got, want) {
+		t.Errorf("heard %q, expected %q", got, want)
+	}
+}
+
 // TestRecordingRefusesReplies (call protocol, "Operators do not walk around the gate"): whoever
 // answers a question that is only played is told that the answer does not count.
 func TestRecordingRefusesReplies(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // reply takes what a subscriber sends back (TR-SSE-04). Every reply that can be read
@@ -49,11 +50,12 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error 
 }
 
 // pass hands a reply in. Only that nothing could be recorded at all is told: it does
-// not depend on the token, and the sender has to try again.
+// not depend on the token, and the sender has to try again. One who has negotiated our extension is also
+// told that the arguments have to be read first.
 func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	err := to.Reply(ctx, raw)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && refusal.SafeToRetry() {
+	if errors.As(err, &refusal) && (refusal.SafeToRetry() || refusal.Code == string(utp.CodeArgumentsNotSeen)) {
 		return refusal
 	}
 	if err != nil {

@@ -12,9 +12,7 @@ type right struct {
 // The rights. To read, to reply, to stop and to start are separate.
 func mayRead() right { return right{"hear sessions", Principal.Subscribes} }
 
-func mayReply() right {
-	return right{"answer questions", func(p Principal) bool { return p.Has(access.Approver) && !p.Has(access.Agent, access.Tool) }}
-}
+func mayReply() right { return right{"answer questions", Principal.Answers} }
 
 func mayStop() right {
 	return right{"stop work", func(p Principal) bool {

@@ -61,7 +61,7 @@ func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error 
 	if n == 0 {
 		n = 5
 	}
-	narration := announce.New(announce.Preferences{Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: s.options.Zone})
+	narration := announce.New(announce.Preferences{Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: v.zone})
 	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0) {
 		if err != nil {
 			return err

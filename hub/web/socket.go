@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
 )
@@ -23,16 +26,17 @@ const (
 
 // serveSubscribe accepts any subscription; a recording is played as it is.
 func (r *Recording) serveSubscribe(w http.ResponseWriter, q *http.Request) {
+	var request aaep.SubscriptionRequest
 	raw, err := body(w, q, replyLimit)
 	if err == nil {
-		_, err = aaep.DecodeSubscriptionRequest(raw)
+		request, err = aaep.DecodeSubscriptionRequest(raw)
 	}
 	if err != nil {
 		answer, _ := rejection(err).Encode()
 		writeRaw(w, http.StatusBadRequest, answer)
 		return
 	}
-	accepted := acceptance()
+	accepted := acceptance(request)
 	answer, err := accepted.Encode()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -42,13 +46,19 @@ func (r *Recording) serveSubscribe(w http.ResponseWriter, q *http.Request) {
 	writeRaw(w, http.StatusCreated, answer)
 }
 
-func acceptance() aaep.SubscriptionAccepted {
+// acceptance grants what a recording can keep: nobody answers its questions, and who wants
+// to watch them does.
+func acceptance(r aaep.SubscriptionRequest) aaep.SubscriptionAccepted {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	return aaep.SubscriptionAccepted{
+	accepted := aaep.SubscriptionAccepted{
 		SubscriptionID: "sub_" + hex.EncodeToString(random[:]), AAEPVersion: aaep.Version,
 		Producer: aaep.Producer{AgentID: "earshot-replay"}, NegotiationNotes: "A recording is played as it is; replies are refused.",
 	}
+	if observes, _ := aaep.Read(r.Capabilities.Extensions[aaep.PrefixEarshot]).Flag("observe_questions"); observes {
+		accepted.HonoredCapabilities.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"observe_questions":true}`)}
+	}
+	return accepted
 }
 
 func rejection(err error) aaep.SubscriptionRejected {
@@ -68,10 +78,35 @@ func (r *Recording) serveSocket(w http.ResponseWriter, q *http.Request, handshak
 	if handshake && !greet(q.Context(), socket) {
 		return
 	}
-	ctx := socket.CloseRead(q.Context()) // whoever says more is let go (1008): no reply counts here
+	ctx, cancel := context.WithCancel(q.Context())
+	var said sync.WaitGroup
+	said.Go(func() {
+		defer cancel()
+		passOver(ctx, socket)
+	})
+	defer func() {
+		_ = socket.CloseNow()
+		said.Wait()
+	}()
 	err = r.hear(ctx, func(raw []byte) bool { return sendText(ctx, socket, raw) == nil })
 	if err == nil && ctx.Err() == nil {
 		_ = socket.Close(closeClean, "the recording has ended")
+	}
+}
+
+// passOver reads what a listener says while the recording is played, until the connection
+// ends. A listener that subscribes first, as it would elsewhere, is not held up by it; a
+// reply ends the connection, because no reply counts here.
+func passOver(ctx context.Context, socket *websocket.Conn) {
+	for {
+		_, raw, err := socket.Read(ctx)
+		if err != nil {
+			return
+		}
+		if said, _ := aaep.Read(raw).Text("type"); !strings.HasPrefix(said, "subscription.") {
+			_ = socket.Close(websocket.StatusPolicyViolation, "this is a recording: no reply counts here")
+			return
+		}
 	}
 }
 
@@ -83,13 +118,14 @@ func greet(ctx context.Context, socket *websocket.Conn) bool {
 	if err != nil {
 		return false
 	}
-	if _, err := aaep.DecodeSubscriptionRequest(raw); err != nil {
+	request, err := aaep.DecodeSubscriptionRequest(raw)
+	if err != nil {
 		answer, _ := rejection(err).Encode()
 		_ = sendText(ctx, socket, answer)
 		_ = socket.Close(closeRejected, "expected a subscription.request first")
 		return false
 	}
-	answer, err := acceptance().Encode()
+	answer, err := acceptance(request).Encode()
 	return err == nil && sendText(ctx, socket, answer) == nil
 }
 

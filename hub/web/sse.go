@@ -171,15 +171,17 @@ func drain[T any](from <-chan T) {
 func (s *stream) write(ctx context.Context, next <-chan []frame, done <-chan error, changed <-chan struct{}, valid func() bool) error {
 	timer := time.NewTimer(beat)
 	defer timer.Stop()
+	looked := time.Now()
 	for {
 		var group []frame
-		look := false
+		var look bool
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-done:
 			return err
 		case group = <-next:
+			look = time.Since(looked) >= glance // a stream that is never silent is looked at too
 		case _, more := <-changed:
 			look = true
 			if !more {
@@ -189,8 +191,11 @@ func (s *stream) write(ctx context.Context, next <-chan []frame, done <-chan err
 			look = true
 			group = []frame{{comment: "still here"}}
 		}
-		if look && !valid() {
-			return errRevoked
+		if look {
+			if !valid() {
+				return errRevoked
+			}
+			looked = time.Now()
 		}
 		for _, f := range group {
 			if err := s.send(f); err != nil {

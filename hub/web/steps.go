@@ -24,15 +24,15 @@ type step struct {
 	Question  int // when the line is a question's
 }
 
-// piece is a piece of an output's text. Position and Next count its characters.
+// piece is a piece of an output's text. Position and Next count its characters. Language is the
+// one that the agent has said it writes in; that of our own sentences says nothing of it.
 type piece struct {
-	ID        string `json:"id"`
-	Position  int64  `json:"position"`
-	Next      int64  `json:"next"`
-	Text      string `json:"text"`
-	Language  string `json:"language,omitzero"`
-	Direction string `json:"direction,omitzero"`
-	Complete  bool   `json:"complete,omitzero"`
+	ID       string `json:"id"`
+	Position int64  `json:"position"`
+	Next     int64  `json:"next"`
+	Text     string `json:"text"`
+	Language string `json:"language,omitzero"`
+	Complete bool   `json:"complete,omitzero"`
 }
 
 // story is what a page shows of a session: made from its events, in their order.
@@ -57,7 +57,7 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 	}
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
-		return step{}, s.output(e, p)
+		return step{}, s.output(p)
 	case aaep.ProgressUpdated:
 		s.Progress = progressText(p)
 		return step{}, piece{}
@@ -81,14 +81,10 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 }
 
 // output adds a chunk to its output's text.
-func (s *story) output(e aaep.Event, p aaep.OutputStreaming) piece {
+func (s *story) output(p aaep.OutputStreaming) piece {
 	added := piece{
 		ID: cmp.Or(p.OutputID, "out"), Position: p.Position, Next: p.Position + int64(utf8.RuneCountInString(p.Chunk)),
-		Text: legible.Text(p.Chunk), Complete: p.Complete,
-	}
-	added.Language, added.Direction = language(e)
-	if p.Language != "" {
-		added.Language, added.Direction = p.Language, string(aaep.Direction(p.Language))
+		Text: legible.Text(p.Chunk), Language: p.Language, Complete: p.Complete,
 	}
 	for i := range s.Outputs {
 		if o := &s.Outputs[i]; o.ID == added.ID {
@@ -117,7 +113,7 @@ func sentence(e aaep.Event) string {
 	case aaep.SessionCompleted:
 		return p.SummaryNormal
 	case aaep.SessionErrored:
-		return joined(p.SummaryNormal, p.RemediationHint)
+		return joined(cmp.Or(p.SummaryDetailed, p.SummaryNormal), p.RemediationHint)
 	case aaep.SessionCancelled:
 		return joined(p.SummaryNormal, p.PartialResult)
 	case aaep.StateChanged:
@@ -125,7 +121,11 @@ func sentence(e aaep.Event) string {
 	case aaep.ToolInvoked:
 		return p.SummaryNormal
 	case aaep.ToolCompleted:
-		return cmp.Or(p.SummaryNormal, p.SummaryTerse, p.ErrorMessage, "The tool "+p.Tool+" has ended: "+string(p.Status)+".")
+		text := cmp.Or(p.SummaryNormal, p.SummaryTerse, p.ErrorMessage, "The tool "+p.Tool+" has ended: "+string(p.Status)+".")
+		if p.Status != aaep.ToolSuccess { // with the reason
+			text = cmp.Or(p.SummaryDetailed, text)
+		}
+		return text
 	case aaep.AwaitingConfirmation:
 		return question(e, joined(p.Action, p.Consequence))
 	case aaep.AwaitingClarification:

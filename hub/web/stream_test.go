@@ -209,20 +209,35 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestRunsOut: even when nobody rings, a login that has run out is found at the next beat.
+// TestRunsOut: even when nobody rings, a login that has run out is found within 15 seconds, also
+// on a stream that is never silent.
 func TestRunsOut(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScene(t)
-		s.login("ada")
-		r := s.stream("/page/events", "@ada")
-		s.doors.mu.Lock()
-		clear(s.doors.pages)
-		s.doors.mu.Unlock()
-		<-time.After(16 * time.Second)
-		if !r.ended() {
-			t.Error("the stream goes on")
-		}
-	})
+	for name, news := range map[string]func(*scene){
+		"a silent stream": func(*scene) {},
+		"a busy stream": func(s *scene) {
+			s.room.tell("sess_1", aaep.StateChanged{FromState: "idle", ToState: "thinking"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newScene(t)
+				s.room.begin("sess_1", "")
+				s.login("ada")
+				token, page := s.stream(s.subscribe("ada"), "ada"), s.stream("/page/events", "@ada")
+				s.doors.mu.Lock()
+				clear(s.doors.pages)
+				delete(s.doors.who, "ada")
+				s.doors.mu.Unlock()
+				for range 4 {
+					<-time.After(4 * time.Second)
+					news(s)
+				}
+				if !token.ended() || !page.ended() {
+					t.Errorf("ended: token %v, page %v", token.ended(), page.ended())
+				}
+			})
+		})
+	}
 }
 
 // TestBrokenReader: a reader that takes nothing more is let go, and nobody waits for it.

@@ -1,16 +1,26 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/utp"
 )
 
-// startTurn starts a turn: 201 and its ids.
+// keyHeader makes a request to start a turn one that may be sent again.
+const keyHeader = "Idempotency-Key"
+
+// startTurn starts a turn: 201 and its ids. The same request with the same key gets the same
+// answer.
 func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) error {
+	key, err := requestKey(r)
+	if err != nil {
+		return err
+	}
 	raw, err := body(w, r, turnLimit)
 	if err != nil {
 		return err
@@ -21,23 +31,45 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) er
 			Kind: KindInvalid, Message: "the body is not a turn: " + err.Error(), Hint: `send {"agent":"…","args":{…}}, and request or answer_seconds if wanted`, Cause: err,
 		}
 	}
+	t.Key = key
 	if t.Agent == "" || t.Answer < 0 {
 		return refuse(KindInvalid, "found no agent, or a negative answer_seconds", `name the agent, such as {"agent":"tidy","args":{…}}`)
 	}
 	if len(t.Args) == 0 {
 		t.Args = jsontext.Value("{}")
 	}
-	if err := s.options.Agents(r.Context(), t.Agent, t.Args); err != nil {
+	if err := s.options.Agents(r.Context(), &t); err != nil {
 		return err
 	}
 	started, err := s.hub.Enqueue(r.Context(), v.Principal, t)
 	if err != nil {
 		return err
 	}
-	s.counts.turns.Add(1)
+	if !started.Repeated {
+		s.counts.turns.Add(1)
+	}
 	w.Header().Set("Location", apiRoot+"/sessions/"+started.Session+"/events")
 	writeJSON(w, http.StatusCreated, started)
 	return nil
+}
+
+// requestKey is the request's idempotency key, "" without one.
+func requestKey(r *http.Request) (string, error) {
+	given := r.Header.Values(keyHeader)
+	if len(given) == 0 {
+		return "", nil
+	}
+	const hint = "send one " + keyHeader + " of 1 to 255 visible ASCII characters, such as a UUID, or none"
+	if len(given) > 1 {
+		return "", refuse(KindInvalid, fmt.Sprintf("found %d headers %s, expected one", len(given), keyHeader), hint)
+	}
+	if given[0] == "" {
+		return "", refuse(KindInvalid, "the header "+keyHeader+" is empty", hint)
+	}
+	if err := utp.CheckKey(given[0]); err != nil {
+		return "", refuse(KindInvalid, err.Error(), hint)
+	}
+	return given[0], nil
 }
 
 // me tells who the token or the login belongs to.

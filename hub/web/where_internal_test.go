@@ -2,20 +2,20 @@ package web
 
 import "testing"
 
-// TestWhere: the words of others stay inside their isolate, and can neither end it nor pass
-// for a sentence of the page.
+// TestWhere: a session's name, which others may have chosen, can neither pass for a sentence of the
+// page nor turn its letters round.
 func TestWhere(t *testing.T) {
 	t.Parallel()
-	for request, want := range map[string]string{
-		"Tidy the photos": "\u2068Tidy the photos\u2069",
-		"photos":          "\u2068tidy: photos\u2069",
-		"":                "\u2068tidy\u2069",
-		"a\u2069\n\n b":   "\u2068tidy: a<U+2069> b\u2069",
-		"\u202egpj.exe":   "\u2068tidy: <U+202E>gpj.exe\u2069",
+	for name, want := range map[string]string{
+		"tidy, photos":                   "tidy, photos",
+		"":                               "tidy",
+		"tidy, a\u2069\n\n b":            "tidy, a<U+2069> b",
+		"tidy, \u202egpj.exe":            "tidy, <U+202E>gpj.exe",
+		"tidy, \u05e9\u05dc\u05d5\u05dd": "\u2068tidy, \u05e9\u05dc\u05d5\u05dd\u2069",
 	} {
-		n := news{chosen: &sessionLine{Session: Session{Agent: "tidy", Request: request}, State: "running"}}
+		n := news{chosen: &sessionLine{Session: Session{Agent: "tidy", Name: name}, State: "running"}}
 		if got := n.where(); got != "No session is running. No question is open. You are looking at "+want+", running." {
-			t.Errorf("%q: %q", request, got)
+			t.Errorf("%q: %q", name, got)
 		}
 	}
 }

@@ -87,6 +87,9 @@ func complain(what string, err error) int {
 // environment that is a failure.
 func needsChromium(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: a real browser")
+	}
 	if chromium == "" {
 		lacks(t, "no Chromium is installed, so the page was not opened in a browser; `scripts/need chromium` installs it")
 	}

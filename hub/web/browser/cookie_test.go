@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,8 +127,8 @@ func TestCookieStaysHere(t *testing.T) {
 	if open := s.questions(); len(open) != 1 {
 		t.Errorf("open are %+v", open)
 	}
-	if cookies := s.cookies(b); len(cookies) != 1 || cookies[0] != s.name() {
-		t.Errorf("the browser has cookies of %q, want one of the page alone", cookies)
+	if cookies, want := s.cookies(b), []string{"earshot_page of " + s.name(), "earshot_zone of " + s.name()}; !slices.Equal(cookies, want) {
+		t.Errorf("the browser has the cookies %q, want %q", cookies, want)
 	}
 	b.visit("/")
 	b.connected()
@@ -207,10 +208,10 @@ func TestNameIsNotInReferer(t *testing.T) {
 	}
 }
 
-// cookies are the names that the tab's browser has cookies of.
+// cookies are those that the tab's browser has, and of which names.
 func (s *server) cookies(b *tab) []string {
 	s.t.Helper()
-	var domains []string
+	var all []string
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		found, err := chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{
 			URLs: []string{s.page + "/", s.url + "/", strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/"},
@@ -219,9 +220,10 @@ func (s *server) cookies(b *tab) []string {
 			return err
 		}
 		for _, c := range found.Cookies {
-			domains = append(domains, c.Domain)
+			all = append(all, c.Name+" of "+c.Domain)
 		}
 		return nil
 	}))
-	return domains
+	slices.Sort(all)
+	return all
 }

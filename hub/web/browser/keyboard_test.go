@@ -53,7 +53,7 @@ func TestAcceptAndUndo(t *testing.T) {
 }
 
 // TestMoreTime asks for more time: the deadline moves, the question stays where it was,
-// open, and it is not asked again aloud as if it were new.
+// open, with the focus on its button, and it is not asked again aloud as if it were new.
 func TestMoreTime(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1)
@@ -62,15 +62,17 @@ func TestMoreTime(t *testing.T) {
 	b.toQuestion("1")
 	before := s.questions()[0].Deadline
 	b.acts("More time for question 1")
-	b.focusIs("#notice-text")
-	b.hears("time")
+	b.hears("assertive: Question 1 has more time. Answer by ")
 	after := s.questions()
 	if len(after) != 1 || after[0].Number != 1 || after[0].Deadline <= before {
 		t.Fatalf("the questions are %+v; the deadline was %s", after, before)
 	}
 	b.until(`document.querySelector("#question-1 details").open && document.querySelector("#question-1 time").getAttribute("datetime") > "` + before + `"`)
-	b.focusIs("#notice-text")
-	b.settled()
+	b.until(`document.getElementById("notice-text").textContent === "Question 1: given more time."`)
+	b.focusIs("button More time for question 1")
+	if said := strings.Join(b.said(), "\n"); strings.Contains(said, "has changed") {
+		t.Errorf("nothing that is shown has changed, and the page said\n%s", said)
+	}
 	b.acts("Reject question 1")
 	b.hears("Recorded: no to question 1")
 	t.Logf("%q", b.said())

@@ -71,15 +71,23 @@ func (w *written) String() string {
 // with one duplicate.
 func serve(t *testing.T, folders int) *server {
 	t.Helper()
+	s := prepare(t, folders)
+	s.start()
+	return s
+}
+
+// prepare is serve before the program is started.
+func prepare(t *testing.T, folders int) *server {
+	t.Helper()
 	needsChromium(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	s := &server{t: t, data: filepath.Join(dir, "data"), folder: filepath.Join(dir, "photos"), home: dir, url: "http://127.0.0.1:0"}
 	must(t, os.Mkdir(s.data, 0o700))
+	must(t, os.Mkdir(s.folder, 0o700))
 	for i := range folders {
 		s.duplicate(i + 1)
 	}
-	s.start()
 	return s
 }
 
@@ -97,6 +105,7 @@ func (s *server) duplicate(n int) string {
 // left answers whether the duplicate of a folder is still there.
 func (s *server) left(n int) bool {
 	s.t.Helper()
+	s.t.Attr("counts", "effects") // scripts/verdict
 	kept, err := os.ReadDir(filepath.Join(s.folder, fmt.Sprint(n)))
 	must(s.t, err)
 	if len(kept) == 0 {
@@ -185,14 +194,27 @@ func (s *server) terminal(args ...string) (said string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// api asks the API as the local user.
+// api asks the API as a program of the local user, which may not answer questions.
 func (s *server) api(method, path string, body, answer any) int {
+	s.t.Helper()
+	return s.apiAs(s.token, method, path, body, answer)
+}
+
+// person is the token with which the local user answers.
+func (s *server) person() string {
+	s.t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.data, "person.token"))
+	must(s.t, err)
+	return strings.TrimSpace(string(token))
+}
+
+func (s *server) apiAs(token, method, path string, body, answer any) int {
 	s.t.Helper()
 	raw, err := json.Marshal(body)
 	must(s.t, err)
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, bytes.NewReader(raw))
 	must(s.t, err)
-	request.Header.Set("Authorization", "Bearer "+s.token)
+	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	must(s.t, err)
@@ -211,12 +233,19 @@ func (s *server) api(method, path string, body, answer any) int {
 // turn starts the agent on a folder and returns its session.
 func (s *server) turn(n int) string {
 	s.t.Helper()
+	return s.begin("tidy", fmt.Sprintf("tidy folder %d", n), map[string]any{"root": filepath.Join(s.folder, fmt.Sprint(n))})
+}
+
+// begin starts a turn of any agent and returns its session.
+func (s *server) begin(agent, request string, args map[string]any) string {
+	s.t.Helper()
 	var started struct {
 		Session string `json:"session_id"`
 	}
-	s.api(http.MethodPost, "/api/v1/turns", map[string]any{
-		"agent": "tidy", "request": fmt.Sprintf("tidy folder %d", n), "args": map[string]any{"root": filepath.Join(s.folder, fmt.Sprint(n))},
-	}, &started)
+	if args == nil {
+		args = map[string]any{}
+	}
+	s.api(http.MethodPost, "/api/v1/turns", map[string]any{"agent": agent, "request": request, "args": args}, &started)
 	return started.Session
 }
 

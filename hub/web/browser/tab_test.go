@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -46,14 +47,42 @@ const observe = `(() => {
   document.addEventListener("focusin", (event) => note("focus", named(event.target)), true);
 })()`
 
+// virtual has the page's long waits pass by the test's own clock: by pass(ms), and not otherwise.
+// A loaded machine is then no silent server.
+const virtual = `(() => {
+  const real = window.setTimeout.bind(window), forget = window.clearTimeout.bind(window);
+  const waits = new Map();
+  let now = 0, last = 0;
+  window.setTimeout = (f, ms = 0, ...args) => {
+    if (ms < 20000) return real(f, ms, ...args);
+    waits.set(--last, { at: now + ms, f: () => f(...args) });
+    return last;
+  };
+  window.clearTimeout = (id) => { if (!waits.delete(id)) forget(id); };
+  window.pass = (ms) => {
+    now += ms;
+    for (const [id, wait] of [...waits]) if (wait.at <= now && waits.delete(id)) wait.f();
+    return true;
+  };
+})()`
+
 // open opens a tab on the page.
 func (s *server) open() *tab {
+	s.t.Helper()
+	return s.openIn("")
+}
+
+// openIn opens a tab on the page, of a browser in a time zone.
+func (s *server) openIn(zone string) *tab {
 	s.t.Helper()
 	ctx, closeTab := chromedp.NewContext(window, chromedp.WithNewBrowserContext())
 	s.t.Cleanup(closeTab)
 	b := &tab{t: s.t, ctx: ctx, server: s}
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: observe})
+		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: observe + ";\n" + virtual})
+		if err == nil && zone != "" {
+			_, err = chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
+		}
 		return err
 	}))
 	b.emulate(1024, 768, 1)
@@ -61,10 +90,21 @@ func (s *server) open() *tab {
 	return b
 }
 
+// passes lets time go by on the page.
+func (b *tab) passes(d time.Duration) {
+	b.t.Helper()
+	value[bool](b, fmt.Sprintf("pass(%d)", d.Milliseconds()))
+}
+
 // login opens a tab and logs in, by keyboard.
 func (s *server) login() *tab {
 	s.t.Helper()
-	b := s.open()
+	return s.open().login()
+}
+
+func (b *tab) login() *tab {
+	b.t.Helper()
+	s := b.server
 	b.tabTo("#code")
 	b.types(s.newCode())
 	b.press(kb.Enter)
@@ -75,7 +115,7 @@ func (s *server) login() *tab {
 // connected waits until the page hears the server.
 func (b *tab) connected() {
 	b.t.Helper()
-	b.until(`document.getElementById("connection")?.textContent.startsWith("Connected:")`)
+	b.until(`document.getElementById("connection")?.textContent === "Connected."`)
 }
 
 // do runs steps in the tab, each call bounded.

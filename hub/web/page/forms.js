@@ -1,9 +1,13 @@
 // Sends the forms without leaving the page. Without this script they work as they are.
 
 import { say } from "./live.js";
-import { tooSoon, placeNotice } from "./place.js";
+import { isLost } from "./stream.js";
+import { tooSoon, placeNotice, placeReason } from "./place.js";
+
+const slowest = 30000; // ms in which the server answers, or never will
 
 const busy = new WeakSet();
+let reasons = 0;
 
 // A press that was meant for something else must not decide: it is ignored, and said.
 document.addEventListener("click", (event) => {
@@ -11,7 +15,9 @@ document.addEventListener("click", (event) => {
   if (!button || !tooSoon(button, event.detail > 0)) return;
   event.preventDefault();
   event.stopPropagation();
-  say("Not taken: the question had only just appeared or changed. Press again to answer.");
+  const text = "Not taken: the question had only just appeared or changed. Press again to answer.";
+  if (button.form) beside(button.form, button, text);
+  say(text);
 }, true);
 
 document.addEventListener("submit", async (event) => {
@@ -21,31 +27,74 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (tooSoon(form) || busy.has(form)) return;
   busy.add(form);
+  clear(form);
   try {
-    const fields = new URLSearchParams(new FormData(form, event.submitter));
-    const answer = await fetch(form.action, { method: "POST", body: fields, headers: { Accept: "application/json" } });
+    const answer = await send(form, new URLSearchParams(new FormData(form, event.submitter)));
     if (answer.status === 401) {
       location.assign("/login");
       return;
     }
     const told = await answer.json();
-    if (answer.ok) done(told);
-    else failed(`${told.error.message}. ${told.error.hint ?? ""}`);
+    if (!answer.ok) failed(form, event.submitter, [told.error.message, told.error.hint].filter(Boolean).map(sentence).join(" "));
+    else if (told.refused) failed(form, event.submitter, told.text, told.wrong);
+    else done(told);
   } catch {
-    failed("The server could not be reached, so it is not known whether this arrived. Try again when the connection is back.");
+    failed(form, event.submitter, "The server did not answer, so it is not known whether this arrived. Try again when the connection is back.");
   } finally {
     busy.delete(form);
   }
 });
 
-// done shows what became of it. The person acted, so the focus may go to the result:
-// the button that was pressed is about to vanish.
-function done(told) {
-  placeNotice(told).focus();
-  if (told.refused) say(told.text, "assertive");
+async function send(form, body) {
+  const unanswered = new AbortController();
+  const timer = setTimeout(() => unanswered.abort(), slowest);
+  try {
+    return await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" }, signal: unanswered.signal });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-function failed(text) {
-  placeNotice({ text });
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
+// done shows what became of it. The person acted, so the focus may go to the result where the
+// button that was pressed is about to vanish. Where it stays, so does the focus; the stream tells
+// what has changed.
+function done(told) {
+  const line = placeNotice(told);
+  if (!told.open) line.focus();
+  else if (isLost()) say(told.text);
+}
+
+// failed tells why nothing came of a press: aloud, beside the button, and where the outcome of
+// every act stands, because the question may go. The focus stays where it is.
+function failed(form, submitter, text, wrong = false) {
+  placeReason(text);
+  if (form.isConnected) {
+    const field = wrong ? form.querySelector("input:not([type=hidden])") : null;
+    beside(form, field ?? submitter ?? form.querySelector("button"), text);
+    field?.setAttribute("aria-invalid", "true");
+  }
   say(text, "assertive");
+}
+
+// beside puts a reason next to what was pressed, and names it as what describes that.
+function beside(form, control, text) {
+  clear(form);
+  const reason = document.createElement("p");
+  reason.id = `reason-${++reasons}`;
+  reason.className = "reason";
+  reason.dir = "auto";
+  reason.textContent = text;
+  form.append(reason);
+  control?.setAttribute("aria-describedby", reason.id);
+}
+
+// clear takes the last reason away.
+function clear(form) {
+  form.querySelector(".reason")?.remove();
+  for (const control of form.querySelectorAll("[aria-describedby]")) control.removeAttribute("aria-describedby");
+  for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }

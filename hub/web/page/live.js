@@ -7,9 +7,10 @@ const regions = {
   assertive: document.getElementById("live-assertive"),
 };
 const again = document.getElementById("say-again");
-let last = null;
+let said = []; // what stands in the regions, oldest first
 
-export function say(text, priority = "polite", language = "", direction = "auto") {
+// say adds a sentence. Asks is the number of the question that it puts, if it puts one.
+export function say(text, priority = "polite", { language = "", direction = "auto", asks = 0 } = {}) {
   const region = regions[priority];
   if (!region || !text) return;
   const line = document.createElement("p");
@@ -17,11 +18,27 @@ export function say(text, priority = "polite", language = "", direction = "auto"
   line.dir = direction || "auto";
   line.textContent = text;
   region.append(line);
+  said.push({ line, text, language, direction, asks });
   while (region.children.length > kept) region.firstElementChild.remove();
-  last = { text, language, direction };
-  again.hidden = false;
+  settle();
+}
+
+// forget takes out what has put a question that is not open any more: what stands here is the
+// latest, and must not be taken for a question that waits.
+export function forget(question) {
+  for (const one of said) if (one.asks === question) one.line.remove();
+  settle();
+}
+
+// settle forgets what does not stand in a region any more.
+function settle() {
+  said = said.filter(({ line }) => line.isConnected);
+  const none = said.length === 0;
+  if (none && again.contains(document.activeElement)) document.getElementById("announcements-heading").focus();
+  again.hidden = none;
 }
 
 again.querySelector("button").addEventListener("click", () => {
-  if (last) say(last.text, "polite", last.language, last.direction);
+  const last = said.at(-1);
+  if (last) say(last.text, "polite", last);
 });

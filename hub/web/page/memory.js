@@ -1,14 +1,15 @@
 // What this tab has heard outlives a reload. Without storage (it may be forbidden) the
-// tab forgets, and hears a summary again.
+// tab forgets with a reload, and hears a summary again.
 
 const prefix = "earshot.";
 const mostSaid = 500;
+const kept = new Map();
 
 export function recall(name) {
   try {
     return sessionStorage.getItem(prefix + name) ?? "";
   } catch {
-    return "";
+    return kept.get(name) ?? "";
   }
 }
 
@@ -16,7 +17,7 @@ export function remember(name, value) {
   try {
     sessionStorage.setItem(prefix + name, value);
   } catch {
-    // nothing is kept then
+    kept.set(name, value);
   }
 }
 

@@ -1,5 +1,6 @@
 // The page works without scripts. With them it hears what is new, and says it.
 
+import "./zone.js";
 import { movedNow, watch } from "./place.js";
 import { listen } from "./stream.js";
 import "./forms.js";

@@ -2,6 +2,8 @@
 // its elements, and only when the element under the focus has gone is it put on the
 // nearest heading, because it would otherwise be nowhere.
 
+import { forget, say } from "./live.js";
+
 const guard = 700; // ms in which a press cannot be meant for what has just come or changed
 const since = new WeakMap();
 let moved = -guard; // when the questions last came to stand elsewhere
@@ -46,14 +48,14 @@ export function placeQuestions({ html, title }) {
     const fresh = wanted.get(item.dataset.item);
     if (!fresh) {
       item.remove();
+      forget(Number(item.dataset.item));
       movedNow();
       continue;
     }
     wanted.delete(item.dataset.item);
-    if (version(item) !== version(fresh)) {
-      replace(item, fresh);
-      movedNow();
-    }
+    if (same(item, fresh)) continue;
+    if (!renew(item, fresh)) replace(item, fresh);
+    movedNow();
   }
   for (const item of wanted.values()) {
     list.append(item);
@@ -61,22 +63,45 @@ export function placeQuestions({ html, title }) {
     movedNow();
   }
   document.title = title;
-  if (inList && !document.contains(had)) focusAfterLoss(heading);
+  if (inList && !document.contains(had) && !list.contains(document.activeElement)) focusAfterLoss(heading);
 }
 
-function version(item) {
-  return item.querySelector("[data-question]").dataset.version;
+const question = (item) => item.querySelector("[data-question]");
+
+function same(item, fresh) {
+  const { version, shown } = question(item).dataset;
+  return version === question(fresh).dataset.version && shown === question(fresh).dataset.shown;
 }
 
-// replace puts a question that was asked again in the place of the one before. If it was
-// open it stays open, and the focus goes to its heading: its buttons are others now.
+// renew gives a question that was asked again its new time and token, and leaves everything else
+// as it is: what is typed, what is chosen, and the focus. It does nothing, and says so, where
+// anything that is shown has changed.
+function renew(item, fresh) {
+  const [old, now] = [question(item), question(fresh)];
+  const [fields, others] = [old, now].map((q) => [...q.querySelectorAll("input[type=hidden]")]);
+  const [texts, news] = [old, now].map((q) => [...q.querySelectorAll("section > p, details > p")]);
+  if (!now.dataset.shown || old.dataset.shown !== now.dataset.shown || fields.length !== others.length || texts.length !== news.length) return false;
+  fields.forEach((field, i) => { field.value = others[i].value; });
+  texts.forEach((text, i) => {
+    if (!text.isEqualNode(news[i])) text.replaceChildren(...news[i].childNodes);
+  });
+  old.dataset.version = now.dataset.version;
+  return true;
+}
+
+// replace puts a question of which something that is shown has changed in the place of the one
+// before, and says so. If it was open it stays open, and what is typed stays; the focus leaves its
+// controls for its heading, so that no press is meant for what was there before.
 function replace(item, fresh) {
   const open = item.querySelector("details").open;
   const inside = item.contains(document.activeElement);
+  const typed = new Map([...item.querySelectorAll("input[id]")].map((field) => [field.id, field.value]));
   item.replaceWith(fresh);
   fresh.querySelector("details").open = open;
+  for (const field of fresh.querySelectorAll("input[id]")) field.value = typed.get(field.id) ?? "";
   watch(fresh);
   if (inside) fresh.querySelector("h3").focus();
+  say(`Question ${fresh.dataset.item} has changed. Read it again before you answer it.`, "assertive");
 }
 
 function focusAfterLoss(heading) {
@@ -100,7 +125,7 @@ export function watch(item) {
   });
 }
 
-export function placeSessions({ html, where, state, ended }) {
+export function placeSessions({ html, where, state, when, ended }) {
   const here = document.getElementById("sessions-lists");
   const had = document.activeElement;
   const link = here.contains(had) ? had : null;
@@ -113,6 +138,8 @@ export function placeSessions({ html, where, state, ended }) {
   document.getElementById("whereami-text").textContent = where;
   const stateText = document.getElementById("session-state");
   if (stateText && state) stateText.textContent = state;
+  const whenText = document.getElementById("session-when");
+  if (whenText && when) whenText.textContent = when;
   const stop = document.getElementById("session-stop");
   if (stop && ended) {
     const inside = stop.contains(document.activeElement);
@@ -149,7 +176,7 @@ export function placeSteps({ session_id: session, last, html, outputs, progress 
   if (last > begun) root.dataset.from = String(last);
 }
 
-function placePiece({ id, position, next, text, language, direction }) {
+function placePiece({ id, position, next, text, language }) {
   const holder = document.getElementById("output");
   let output = [...holder.children].find((o) => o.dataset.output === id);
   if (!output) {
@@ -157,8 +184,8 @@ function placePiece({ id, position, next, text, language, direction }) {
     output.className = "output";
     output.dataset.output = id;
     output.dataset.next = "0";
-    if (language) output.lang = language;
-    output.dir = direction || "auto";
+    output.lang = language ?? "";
+    output.dir = "auto";
     holder.append(output);
   }
   if (position < Number(output.dataset.next)) return; // it is there already
@@ -178,6 +205,12 @@ export function placeNotice({ text, undo }) {
   }
   document.getElementById("notice").hidden = false;
   return line;
+}
+
+// placeReason shows why nothing came of an act. A yes that can be taken back still can be.
+export function placeReason(text) {
+  document.getElementById("notice-text").textContent = text;
+  document.getElementById("notice").hidden = false;
 }
 
 // placeBegun takes the offer away to take a yes back whose work has begun.

@@ -1,22 +1,27 @@
-// The page's stream. The browser comes back by itself when the connection breaks, with
-// the id of the last event; where it has given up, this does.
+// The page's stream. It is opened again when it breaks, behind the last event, and when nothing
+// has come for too long: the server sends a heartbeat every ten seconds.
 
 import { recall, remember, firstTime } from "./memory.js";
-import { say } from "./live.js";
+import { forget, say } from "./live.js";
 import { placeBegun, placeQuestions, placeSession, placeSessions, placeSteps } from "./place.js";
 
 const root = document.documentElement;
 const connection = document.getElementById("connection");
+
+const connected = "Connected.";
+const noNews = "No news for 30 seconds. Earshot may have stopped.";
+
+const silence = 30000; // ms without anything after which something has stopped
+const patience = 4000; // ms after which a lost connection is said: a short one would only disturb
+const soon = 1000; // ms until a connection that has broken is tried again
 const slowest = 30000;
 
-const connected = "Connected: what is new is told here.";
-
-const patience = 4000; // ms after which a lost connection is said: a short one would only disturb
-
+let source = null;
+let quiet = 0; // the timer of the silence
 let lost = false;
 let lostSaid = false;
 let choosing = false;
-let wait = 1000;
+let wait = soon;
 
 function address() {
   const query = new URLSearchParams();
@@ -35,9 +40,21 @@ function state(text) {
   connection.hidden = false;
 }
 
-export function listen() {
-  const source = new EventSource(address());
-  const on = (name, take) => source.addEventListener(name, (event) => {
+// isLost answers whether nothing is heard at the moment.
+export function isLost() {
+  return lost;
+}
+
+// listen opens the stream. Returning says that the page has lost it, or was loaded: open questions
+// are then told again, for whoever comes again may not know of them.
+export function listen(returning = true) {
+  const mine = new EventSource(address());
+  const spoken = new Set(); // what this stream has said
+  source = mine;
+  expectNews();
+  const on = (name, take) => mine.addEventListener(name, (event) => {
+    if (mine !== source) return;
+    expectNews();
     // Only now: a connection that opens and breaks again is none.
     if (connection.textContent !== connected) state(connected);
     if (lost) {
@@ -49,7 +66,12 @@ export function listen() {
   });
   on("earshot.announce", (a) => {
     if (a.kind === "tool" && a.question) placeBegun(a.question);
-    if (a.priority !== "none" && firstTime(a.id)) say(a.text, a.priority, a.language, a.direction);
+    if (a.priority !== "none" && firstTime(a.id)) tell(a, a.priority, spoken);
+  });
+  on("earshot.open", ({ questions }) => {
+    for (const a of questions) {
+      if (returning && !spoken.has(a.id)) tell(a, firstTime(a.id) ? a.priority : "polite", spoken);
+    }
   });
   on("earshot.questions", placeQuestions);
   on("earshot.sessions", async (sessions) => {
@@ -58,36 +80,71 @@ export function listen() {
     choosing = true;
     const placed = await placeSession(sessions.chosen).catch(() => false); // the next list tries again
     choosing = false;
-    if (placed && source.readyState !== EventSource.CLOSED) {
-      source.close();
-      listen(); // the stream has to know what is shown
+    if (placed && mine === source) {
+      mine.close();
+      listen(false); // the stream has to know what is shown
     }
   });
   on("earshot.steps", placeSteps);
   on("earshot.at", () => {});
-  source.addEventListener("open", () => {
-    wait = 1000;
+  on("earshot.heartbeat", () => {});
+  mine.addEventListener("open", () => {
+    wait = soon;
     // A page that came with a summary must not be summed up again after a reload.
     if (!recall("after") && root.dataset.after) remember("after", root.dataset.after);
   });
-  source.addEventListener("error", async () => {
+  mine.addEventListener("error", () => broken(mine));
+}
+
+function tell(a, priority, spoken) {
+  spoken.add(a.id);
+  if (a.kind === "resolution") forget(a.question);
+  const asks = a.kind === "question" || a.kind === "warning" ? a.question : 0;
+  say(a.text, priority, { language: a.language, direction: a.direction, asks });
+}
+
+// expectNews begins to wait for whatever comes next.
+function expectNews() {
+  clearTimeout(quiet);
+  quiet = setTimeout(silent, silence);
+}
+
+// silent notices that nothing comes: the server stands still, or the way to it is cut. What was
+// sent meanwhile is heard by the next connection.
+function silent() {
+  source.close();
+  if (!lost) {
+    lost = lostSaid = true;
+    state(noNews);
+    say(noNews, "assertive");
+  }
+  listen();
+}
+
+// broken tries again. A server that cannot be reached is tried every second; one that refuses is
+// asked more and more seldom.
+async function broken(mine) {
+  if (mine !== source) return;
+  const refused = mine.readyState === EventSource.CLOSED;
+  mine.close();
+  clearTimeout(quiet);
+  if (!lost) {
     lost = true;
     state("The connection is lost. Trying again.");
-    setTimeout(sayLost, patience);
-    if (source.readyState !== EventSource.CLOSED) return; // the browser comes back by itself
-    source.close();
-    if (await loggedOut()) {
-      connection.hidden = false;
-      const link = document.createElement("a");
-      link.href = "/login";
-      link.textContent = "Log in again";
-      connection.replaceChildren("You are logged out. ", link);
-      say("You are logged out. There is a link to log in again at the top of the page.", "assertive");
-      return;
-    }
-    setTimeout(listen, wait);
-    wait = Math.min(wait * 2, slowest);
-  });
+  }
+  setTimeout(sayLost, patience);
+  if (refused && await loggedOut()) {
+    const link = document.createElement("a");
+    link.href = "/login";
+    link.textContent = "Log in again";
+    connection.replaceChildren("You are logged out. ", link);
+    connection.hidden = false;
+    lostSaid = true;
+    say("You are logged out. There is a link to log in again at the top of the page.", "assertive");
+    return;
+  }
+  setTimeout(listen, refused ? wait : soon);
+  if (refused) wait = Math.min(wait * 2, slowest);
 }
 
 // sayLost says it once, to whoever cannot see it: silence must not be taken for "no question".

@@ -1,0 +1,23 @@
+package web
+
+import "testing"
+
+// TestMixed: the words of others stand in elements of their own, whatever marks they bring along;
+// nothing of them is markup.
+func TestMixed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Plain.":                           "Plain.",
+		"":                                 "",
+		"Delete \u2068a.txt\u2069 now.":    `Delete <bdi lang="">a.txt</bdi> now.`,
+		"\u2068a\u2069\u2068b\u2069":       `<bdi lang="">a</bdi><bdi lang="">b</bdi>`,
+		"\u2068a \u2068b\u2069 c\u2069 d":  `<bdi lang="">a b c</bdi> d`,
+		"\u2068never closed":               `<bdi lang="">never closed</bdi>`,
+		"\u2069never opened\u2069":         "never opened",
+		"<b>&\u2068</bdi><script>\u2069\"": `&lt;b&gt;&amp;<bdi lang="">&lt;/bdi&gt;&lt;script&gt;</bdi>&#34;`,
+	} {
+		if got := string(mixed(text)); got != want {
+			t.Errorf("%q: %s; want %s", text, got, want)
+		}
+	}
+}

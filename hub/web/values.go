@@ -1,0 +1,73 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
+)
+
+// value is one value of a question's arguments: its own text, or what is said in its place.
+type value struct {
+	Name string
+	Text string
+	Said string
+}
+
+// arguments adds what a question's event lists of its arguments. What cannot be undone, or is of high
+// risk, is accepted only where all of them were shown: in the list, or on the pages of the arguments.
+func (a *asked) arguments(e aaep.Event) {
+	var ours struct {
+		Arguments outline.Outline `json:"arguments"`
+		ByClass   bool            `json:"by_class"`
+	}
+	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil {
+		return
+	}
+	if ours.ByClass && a.Effect != "" {
+		a.Consequence = "" // it says no more than the effect
+	}
+	for _, v := range ours.Arguments.Values {
+		if v.Kind != outline.Empty || v.Path != "" {
+			a.Values = append(a.Values, shownValue(v))
+		}
+	}
+	switch n := int64(max(ours.Arguments.Left, 0) + max(ours.Arguments.Hidden, 0)); n {
+	case 0:
+		return
+	case 1:
+		a.Unread = "1 value is not shown here in full."
+	default:
+		a.Unread = legible.Counted(n, "value") + " are not shown here in full."
+	}
+	if p, asks := e.Payload.(aaep.AwaitingConfirmation); asks && (p.Irreversible || p.RiskLevel == aaep.RiskHigh) {
+		a.ReadFirst = slices.Contains(p.AllowedReplies, aaep.DecisionAccept) || len(p.AllowedReplies) == 0
+		a.Accept = false
+	}
+}
+
+func shownValue(v outline.Value) value {
+	out := value{Name: legible.Source(v.Name())}
+	switch v.Kind {
+	case outline.Masked:
+		out.Name, out.Said = "One value", "not shown, because its name says that it is a credential"
+	case outline.Secret:
+		out.Said = "a secret, which is not shown"
+	case outline.Covered:
+		out.Said = legible.Counted(int64(v.Count), "value") + ", " + legible.Bytes(int64(v.Size)) + "; the question stands for all of them"
+	case outline.Empty:
+		out.Said = map[string]string{"[]": "an empty list", "{}": "an empty object"}[v.Value]
+	case outline.Text, outline.Literal:
+		out.Text = legible.Source(v.Value)
+		switch {
+		case v.More > 0:
+			out.Text += "… and " + legible.Counted(int64(v.More), "more character")
+		case v.Value == "":
+			out.Said = "an empty text"
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/aaep/outline"
+)
+
+// outlined are the members of a question about some values.
+func outlined(o outline.Outline) map[string]any {
+	return map[string]any{"arguments": o, "by_class": true}
+}
+
+// TestValues: a question shows every value that its event lists, under its name and as it is, and what it
+// says in a value's place is not taken for one.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.login("ada")
+	s.room.begin("sess_2", "tidy Downloads")
+	s.room.askAbout("sess_2", 2, tokenA, outlined(outline.Outline{Size: 9, SHA256: "aa", Values: []outline.Value{
+		{Path: "/list/0", Kind: outline.Text, Value: "safe"},
+		{Path: "/list/1", Kind: outline.Text, Value: "/etc/\u202eDANGER\n<b>"},
+		{Path: "/secretary", Kind: outline.Text, Value: "Miss Lemon"},
+		{Path: "/n", Kind: outline.Literal, Value: "1e3"},
+		{Path: "/none", Kind: outline.Text},
+		{Path: "/empty", Kind: outline.Empty, Value: "[]"},
+		{Path: "/key", Kind: outline.Secret},
+		{Path: "/sets", Kind: outline.Covered, Count: 45, Size: 1704},
+	}}))
+	page := s.page("/", "@ada")
+	for _, want := range []string{
+		"Question 2, <bdi lang=\"\">tidy, Downloads</bdi>: ", `<p>Request: <span lang="" dir="auto">tidy my downloads</span></p>`,
+		"<dt><bdi lang=\"\">list 1</bdi></dt>\n<dd lang=\"\" dir=\"auto\">safe</dd>", `<dd lang="" dir="auto">/etc/&lt;U&#43;202E&gt;DANGER`, "&lt;b&gt;</dd>",
+		"<dt><bdi lang=\"\">secretary</bdi></dt>\n<dd lang=\"\" dir=\"auto\">Miss Lemon</dd>", `<dd lang="" dir="auto">1e3</dd>`,
+		"<dt><bdi lang=\"\">none</bdi></dt>\n<dd>an empty text</dd>", "<dd>an empty list</dd>", "<dt><bdi lang=\"\">key</bdi></dt>\n<dd>a secret, which is not shown</dd>",
+		"<dd>45 values, 1,704 bytes; the question stands for all of them</dd>", `action="/questions/2/accept"`, "All arguments of question 2</a>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not in the page", want)
+		}
+	}
+	if strings.Contains(page, `<p lang="en" dir="ltr">They do not go to the trash`) {
+		t.Error("what follows from the class alone is said beside the effect")
+	}
+}
+
+// TestUnreadValues: a question that does not show everything is accepted where everything was shown: at the
+// end of its arguments.
+func TestUnreadValues(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.login("ada")
+	s.room.begin("sess_2", "tidy Downloads")
+	const accept, reject = `action="/questions/2/accept"`, `action="/questions/2/reject"`
+	for _, row := range []struct {
+		outline outline.Outline
+		says    string
+	}{
+		{outline.Outline{Left: 9000, Hidden: 1}, "9,001 values are not shown here in full."},
+		{outline.Outline{Hidden: 1, Values: []outline.Value{{Path: "/token", Kind: outline.Masked}}}, "1 value is not shown here in full."},
+	} {
+		s.room.change(func() { s.room.questions = nil })
+		s.room.askAbout("sess_2", 2, tokenA, outlined(row.outline))
+		s.room.arguments[2] = `{"text":"` + strings.Repeat("a", 20000) + `"}`
+		page := s.page("/", "@ada")
+		if strings.Contains(page, accept) || !strings.Contains(page, reject) || !strings.Contains(page, row.says+" Read all of them before you accept.") ||
+			!strings.Contains(page, "Read all arguments of question 2, then accept</a>") {
+			t.Errorf("%+v: the page has\n%s", row.outline, page)
+		}
+		if strings.Contains(page, ">token<") {
+			t.Error("the name of a credential is shown")
+		}
+		if first := s.page("/questions/2/arguments?session=sess_2", "@ada"); strings.Contains(first, accept) {
+			t.Error("the first part of the arguments offers to accept")
+		}
+		last := s.page("/questions/2/arguments?session=sess_2&offset=16384", "@ada")
+		if !strings.Contains(last, accept) || !strings.Contains(last, reject) || !strings.Contains(last, "Delete 5 files in Downloads.") {
+			t.Errorf("the last part of the arguments has\n%s", last)
+		}
+	}
+}
