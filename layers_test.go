@@ -59,6 +59,7 @@ var house = []room{
 	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
 	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
 	{pkg: "aaep/capture", floor: 0},
+	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
 	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule, wordModule}},
 	{pkg: "kernel/turn", floor: 1, own: []string{"utp"}},
 	{pkg: "utp/audit", floor: 1, own: []string{"utp"}},
@@ -71,6 +72,7 @@ var house = []room{
 	{
 		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "utp"},
 		beside: map[string]string{
+			"cause":      "why something failed is put into words once",
 			"rpc":        "asking the kernel, with its retries and paged values, exists once",
 			"hub/access": "who may hear and say what is asked at each delivery and each word",
 		},
@@ -79,13 +81,14 @@ var house = []room{
 	{pkg: "rpc", floor: 2, own: []string{"utp"}},
 	{pkg: "tool", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{schemaModule}, beside: kernelClient()},
 	{
-		pkg: "tool/service", floor: 3, own: []string{"tool"},
+		pkg: "tool/service", floor: 3, own: []string{"cause", "tool"},
 		beside: map[string]string{"bus": "a service's process connects itself, so that its author writes no transport"},
 	},
+	{pkg: "cause", floor: 2},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
 	{
-		pkg: "worker/agent", floor: 3, own: []string{"worker", "utp"},
+		pkg: "worker/agent", floor: 3, own: []string{"cause", "worker", "utp"},
 		beside: map[string]string{"bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
@@ -105,19 +108,19 @@ var house = []room{
 	},
 	{pkg: "bus", floor: 3, own: []string{"utp"}, third: []string{"github.com/nats-io"}},
 	{
-		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are utp's",
 	},
 	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
 	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},
 	{
-		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/legible", "aaep/session"}, third: []string{textModule},
+		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"aaep", "aaep/announce", "aaep/legible"}, third: []string{sysModule, termModule, textModule, wordModule, "github.com/coder/websocket"}},
-	{pkg: "tool/command", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
+	{pkg: "listen", floor: 3, own: []string{"cause", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, wordModule, "github.com/coder/websocket"}},
+	{pkg: "tool/command", floor: 3, own: []string{"cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"cause", "agents/tidy/files", "tool", "worker", "utp"}},
 	{pkg: "agents/script", floor: 3, own: []string{"tool", "worker", "utp"}},
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
@@ -135,7 +138,7 @@ var house = []room{
 	{pkg: "bus/bustest", floor: 4, own: []string{"bus"}},                                   // for tests of a bus that goes and comes back
 	{pkg: "kernel/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
-	{pkg: "scripts/told", floor: 5}, // reads the output of go test for the Makefile; not part of the program
+	{pkg: "scripts/verdict", floor: 5}, // judges test runs for scripts/check; not part of the program
 	{
 		pkg: "cmd/earshot", floor: 5, own: everyRoom(),
 		third: []string{"github.com/spf13", "github.com/knadh/koanf", yamlModule, sysModule, termModule},

@@ -1,11 +1,8 @@
-//go:build !faults
-
 package main_test
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +12,6 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/listen"
 )
-
-// dials reaches the server of the scene as its own user does, without a command.
-func (s *scene) dials() *listen.Client {
-	s.t.Helper()
-	client, err := listen.Dial(s.t.Context(), listen.DialOptions{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
-	must(s.t, err)
-	return client
-}
 
 // starts starts a turn that nobody listens to.
 func (s *scene) starts(client *listen.Client) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -57,10 +58,23 @@ func (m *Main) Run() int {
 	}
 	var failure *failure
 	if !errors.As(err, &failure) {
-		failure = usage(err.Error(), "see `earshot --help`")
+		failure = notTogether(err)
 	}
 	m.explain(failure)
 	return failure.code
+}
+
+// flagGroup is how the library of the command line says that flags exclude each other.
+var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.+)\] were all set$`)
+
+// notTogether is an error that no part of the program has put into words: flags that exclude each other, or one that nobody has
+// thought of.
+func notTogether(err error) *failure {
+	m := flagGroup.FindStringSubmatch(err.Error())
+	if m == nil {
+		return failed(nil, why(err), "")
+	}
+	return usage("--"+strings.ReplaceAll(m[1], " ", " and --")+" do not go together", "leave one of them out")
 }
 
 // explain writes the error and what to do about it, each on lines of its own.
@@ -143,7 +157,7 @@ func usage(message, hint string) *failure {
 
 func failed(err error, message, hint string) *failure {
 	if err != nil {
-		message += ": " + err.Error()
+		message += ": " + why(err)
 	}
 	return &failure{code: exitFailed, message: message, hint: hint, err: err}
 }
@@ -176,8 +190,50 @@ Or leave it running, with a page to answer on:
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
 	root.SetFlagErrorFunc(unknownFlag)
 	root.AddCommand(m.commands()...)
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Args, c.RunE = knownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		for _, shell := range c.Commands() {
+			shell.Args = noArguments
+		}
+	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
+}
+
+// helpCommand is the help about a command; a word that is none is refused as it is elsewhere.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil {
+				return err //nolint:wrapcheck // it is knownCommand's
+			}
+			if err := knownCommand(c, rest); err != nil {
+				return err
+			}
+			return c.Help()
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			c, _, err := root.Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, below := range c.Commands() {
+				if below.IsAvailableCommand() {
+					names = append(names, below.Name()+"\t"+below.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }
 
 // knownCommand refuses a word that is no command, and says which one is near.
@@ -194,15 +250,57 @@ func knownCommand(root *cobra.Command, args []string) error {
 
 // unknownFlag tells what is wrong with a flag, and which one is near that there is.
 func unknownFlag(c *cobra.Command, err error) error {
-	near := ""
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return usage("there is no flag -"+short, orHelp(c, ""))
+		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near = settings.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		near := settings.Nearest(unknown.GetSpecifiedName(), names)
+		if near != "" {
 			near = "--" + near
 		}
+		return usage("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
 	}
-	return usage(err.Error(), orHelp(c, near))
+	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
+		return usage("--"+missing.GetFlag().Name+" has no value; it takes "+valueOf(missing.GetFlag()), orHelp(c, ""))
+	}
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		return usage(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), valueOf(wrong.GetFlag())), orHelp(c, ""))
+	}
+	return usage(why(err), orHelp(c, ""))
+}
+
+// valueOf says what a flag takes.
+func valueOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a time such as 30s or 5m"
+	case "int", "int64", "uint", "uint16":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	default:
+		return "a text"
+	}
+}
+
+// noArguments refuses every argument.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usage(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
+}
+
+// oneAtMost refuses a second argument.
+func oneAtMost(c *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return usage(fmt.Sprintf("`%s` takes one argument at most; %.64q is one more", c.CommandPath(), args[1]), orHelp(c, ""))
 }
 
 // orHelp is a hint: what was probably meant, and where there is more.

@@ -137,7 +137,7 @@ func verdictThere(ctx context.Context, client *listen.Client, session string) er
 // beginThere starts the turn, or finds the one to go on with.
 func (m *Main) beginThere(ctx context.Context, client *listen.Client, j job) (string, error) {
 	if !j.resume {
-		started, err := client.Start(ctx, listen.Turn{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Answer: j.request.Answer})
+		started, err := client.Start(ctx, listen.Turn{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
 		return started.Session, serverFailure(err)
 	}
 	open, err := client.Sessions(ctx, true)

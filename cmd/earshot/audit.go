@@ -42,7 +42,7 @@ An entry that was added at the end, after the head, cannot be told from a true o
 Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
 		Example: `  earshot audit verify
   earshot audit verify --head "$(cat head-of-yesterday)"`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		return m.verifyAudit(ctx, d, f, known)
 	})
@@ -63,7 +63,7 @@ func (m *Main) auditHeadCommand() *cobra.Command {
 		Long: `Tell the newest entry of the chain of all answers as N:LINK. Noted where nobody who may write to the ledger can
 change it, it shows later, with ` + "`earshot audit verify --head N:LINK`" + `, that nothing up to it was altered since.`,
 		Example: `  earshot audit head >> /mnt/elsewhere/heads`,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		newest, err := auditHead(ctx, d)
 		if err != nil {

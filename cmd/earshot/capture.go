@@ -34,10 +34,15 @@ func (m *Main) captureCommand() *cobra.Command {
 		Short: "Record what an AAEP producer sends",
 		Long: `Record every message that an AAEP producer sends, one a line, as it came. Each line is
 written when it arrives. The address is that of server-sent events (http, https) or of a
-WebSocket (ws, wss); an http address without a path is subscribed to first.
+WebSocket (ws, wss); an http address without a path is subscribed to first, and the terms
+that the producer grants, subscription.accepted, are then the first line. Questions are
+recorded where the producer shows them to somebody who cannot answer, as Earshot does.
 
 A lost stream of server-sent events is taken up behind its last event. It ends when the
-producer says that there is no more, with Ctrl-C, or with --for and --events.`,
+producer says that there is no more, with Ctrl-C, or with --for and --events.
+
+The exit code is 0 when everything is recorded, 1 when messages may be missing or the
+producer cannot be heard, 2 if a flag is wrong.`,
 		Example: `  earshot capture http://localhost:8080/events > capture.jsonl
   earshot capture wss://agents.example/aaep/v1/ws --token-file token --out capture.jsonl
   earshot capture http://127.0.0.1:7411 --token-file token --for 10m | earshot validate --stream`,
@@ -86,36 +91,87 @@ func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err
 		}
 	}()
 
-	var heard int64
-	for message, err := range listen.Tap(ctx, m.tapOptions(f, address)) {
-		switch {
-		case ctx.Err() != nil:
-			return m.captured(f, heard, nil)
-		case err != nil:
-			return m.captured(f, heard, captureFailure(err))
+	r := &recorder{main: m, flags: f, to: to}
+	for message, err := range listen.Tap(ctx, r.tap(address)) {
+		more, err := r.take(ctx, message, err)
+		if err != nil {
+			return err
 		}
-		if err := recordLine(to, message.Raw); err != nil {
-			return failed(err, "the recording could not be written", "see that there is room")
-		}
-		if heard++; heard == f.events {
+		if !more {
 			break
 		}
 	}
-	return m.captured(f, heard, nil)
+	return r.end()
 }
 
-func (m *Main) tapOptions(f captureFlags, address string) listen.TapOptions {
+// recorder is one run of `earshot capture`: messages in, lines out.
+type recorder struct {
+	main  *Main
+	flags captureFlags
+	to    io.Writer
+	heard int64
+	away  error // why there is no connection at present
+	lost  error // why messages may be missing
+}
+
+func (r *recorder) tap(address string) listen.TapOptions {
 	return listen.TapOptions{
-		URL: address, TokenFile: f.tokenFile, Name: "earshot-capture", Patience: f.patience, Now: m.Now,
+		URL: address, TokenFile: r.flags.tokenFile, Name: "earshot-capture", Patience: r.flags.patience, Now: r.main.Now,
 		Told: func(c listen.Connection) {
+			r.away = c.Lost
 			switch {
-			case f.quiet:
+			case r.flags.quiet:
 			case c.Lost != nil:
-				m.tellf("There is no connection: %s. Trying again.", oneLine(connectionLost(c.Lost)))
+				r.main.tellf("There is no connection: %s. Trying again.", oneLine(connectionLost(c.Lost)))
 			default:
-				m.tellf("There is a connection.")
+				r.main.tellf("There is a connection.")
 			}
 		},
+	}
+}
+
+// take records one message, or what stands in its place. More says that there may be
+// others.
+func (r *recorder) take(ctx context.Context, message listen.Tapped, err error) (more bool, _ error) {
+	switch {
+	case errors.Is(err, &listen.Error{Code: listen.CodeLost}):
+		r.lost = err
+		if !r.flags.quiet {
+			r.main.tellf("Messages may be missing before message %d of this recording.", r.heard+1)
+		}
+		return true, nil
+	case ctx.Err() != nil:
+		return false, nil //nolint:nilerr // interrupted, which is how it ends
+	case err != nil:
+		if r.heard > 0 {
+			r.count()
+		}
+		return false, captureFailure(err)
+	}
+	if err := recordLine(r.to, message.Raw); err != nil {
+		return false, failed(err, "the recording could not be written", "see that there is room")
+	}
+	r.heard++
+	return r.heard != r.flags.events, nil
+}
+
+// end says how much there is, and whether anything may be missing.
+func (r *recorder) end() error {
+	r.count()
+	switch {
+	case r.lost != nil:
+		return captureFailure(r.lost)
+	case r.away != nil:
+		return failed(nil, "messages may be missing: there was no connection at the end: "+connectionLost(r.away), "see that the producer runs, and record again")
+	default:
+		return nil
+	}
+}
+
+// count says how much there is.
+func (r *recorder) count() {
+	if !r.flags.quiet {
+		r.main.tellf("%s recorded.", legible.Counted(r.heard, "message"))
 	}
 }
 
@@ -137,14 +193,6 @@ func captureFailure(err error) error {
 		f.code = exitUsage
 	}
 	return f
-}
-
-// captured says how much there is, and keeps why it ended.
-func (m *Main) captured(f captureFlags, heard int64, why error) error {
-	if !f.quiet && (why == nil || heard > 0) {
-		m.tellf("%s recorded.", legible.Counted(heard, "message"))
-	}
-	return why
 }
 
 func (m *Main) captureTo(name string) (io.WriteCloser, error) {

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -34,19 +32,22 @@ func recording(n int) string {
 // transport.
 func TestCaptureReplay(t *testing.T) {
 	t.Parallel()
-	text := recording(500)
+	text := recording(20_000) // more than one that is let go early would have heard
 	p, at := plays(t, "--http", "127.0.0.1:0", "--speed", "max", file(t, text))
-	for _, address := range []string{"http://" + at + "/events", "http://" + at, "ws://" + at + "/ws"} {
+	for _, address := range []string{"http://" + at + "/events", "ws://" + at + "/ws"} {
 		c := plain(t, "capture", address)
 		c.ends(0)
 		if c.out.String() != text {
-			t.Errorf("%s: recorded %.200q", address, c.out)
+			t.Errorf("%s: recorded %d messages: %.200q", address, strings.Count(c.out.String(), "\n"), c.out)
 		}
 	}
-	c := plain(t, "capture", "ws://"+at+"/aaep/v1/ws")
-	c.ends(0)
-	if accepted, rest, _ := strings.Cut(c.out.String(), "\n"); rest != text || !strings.Contains(accepted, "subscription.accepted") {
-		t.Errorf("after a handshake: %.200q", c.out)
+	for _, address := range []string{"http://" + at, "ws://" + at + "/aaep/v1/ws"} {
+		c := plain(t, "capture", address)
+		c.ends(0)
+		accepted, rest, _ := strings.Cut(c.out.String(), "\n")
+		if rest != text || !strings.Contains(accepted, "subscription.accepted") || !strings.Contains(accepted, `{"observe_questions":true}`) {
+			t.Errorf("%s: after a handshake: %.200q", address, c.out)
+		}
 	}
 	few := filepath.Join(t.TempDir(), "few")
 	plain(t, "capture", "http://"+at+"/events", "--events", "3", "--out", few).ends(0)
@@ -82,6 +83,42 @@ func TestCaptureReturns(t *testing.T) {
 			t.Errorf("standard error lacks %q: %s", says, c.prompt)
 		}
 	}
+}
+
+// TestCaptureLost: a WebSocket that breaks off and goes on elsewhere has lost messages, and so has a capture
+// that ends while there is no connection. What is recorded is kept, and the exit code tells.
+func TestCaptureLost(t *testing.T) {
+	t.Parallel()
+	later := strings.ReplaceAll(recording(2), "evt_", "evt_9")
+	name := file(t, strings.ReplaceAll(recording(3), "{", `{"timestamp":"2026-05-01T10:00:00Z",`)+`{"event_id":"evt_4","timestamp":"2026-05-01T11:00:00Z"}`+"\n")
+	first, at := plays(t, "--http", "127.0.0.1:0", name) // the last one is an hour away
+	c := plain(t, "capture", "ws://"+at+"/ws")
+	alone := plain(t, "capture", "http://"+at+"/events", "--patience", "10m")
+	c.hears("evt_3")
+	alone.hears("evt_3")
+	first.signal(syscall.SIGKILL)
+	first.ends(-int(syscall.SIGKILL))
+	c.await("Trying again")
+	alone.await("Trying again")
+	alone.signal(syscall.SIGINT)
+	alone.ends(1)
+	oneComplaint(t, behind(alone.prompt.String(), "recorded."), "there was no connection at the end", "record again")
+	plays(t, "--http", at, "--speed", "max", file(t, later))
+	c.ends(1)
+	if text := c.out.String(); strings.Count(text, "\n") != 5 || !strings.HasSuffix(text, later) {
+		t.Errorf("recorded %q", text)
+	}
+	for _, says := range []string{"Messages may be missing before message 4 of this recording.", "5 messages recorded.", "error: messages may be missing: the connection to " + at + " was lost"} {
+		if !strings.Contains(c.prompt.String(), says) {
+			t.Errorf("standard error lacks %q: %s", says, c.prompt)
+		}
+	}
+}
+
+// behind is what stands behind a word.
+func behind(text, word string) string {
+	_, rest, _ := strings.Cut(text, word)
+	return strings.TrimLeft(rest, "\n")
 }
 
 // TestReplayOnce: it ends when a listener has heard everything; standard input is played

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -176,9 +174,9 @@ func TestServerBadCertificate(t *testing.T) {
 		code                        int
 		want                        string
 	}{
-		{"not there", t.TempDir(), good, "https://earshot.test", 1, "cannot be read: no such file or directory hint: check its name and its rights"},
-		{"no key", good, t.TempDir(), "https://earshot.test", 1, "key.pem cannot be read: no such file or directory"},
-		{"no certificate", nonsense, good, "https://earshot.test", 1, "cannot be used: tls: failed to find any PEM data"},
+		{"not there", t.TempDir(), good, "https://earshot.test", 1, "cannot be read: it is not there hint: check its name and its rights"},
+		{"no key", good, t.TempDir(), "https://earshot.test", 1, "key.pem cannot be read: it is not there"},
+		{"no certificate", nonsense, good, "https://earshot.test", 1, "cannot be used: failed to find any PEM data"},
 		{"of another key", good, other, "https://earshot.test", 1, "private key does not match public key hint: both are in PEM form"},
 		{"run out", "", made("earshot.test", -2*time.Hour, -time.Hour), "https://earshot.test", 1, "has run out on"},
 		{"too early", "", made("earshot.test", time.Hour, 2*time.Hour), "https://earshot.test", 1, "does not count before"},

@@ -33,7 +33,7 @@ func (m *Main) configure(flags *pflag.FlagSet) (config, error) {
 	if c.path != "" || flags.Changed(configFlag) {
 		var err error
 		if values, c.set, err = readConfig(c.path, m.Getenv("HOME"), flags); err != nil {
-			return c, usage(err.Error(), configHint(err))
+			return c, usage(why(err), configHint(err))
 		}
 	}
 	var failure error
@@ -52,12 +52,12 @@ func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path s
 		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
 		var err error
 		if values, err = fromVariable(f, text); err != nil {
-			return usage(from+": "+err.Error(), hint)
+			return usage(from+": "+why(err), hint)
 		}
 	}
 	for _, value := range values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usage(fmt.Sprintf("%s: %s is %q, expected a value of the kind %s", from, f.Name, value, f.Value.Type()), hint)
+			return usage(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, valueOf(f)), hint)
 		}
 	}
 	return nil

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main
 
 import (
@@ -90,7 +88,7 @@ func TestConfigRefused(t *testing.T) {
 		{"a list for one", "data: [/a]\n", "", "line 1: data takes one value", "example"},
 		{"no value", "http:\n", "", "line 1: http takes one value", "example"},
 		{"deep", "root: {a: b}\n", "", "line 1: root takes a value, or a list of values", "example"},
-		{"not a switch", "debug: yes\n", "", `debug is "yes", expected a value of the kind bool`, "example"},
+		{"not a switch", "debug: yes\n", "", `debug is "yes"; it takes true or false`, "example"},
 		{"no names", "- /a\n", "", "expected names and values", "example"},
 		{"a word", "root\n", "", "expected names and values", "example"},
 		{"two documents", "data: /a\n---\ndata: /b\n", "", "several documents", "example"},

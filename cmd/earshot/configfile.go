@@ -67,7 +67,7 @@ func parseConfig(in io.Reader, flags *pflag.FlagSet) (map[string][]string, []str
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil, nil // an empty file sets nothing
 	} else if err != nil {
-		return nil, nil, fmt.Errorf("reading: %w", err)
+		return nil, nil, yamlWords(err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("it has several documents; write all settings into one")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,15 +14,17 @@ import (
 
 // confirm lets a person accept a question that they have not named: it shows the whole
 // question and asks for the word, on a terminal. A number says that it was seen.
-func (m *Main) confirm(q listen.Open, f wordFlags) error {
+func (m *Main) confirm(ctx context.Context, client *listen.Client, q listen.Open, f wordFlags) error {
 	out := m.shows(f)
-	event, err := aaep.DecodeEvent(q.Event)
-	if out == nil || !isTerminal(m.Stdin) || err != nil {
+	if out == nil || !isTerminal(m.Stdin) {
 		return usage(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
-			fmt.Sprintf("see `earshot pending`, then say which: `earshot reply %d accept`", q.Number))
+			fmt.Sprintf("see `earshot pending %d`, then say which: `earshot reply %d accept`", q.Number, q.Number))
 	}
-	settings := listen.Settings{Width: widthOf(out)(), Zone: m.Now().Location()}
-	for _, line := range listen.Present(settings, m.Now(), event) {
+	lines, err := m.inFull(ctx, client, q)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
 		_, _ = fmt.Fprintln(out, line) // a terminal that is gone gives no word either
 	}
 	listen.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -33,7 +31,7 @@ func TestReplyUnseen(t *testing.T) {
 	t.Parallel()
 	s, run := asks(t)
 	contains(t, s.does(2, "reply", "accept"), "error: question 1 has not been shown here, and what was not seen is not accepted "+
-		"hint: see `earshot pending`, then say which: `earshot reply 1 accept`")
+		"hint: see `earshot pending 1`, then say which: `earshot reply 1 accept`")
 	contains(t, s.does(2, "reply", "--json", "ACCEPT"), "has not been shown here")
 	if open := s.pending(); len(open) != 1 {
 		t.Errorf("open are %+v", open)
@@ -75,7 +73,7 @@ func TestReplyShown(t *testing.T) {
 				s, run := asks(t)
 				p := sit(t, wide, options{verb: "reply", data: s.data, args: []string{"accept"}, ahead: "accept\n"})
 				for _, part := range []string{
-					"Question 1: Delete 15 duplicate files under", "What happens: The files are gone for good.", "How many: 15 items, 35,108 bytes",
+					"Question 1, tidy, 001/photos: Delete 15 duplicate files under", "What happens: The files are gone for good.", "How many: 15 items, 35,108 bytes",
 					"This cannot be undone.", "Answer until", "Type accept, then press Enter.", "Anything else leaves question 1 open.",
 				} {
 					p.await(part)

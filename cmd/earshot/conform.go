@@ -17,7 +17,7 @@ func (m *Main) conformCommand() *cobra.Command {
 		Long: `AAEP says how an agent tells people what it does. Its rules have numbers, such as
 ENV-18; vectors are examples that keep or break one of them, with the verdict that a
 judge must reach.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.vectorsCommand(), m.coverageCommand())
@@ -173,7 +173,7 @@ func (m *Main) coverageCommand() *cobra.Command {
 		Long: `Say how many rules of each level are covered: by vectors that keep and break them, or
 by other tests of this program's sources. Rules that one event, one message or one stream
 can show should all be covered; each of them that is not is named with the reason.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := conform.Measure()
 			if err != nil {

@@ -73,19 +73,11 @@ func (c credentials) all() ([]bus.Credentials, error) {
 	for _, path := range files {
 		one, err := bus.ReadCredentials(path)
 		if err != nil {
-			return nil, failed(nil, busSays(err), "revoke them with `earshot credential revoke`, or remove "+path+", and make new ones")
+			return nil, failed(nil, why(err), "revoke them with `earshot credential revoke`, or remove "+path+", and make new ones")
 		}
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// busSays is an error of the bus in its own words.
-func busSays(err error) string {
-	if e, is := errors.AsType[*bus.Error](err); is {
-		return e.Message
-	}
-	return err.Error()
 }
 
 func (c credentials) write(one bus.Credentials) error {
@@ -169,7 +161,7 @@ func (m *Main) credentialAddCommand() *cobra.Command {
 			}
 			one, err := bus.NewCredentials(rand.Reader, project, who)
 			if err != nil {
-				return usage(busSays(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
+				return usage(why(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
 			}
 			if err := files.write(one); err != nil {
 				return failed(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
@@ -201,7 +193,7 @@ func (m *Main) credentialListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the credentials, without their secrets",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			files, err := m.credentials(dataFlag)
 			if err != nil {

@@ -170,7 +170,7 @@ func (d *dataDir) key() ([]byte, error) {
 		return raw, nil
 	case err == nil:
 		return nil, failed(nil, fmt.Sprintf("the key file %s has %d bytes; it should have %d", d.file(keyFile), len(raw), keySize),
-			"restore it from your backup; without it, secrets in the ledger cannot be read")
+			restoreKey)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, failed(err, "the key file cannot be read", "make "+d.file(keyFile)+" readable for yourself, or restore it from your backup")
 	case exists(d.file(ledgerFile)):

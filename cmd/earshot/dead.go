@@ -24,7 +24,7 @@ func (m *Main) deadListCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "list",
 		Short: "List the messages that were put aside, oldest first",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := int64(0); ; {

@@ -110,6 +110,8 @@ func deskFailure(err error) error {
 	hint := ""
 	code := exitFailed
 	switch fault.Code { //nolint:exhaustive // the others say all in their words
+	case utp.CodeStorageError:
+		hint = "see `earshot doctor`"
 	case utp.CodeBadRequest:
 		code, hint = exitUsage, "see the command's --help"
 	case utp.CodeConflict:

@@ -39,11 +39,13 @@ func (m *Main) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is there and what is missing, one line each",
-		Long: `Look at everything that the program needs, change nothing, and say what is there and
-what is missing, one line each, with a hint where something can be done.
+		Long: `Look at everything that the program needs, and say what is there and what is missing, one
+line each, with a hint where something can be done. The ledger is read through, the key and
+the counter are read, and a file is written to the data directory and removed again. All
+else is left as it is, also beside a server that works with it.
 
 Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := m.examine(c.Context(), c.Flags())
 			code := exitDone
@@ -151,7 +153,7 @@ func examineConfig(from config, err error) finding {
 
 // broken is what an error of the program says, as a finding.
 func broken(name string, err error) finding {
-	f := finding{Name: name, State: stateProblem, Found: sentence(err.Error())}
+	f := finding{Name: name, State: stateProblem, Found: sentence(why(err))}
 	if told, is := errors.AsType[*failure](err); is {
 		f.Found, f.Advice = sentence(told.message), told.hint
 	}
@@ -179,14 +181,10 @@ func (m *Main) examineData(ctx context.Context, path, address string) []finding 
 	if err := checkOwner(path); err != nil {
 		return []finding{broken("data directory", err)}
 	}
-	all := []finding{{Name: "data directory", State: stateOK, Found: path + " is there and yours."}, examineRoom(path)}
-	for _, file := range []struct{ name, what, missing string }{
-		{ledgerFile, "ledger", "the first run makes it"},
-		{keyFile, "key", "the first run makes it; with a ledger but without its key, secrets in that cannot be read"},
-		{incarnationFile, "incarnation", "the first run makes it"},
-		{pageFile, "page's name", "the first `earshot up` makes it"},
-	} {
-		all = append(all, examineFile(file.what, filepath.Join(path, file.name), file.missing))
+	data := &dataDir{path: path}
+	all := []finding{
+		examineWriting(path), examineRoom(path), examineLedger(ctx, data), examineKey(data), examineCounter(data),
+		examineFile("page's name", data.file(pageFile), "the first `earshot up` makes it"),
 	}
 	all = append(all, m.examineTokens(path))
 	return append(all, m.examineServer(ctx, path, address)...)
@@ -203,19 +201,6 @@ func examineRoom(path string) finding {
 		return finding{Name: "room", State: stateProblem, Found: legible.Bytes(free) + " are free.", Advice: "make room: nothing is done that cannot be recorded"}
 	}
 	return finding{Name: "room", State: stateOK, Found: legible.Bytes(free) + " are free."}
-}
-
-func examineFile(name, path, missing string) finding {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return finding{Name: name, State: stateNote, Found: path + " is not there yet.", Advice: missing}
-	case err != nil:
-		return finding{Name: name, State: stateProblem, Found: sentence(err.Error()), Advice: "see who may read it"}
-	case info.Mode().Perm()&0o077 != 0:
-		return finding{Name: name, State: stateProblem, Found: fmt.Sprintf("%s can be read by others.", path), Advice: "run `chmod 600 " + path + "`"}
-	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s, %s.", path, legible.Bytes(info.Size()))}
 }
 
 func (m *Main) examineTokens(path string) finding {
@@ -244,10 +229,14 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
 	}
 	if err != nil {
-		return []finding{{Name: "server", State: stateProblem, Found: sentence(err.Error()), Advice: "see who may read the data directory"}}
+		return []finding{{Name: "server", State: stateProblem, Found: sentence(why(err)), Advice: "see who may read the data directory"}}
 	}
 	defer func() { _ = lock.Close() }()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
+	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+		return []finding{broken("server", heldBy(path, 0, err))}
+	}
+	if err == nil {
 		return []finding{{Name: "server", State: stateNote, Found: "None works with the data.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
 	}
 	if !serverAt(path) {
@@ -310,7 +299,7 @@ func (m *Main) examineTools(files []string) []finding {
 	var found []finding
 	var before []configured
 	for _, path := range files {
-		services, err := m.addServices(before, path)
+		services, err := m.addServices(before, path, "")
 		if err != nil {
 			found = append(found, broken(name, err))
 			continue

@@ -3,26 +3,59 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
-// faultPoint reads EARSHOT_FAULT=point[:n] and returns a hook that kills this process,
-// as SIGKILL does, when it comes to the point for the n-th time.
+// faultPoint reads EARSHOT_FAULT, a list point[:n][@FIFO],… and returns a hook that, when it comes
+// to a point for the n-th time, kills this process as SIGKILL does, or, where a FIFO is named, waits
+// there until a test has opened the FIFO for writing and closed it again.
 func (m *Main) faultPoint() func(string) {
-	name, count, _ := strings.Cut(m.Getenv("EARSHOT_FAULT"), ":")
+	var hooks []func(string)
+	for fault := range strings.SplitSeq(m.Getenv("EARSHOT_FAULT"), ",") {
+		hooks = append(hooks, hookOf(fault))
+	}
+	return func(point string) {
+		for _, hook := range hooks {
+			hook(point)
+		}
+	}
+}
+
+func hookOf(fault string) func(string) {
+	fault, fifo, held := strings.Cut(fault, "@")
+	name, count, _ := strings.Cut(fault, ":")
 	at, err := strconv.ParseInt(count, 10, 64)
 	if err != nil {
 		at = 1
 	}
 	var seen atomic.Int64
 	return func(point string) {
-		if name != "" && point == name && seen.Add(1) == at {
+		switch {
+		case name == "" || point != name || seen.Add(1) != at:
+		case held:
+			waitFor(fifo)
+		default:
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // Nothing is left to handle it.
 			select {}
 		}
 	}
 }
+
+// waitFor returns when somebody has opened the FIFO for writing and closed it again.
+func waitFor(fifo string) {
+	f, err := os.Open(fifo)
+	if err != nil {
+		panic("EARSHOT_FAULT: " + err.Error())
+	}
+	defer func() { _ = f.Close() }()
+	_, _ = io.Copy(io.Discard, f)
+}
+
+// endGrace bounds a graceful end: long, since a slow machine is no failure of a test.
+const endGrace = time.Hour

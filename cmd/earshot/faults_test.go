@@ -1,5 +1,3 @@
-//go:build faults
-
 package main_test
 
 import (
@@ -12,9 +10,6 @@ import (
 	"testing"
 	"time"
 )
-
-// buildFlags build the program with its fault points.
-var buildFlags = []string{"-tags", "faults"}
 
 const killed = -int(syscall.SIGKILL)
 
@@ -82,7 +77,7 @@ func (o *ordeal) stillOpen(shown string) {
 		_, err := fmt.Sscan(q[2], &micros)
 		must(o.t, err)
 		until := time.UnixMicro(micros).UTC().Format("until 15:04:05")
-		if !strings.HasPrefix(shown, "Question "+q[0]+":") || !strings.Contains(shown, until) {
+		if !strings.HasPrefix(shown, "Question "+q[0]+", tidy, 001/photos: ") || !strings.Contains(shown, until) {
 			o.t.Errorf("question %s was open %s; what is asked after the restart is %q", q[0], until, shown)
 		}
 	}
@@ -182,7 +177,8 @@ func (o *ordeal) exit(l *ledger, code int) {
 	}
 }
 
-// points are all fault points but unknown.asked, which needs an unknown fate.
+// points are all fault points but unknown.asked, which needs an unknown outcome, and those of a stop and
+// an end (stop.told, services.ending), at which a test holds the program.
 func points() []string {
 	return []string{
 		"question.saving", "question.saved", "answer.saved", "dispatch.committing", "invoked.logged", "command.published",
@@ -205,10 +201,19 @@ func endures(t *testing.T, faults ...string) {
 	})
 }
 
+// slow leaves a test out of the short ones.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: many runs of the real program")
+	}
+}
+
 // TestKilledOnce kills the program at every point, and at those that it passes for each
 // of its three calls, at each.
 func TestKilledOnce(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, point := range points() {
 		endures(t, point)
 		switch point {
@@ -223,6 +228,7 @@ func TestKilledOnce(t *testing.T) {
 // again.
 func TestKilledTwice(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, point := range points() {
 		endures(t, point, point)
 	}
@@ -231,6 +237,7 @@ func TestKilledTwice(t *testing.T) {
 // TestKilledOnTheWay kills the program, and once more further on.
 func TestKilledOnTheWay(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, pair := range [][]string{
 		{"invoked.logged", "finish.committed"},
 		{"report.applying:2", "question.saved"},
@@ -255,6 +262,7 @@ func TestKilledOnTheWay(t *testing.T) {
 // the trash, and nothing else does.
 func TestKilledTrashing(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, faults := range [][]string{
 		{"start.committed"}, {"trash.middle"}, {"trash.done"}, {"trash.middle", "finish.committed"}, {"start.committed", "trash.middle"},
 	} {
@@ -282,8 +290,8 @@ func TestConsentForAnotherPolicy(t *testing.T) {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
 	}
 	p := o.resume("--policy", o.policy("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"))
-	p.await("Question 2: Delete 15 duplicate files")
-	p.await("Asked anew: You said yes to this as question 1, but that yes no longer fits. The rules of this place have changed.")
+	p.await("Question 2, tidy, 001/photos: Delete 15 duplicate files")
+	p.await("Asked again: You said yes to this as question 1, but that yes no longer fits. The rules of this place have changed.")
 	o.untouched("after a yes that no longer fits")
 	p.await(asked)
 	p.say("accept 2")
@@ -326,6 +334,7 @@ func withBrokenJournals(o *ordeal) {
 // tell how far it came: a person is asked, and what they say is done.
 func TestUnknownFate(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name      string
 		faults    []string
@@ -356,6 +365,44 @@ func TestUnknownFate(t *testing.T) {
 				t.Errorf("the questions are %q, want %q", got, row.questions)
 			}
 		})
+	}
+}
+
+// TestRestIsOffered kills the program in the middle of a removal. When the session is resumed, it says how far the removal came and
+// asks about the rest, and offers no undo that is over. What is left after a no is what the next run asks about.
+func TestRestIsOffered(t *testing.T) {
+	t.Parallel()
+	o := &ordeal{scene: newScene(t)}
+	if code, _ := o.spring("delete.middle"); code != killed {
+		t.Fatalf("the exit code is %d; the program was not killed", code)
+	}
+	p := o.resume()
+	p.await("Question 2, tidy, 001/photos: Delete 7 duplicate files")
+	before, _, _ := strings.Cut(squeeze(p.prompt.String()), "Question 2, ")
+	contains(t, before, "Question 1 was accepted by", "8 files and freed", "; 7 files were not reached.",
+		"Output: The deletion was interrupted. Deleted 8 files.", "7 files are left, and nothing was done to them.")
+	for _, wrong := range []string{"undo", "0 files", "in 3 seconds"} {
+		if strings.Contains(before, wrong) {
+			t.Errorf("%q is in:\n%s", wrong, before)
+		}
+	}
+	p.await(asked)
+	p.say("reject")
+	p.ends(1) // what was accepted first was not all done
+	contains(t, p.prompt.String(), "You said no. Nothing more was deleted. Deleted 8 files.", "Not reached: 7 files, untouched. Run this again to be asked about what is left.")
+	if gone := o.gone(); len(gone) != 8 {
+		t.Errorf("gone are %v, want 8", gone)
+	}
+	l := readLedger(t, o.data)
+	l.ended()
+	l.consented(1)
+	next := o.run("--json")
+	next.await("Question 3, tidy, 001/photos: Delete 7 duplicate files")
+	next.await(asked)
+	next.say("accept")
+	next.ends(0)
+	if gone := o.gone(); !slices.Equal(gone, o.duplicates()) {
+		t.Errorf("gone are %v, want %v", gone, o.duplicates())
 	}
 }
 

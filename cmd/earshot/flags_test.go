@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -52,7 +50,7 @@ func TestExitCodes(t *testing.T) {
 		gone  bool
 	}{
 		{"nothing to do", nothing, "", nil, 0, "No duplicates were found among 3 files.", false},
-		{"empty folder", emptyScene, "", nil, 0, "No duplicates were found among 0 files.", false},
+		{"empty folder", emptyScene, "", nil, 0, "There is no file to compare in ", false},
 		{"accepted", newScene, "accept\n", nil, 0, "Deleted 15 files.", true},
 		{"accepted in other letters", newScene, "  ACCEPT 1 \r\n", nil, 0, "Deleted 15 files.", true},
 		{"accepted without a line end", newScene, "accept", nil, 0, "Deleted 15 files.", true},
@@ -344,12 +342,12 @@ func TestResume(t *testing.T) {
 	s.complains(s.resume(), 2, "several sessions did not end: "+first, "name one")
 
 	p := s.resume(second)
-	p.await("Question 2:")
+	p.await("Question 2, tidy, 001/photos 2:")
 	p.await(asked)
 	p.say("reject")
 	p.ends(3)
 	p = s.resume("turn" + strings.TrimPrefix(first, "sess"))
-	p.await("Question 1:")
+	p.await("Question 1, tidy, 001/photos:")
 	p.await(asked)
 	p.say("reject")
 	p.ends(3)
@@ -400,7 +398,7 @@ func TestFaultsAreIgnored(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			p := start(t, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, fault: point})
+			p := start(t, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, env: []string{"EARSHOT_FAULT=" + point}})
 			p.await(asked)
 			p.say("accept")
 			p.ends(0)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -72,10 +71,13 @@ type house struct {
 	outside []string
 	// restored: the ledger went back in time since it was last used here.
 	restored bool
+	// changed are the tools whose programs changed since they were reviewed.
+	changed []utp.Definition
 
 	log *slog.Logger
 
-	closers []func() // in the order of opening
+	reached func(point string) // the hook of the fault tests
+	closers []func()           // in the order of opening
 	// Two floors of goroutines: the services and workers end first, while the kernel
 	// still hears their last words.
 	upper, lower floor
@@ -119,7 +121,7 @@ type houseOptions struct {
 
 // openHouse opens the ledger, starts the bus and serves the kernel. Nothing runs yet.
 func (m *Main) openHouse(ctx context.Context, o houseOptions) (*house, error) {
-	h := &house{broken: make(chan error, 1), now: m.Now, log: o.log}
+	h := &house{broken: make(chan error, 1), now: m.Now, log: o.log, reached: o.reached}
 	h.upper.open(ctx)
 	h.lower.open(ctx)
 	for _, open := range []func(context.Context, houseOptions) error{h.openData, h.openAccess, h.openLedger, h.openBus, m.openKernel(h)} {
@@ -196,7 +198,7 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 		return err
 	}
 	if h.bus, err = bus.Start(ctx, settings); err != nil {
-		return failed(nil, "the message bus did not start: "+busSays(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
+		return failed(nil, "the message bus did not start: "+why(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
 	}
 	h.closers = append(h.closers, h.bus.Close)
 	if err := files.settle(settings.Known, h.bus.URL()); err != nil {
@@ -272,34 +274,6 @@ func (h *house) openHub(address string, o houseOptions) {
 		},
 	})
 	h.own(h.hub.Run)
-}
-
-// review is the operator's word on the tools that ship with the program, and on those of
-// the files that it was started with: whoever runs it has chosen them with it. A tool from
-// elsewhere stays unreviewed.
-func (h *house) review(ctx context.Context, o houseOptions) error {
-	shipped, err := tidy.Definitions()
-	if err != nil {
-		return err
-	}
-	all := map[string][]utp.Definition{tidy.Target: shipped}
-	for _, s := range o.services {
-		all[s.target] = s.definitions()
-	}
-	var tools []kernel.Tool
-	for _, target := range slices.Sorted(maps.Keys(all)) {
-		for _, d := range all[target] {
-			reviewed, err := h.kernel.Vouch(ctx, target, d)
-			if err != nil {
-				return failed(err, "the tool "+d.Tool+" could not be registered", "")
-			}
-			tools = append(tools, reviewed)
-		}
-	}
-	if err := o.rules.CheckTools(tools); err != nil {
-		return usage(err.Error(), "change the rule to ask or deny")
-	}
-	return nil
 }
 
 // serveTidy starts the files service for folders, and the agent.
@@ -390,6 +364,8 @@ func (h *house) cause(err error) error {
 
 // Close ends everything in the reverse order of opening and waits for it.
 func (h *house) Close() {
+	h.upper.stop()
+	h.reached("services.ending")
 	h.upper.close()
 	h.lower.close()
 	for _, c := range slices.Backward(h.closers) {

@@ -11,7 +11,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -82,7 +81,7 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r utp.Expo
 			return nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return damaged(path, n, err.Error())
+			return damaged(path, n, why(err))
 		}
 		if !bytes.HasSuffix(raw, []byte("\n")) {
 			return damaged(path, n, "it is cut off")
@@ -92,7 +91,7 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r utp.Expo
 		}
 		var r utp.Exported
 		if err := json.Unmarshal(raw, &r, json.RejectUnknownMembers(true)); err != nil {
-			return damaged(path, n, plainly(err))
+			return damaged(path, n, why(err))
 		}
 		if err := do(n, raw, r); err != nil {
 			if wrong, is := errors.AsType[*lineError](err); is {
@@ -101,15 +100,6 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r utp.Expo
 			return err
 		}
 	}
-}
-
-// plainly says what is wrong with a record without naming this program's own types.
-func plainly(err error) string {
-	e, is := errors.AsType[*json.SemanticError](err)
-	if !is || e.Err == nil {
-		return strings.TrimPrefix(err.Error(), "jsontext: ")
-	}
-	return fmt.Sprintf("%v, at %q", e.Err, e.JSONPointer)
 }
 
 var errLong = errors.New("it is longer than 1 MiB")

@@ -52,13 +52,21 @@ func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, client *lis
 
 func (m *Main) pendingCommand() *cobra.Command {
 	return m.spoken(&cobra.Command{
-		Use:   "pending",
-		Short: "List the questions that wait for an answer",
+		Use:   "pending [N]",
+		Short: "List the questions that wait for an answer, or show one in full",
 		Long: `List the questions that wait for an answer at the server, oldest first. A question
 waits until its deadline, whoever is connected. The time to answer starts when somebody
-who can answer is first shown the question, which this list does.`,
-		Args: cobra.NoArgs,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
+who can answer is first shown the question, which this list does.
+
+With the number of a question it shows that question in full, with every value that it is
+about. What cannot be undone, or is of high risk, can be accepted once all of it was shown.`,
+		Example: `  earshot pending
+  earshot pending 2`,
+		Args: oneAtMost,
+	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+		if len(args) > 0 {
+			return m.pendingInFull(ctx, client, f, args[0])
+		}
 		open, err := client.Questions(ctx)
 		if err != nil {
 			return err
@@ -76,8 +84,50 @@ who can answer is first shown the question, which this list does.`,
 	})
 }
 
+// pendingInFull shows one question with all that it is about.
+func (m *Main) pendingInFull(ctx context.Context, client *listen.Client, f wordFlags, word string) error {
+	q, err := m.named(ctx, client, word)
+	if err != nil {
+		return err
+	}
+	lines, err := m.inFull(ctx, client, q)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return m.writeJSON(q)
+	}
+	for _, line := range lines {
+		m.sayf("%s", line)
+	}
+	return nil
+}
+
+// inFull are the lines of a question, with every value of what it is about: those that its event does
+// not have are read, which the server takes note of.
+func (m *Main) inFull(ctx context.Context, client *listen.Client, q listen.Open) ([]string, error) {
+	event, err := aaep.DecodeEvent(q.Event)
+	if err != nil {
+		return nil, failed(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
+	}
+	settings := listen.Settings{Width: widthOf(m.Stdout)(), Zone: m.Now().Location()}
+	lines := listen.Present(settings, m.Now(), event)
+	if listen.ShowsAll(event) || q.Call == "" {
+		return lines, nil
+	}
+	raw, err := client.About(ctx, q.Number)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(lines, "All of its values:")
+	for _, item := range listen.Values(raw) {
+		lines = append(lines, "  "+shown(strings.TrimPrefix(item.Note, "/"))+": "+legible.Value(item.Value))
+	}
+	return lines, nil
+}
+
 func (m *Main) questionLine(q listen.Open) string {
-	line := fmt.Sprintf("Question %d: %s %s", q.Number, shown(strings.TrimSuffix(q.Title, ".")+"."), m.untilText(q))
+	line := fmt.Sprintf("Question %d%s: %s %s", q.Number, nameOf(q), shown(strings.TrimSuffix(q.Title, ".")+"."), m.untilText(q))
 	if choices := choicesOf(q); len(choices) > 0 {
 		values := make([]string, 0, len(choices))
 		for _, c := range choices {
@@ -88,7 +138,18 @@ func (m *Main) questionLine(q listen.Open) string {
 	if cannotBeUndone(q) {
 		line += " This cannot be undone."
 	}
+	if event, err := aaep.DecodeEvent(q.Event); err == nil && !listen.SaysAll(event) {
+		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
+	}
 	return line + " In " + q.Session + "."
+}
+
+// nameOf is what a question's session is called, behind a comma; "" where it has no name.
+func nameOf(q listen.Open) string {
+	if q.Name == "" {
+		return ""
+	}
+	return ", " + legible.Value(q.Name)
 }
 
 // cannotBeUndone answers whether a question is about what cannot be undone.
@@ -140,7 +201,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 	c := m.spoken(&cobra.Command{
 		Use:   "sessions",
 		Short: "List the newest sessions, the newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
 		if limit < 1 {
 			return usage(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
@@ -186,7 +247,7 @@ func (m *Main) listSessions(f wordFlags, listed []listen.Session, more bool) err
 // what came of it.
 func (m *Main) sessionLine(s listen.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), s.Agent, oneLine(s.Owner), m.moment(s.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), oneLine(cmp.Or(s.Name, s.Agent)), oneLine(s.Owner), m.moment(s.Created))}
 	for _, text := range []string{s.Request, s.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))

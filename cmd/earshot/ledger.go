@@ -138,5 +138,8 @@ func ledgerFailure(path string, err error) error {
 	case errors.Is(err, kernel.ErrFull):
 		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
 	}
-	return failed(err, "the ledger "+path+" cannot be read or written", "look at the disk and at who may write there, or use --data DIR")
+	return &failure{
+		code: exitFailed, message: "the ledger " + path + " cannot be read or written" + ledgerCause(err),
+		hint: "look at the disk and at who may write there, or use --data DIR", err: err,
+	}
 }

@@ -24,6 +24,7 @@ type ledger struct {
 // crash has left. The program must not be running.
 func readLedger(t *testing.T, data string) *ledger {
 	t.Helper()
+	counts(t)
 	dir := t.TempDir()
 	for _, suffix := range []string{"", "-wal"} {
 		raw, err := os.ReadFile(filepath.Join(data, "ledger.db"+suffix))

@@ -58,7 +58,7 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 		asJSON   bool
 	)
 	c := &cobra.Command{
-		Use: name, Short: short, Args: cobra.NoArgs,
+		Use: name, Short: short, Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {

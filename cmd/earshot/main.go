@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"time"
+	_ "time/tzdata" // times are told in the zones of readers, whatever this machine has of them
 )
 
 func main() {

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/kernel"
 )
 
@@ -49,18 +50,55 @@ func readPolicy(path string) (*kernel.Rules, error) {
 	return kernel.NewRules(in.Rules)
 }
 
-var goType = regexp.MustCompile(`field (.+) not found in type .*`)
+var (
+	unknownMember = regexp.MustCompile(`^(line \d+: )?field (.+) not found in type .*$`)
+	wrongKind     = regexp.MustCompile("(?s)^(line \\d+: )?cannot unmarshal \\S+ (?:`(.*)` )?into (\\S+)$")
+)
 
-// inWords says what is wrong with a file to somebody who has not seen this program's
-// source.
+// inWords says what is wrong with a policy to somebody who has not seen this program's source.
 func inWords(err error) error {
+	return yamlErrors(err, "there is no member %s; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only")
+}
+
+// yamlWords is the same of any file.
+func yamlWords(err error) error { return yamlErrors(err, "there is no member %s") }
+
+func yamlErrors(err error, unknown string) error {
 	wrong, is := errors.AsType[*yaml.TypeError](err)
 	if !is {
-		return err
+		return errors.New(strings.TrimPrefix(cause.Of(err), "yaml: "))
 	}
 	lines := make([]string, 0, len(wrong.Errors))
 	for _, line := range wrong.Errors {
-		lines = append(lines, goType.ReplaceAllString(line, "there is no member $1; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only"))
+		lines = append(lines, yamlLine(line, unknown))
 	}
 	return errors.New(strings.Join(lines, "; "))
+}
+
+// yamlLine is one complaint of the YAML reader without the types of Go.
+func yamlLine(line, unknown string) string {
+	if m := unknownMember.FindStringSubmatch(line); m != nil {
+		return m[1] + fmt.Sprintf(unknown, m[2])
+	}
+	m := wrongKind.FindStringSubmatch(line)
+	if m == nil {
+		return line
+	}
+	expected := "names and values"
+	switch kind := m[3]; {
+	case kind == "time.Duration":
+		expected = "a time such as 30s or 5m"
+	case kind == "bool":
+		expected = "true or false"
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		expected = "a whole number"
+	case strings.HasPrefix(kind, "[]"):
+		expected = "a list"
+	case kind == "string":
+		expected = "a text"
+	}
+	if m[2] == "" {
+		return m[1] + "expected " + expected
+	}
+	return fmt.Sprintf("%sfound %q, expected %s", m[1], m[2], expected)
 }

@@ -26,8 +26,9 @@ const patience = 10 * time.Minute
 // mostly wait for the time in which a yes can be taken back.
 const parallel = "8"
 
-// program is the built binary.
-var program string
+// program is the binary as it ships, and faulty the one with fault points, which the runs with a
+// fault start.
+var program, faulty string
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
@@ -53,14 +54,22 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program = filepath.Join(dir, "earshot")
-	build := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, buildFlags...), "-o", program, ".")...)
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := errors.Join(build.Run(), os.Chmod(dir, 0o755)); err != nil { // another user runs it too
+	program, faulty = filepath.Join(dir, "earshot"), filepath.Join(dir, "faulty", "earshot")
+	err = errors.Join(
+		build("-o", program), build("-tags", "faults", "-o", faulty),
+		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(faulty), 0o755), // another user runs it too
+	)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
 		return 1
 	}
 	return m.Run()
+}
+
+func build(args ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd.Run()
 }
 
 // heard is what a program has written so far. It is safe for concurrent use.
@@ -109,7 +118,7 @@ type options struct {
 	verb  string   // the command; `run` when empty
 	args  []string // after the command
 	env   []string // more of the environment
-	fault string   // where to die
+	fault string   // where to die or to be held
 	// nobody gives the program an empty input from the start.
 	nobody bool
 	// as runs it as another user.
@@ -131,12 +140,16 @@ func command(t *testing.T, o options) *exec.Cmd {
 	if o.data != "" {
 		args = append(args, "--data", o.data)
 	}
-	cmd := exec.Command(program, args...)
+	binary := program
+	if o.fault != "" {
+		binary = faulty
+	}
+	cmd := exec.Command(binary, args...)
 	if o.limit != "" {
-		cmd = exec.Command("sh", append([]string{"-c", "ulimit -f " + o.limit + ` && exec "$@"`, "sh", program}, args...)...)
+		cmd = exec.Command("sh", append([]string{"-c", "ulimit -f " + o.limit + ` && exec "$@"`, "sh", binary}, args...)...)
 	}
 	if o.nohup {
-		cmd = exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", program}, args...)...)
+		cmd = exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", binary}, args...)...)
 	}
 	home := t.TempDir()
 	cmd.Dir = home

@@ -39,7 +39,7 @@ left out, and named on standard error. It goes on serving until Ctrl-C; with --o
 ends when a listener has heard everything.`,
 		Example: `  earshot replay capture.jsonl
   earshot replay --speed max --once --http 127.0.0.1:8080 capture.jsonl`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneAtMost,
 		RunE: func(c *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) == 1 {

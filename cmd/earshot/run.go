@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -128,8 +129,8 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	if j.outside && !serverAt(path) {
-		return usage(fmt.Sprintf("there is no agent %q here, and no server that could know it", j.request.Agent),
-			"the agents are: tidy; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
+		return usage(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
+			meantAgent(j.request.Agent, []string{tidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err
@@ -146,6 +147,15 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	defer signal.Stop(signals) // once all is put away: one signal more must not change how it ends
 	defer h.Close()
 	return m.runIn(ctx, h, f, j, o, signals)
+}
+
+// meantAgent says which agents there are, and which of them a misspelt name may be meant for.
+func meantAgent(name string, known []string) string {
+	all := "he agents are: " + strings.Join(known, ", ")
+	if near := settings.Nearest(name, known); near != "" {
+		return "did you mean " + near + "? T" + all
+	}
+	return "t" + all
 }
 
 // logger writes what the parts do, or nothing.
@@ -177,16 +187,13 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	raw, err := json.Marshal(tidy.Args{Root: root, Trash: f.trash})
+	task := tidy.Args{Root: root, Trash: f.trash}
+	raw, err := json.Marshal(task)
 	if err != nil {
 		return job{}, usage("the folder's name is not UTF-8", "rename the folder, or name it by another path")
 	}
-	what := "Find duplicate files under " + root + " and delete all but one of each set."
-	if f.trash {
-		what = "Find duplicate files under " + root + " and move all but one of each set to the trash."
-	}
 	return job{root: root, request: utp.EnqueueRequest{
-		Agent: tidyName, Owner: localUser(), Args: raw, Request: what, Answer: int(f.answerWithin / time.Second),
+		Agent: tidyName, Owner: localUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
 
@@ -229,8 +236,10 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 		return "", usage("both --sample and a folder are named", "name one of them")
 	case f.sample:
 		return m.makeSample()
-	case len(args) != 1:
-		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "for example `earshot run tidy ~/Pictures`, or --sample")
+	case len(args) == 0:
+		return "", usage("tidy works in one folder, and none is named", "for example `earshot run tidy ~/Pictures`, or --sample")
+	case len(args) > 1:
+		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "run it once for each folder")
 	}
 	if f.server.elsewhere() { // the folder is one of that machine
 		if !filepath.IsAbs(args[0]) {
@@ -288,11 +297,11 @@ func apart(root, data string) error {
 }
 
 func (m *Main) makeSample() (string, error) {
-	dir, err := os.MkdirTemp("", "earshot-sample-")
+	dir, err := os.MkdirTemp("", "earshot-")
 	if err != nil {
 		return "", failed(err, "the sample folder cannot be made", "name a folder of your own instead")
 	}
-	dir = filepath.Join(dir, "photos")
+	dir = filepath.Join(dir, "sample", "photos") // the end of the path names the session
 	if _, err := tidy.MakeSample(dir); err != nil {
 		return "", failed(err, "the sample folder cannot be filled", "name a folder of your own instead")
 	}
@@ -445,7 +454,7 @@ func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
 func loadPolicy(path string) (*kernel.Rules, error) {
 	rules, err := readPolicy(path)
 	if err != nil {
-		return nil, usage(err.Error(), "see docs/policy.md for the form of the file")
+		return nil, usage(why(err), "see docs/policy.md for the form of the file")
 	}
 	return rules, nil
 }

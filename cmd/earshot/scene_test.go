@@ -25,7 +25,12 @@ type scene struct {
 	folder string
 	data   string
 	before map[string]string // what the folder held: the content's hash by path
+	fault  string            // where the next run of the agent dies, or is held
 }
+
+// counts says that the test counts consents, starts or effects: when it fails once, it has failed, whatever
+// comes of running it again (scripts/verdict).
+func counts(t *testing.T) { t.Attr("counts", "effects") }
 
 // newScene makes the sample folder of the product.
 func newScene(t *testing.T) *scene {
@@ -88,6 +93,7 @@ func content(t *testing.T, folder string) map[string]string {
 // happened: no file changed, none appeared, and each content is still there.
 func (s *scene) gone() []string {
 	s.t.Helper()
+	counts(s.t)
 	now := content(s.t, s.folder)
 	left := map[string]bool{}
 	for path, sum := range now {
@@ -131,6 +137,7 @@ func (s *scene) duplicates() []string {
 // untouched demands that every file is where it was, and that nothing else is there.
 func (s *scene) untouched(when string) {
 	s.t.Helper()
+	counts(s.t)
 	if now := content(s.t, s.folder); !maps.Equal(now, s.before) {
 		s.t.Errorf("%s the folder is not as it was: %v are gone", when, s.gone())
 	}
@@ -150,13 +157,13 @@ func (s *scene) tidied() {
 // run starts the agent on the folder.
 func (s *scene) run(args ...string) *process {
 	s.t.Helper()
-	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, args...)})
+	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, args...), fault: s.fault})
 }
 
 // resume goes on with what an earlier run left.
 func (s *scene) resume(args ...string) *process {
 	s.t.Helper()
-	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...)})
+	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...), fault: s.fault})
 }
 
 // policy writes a policy file.
@@ -231,4 +238,14 @@ func (s *scene) restore(trash string) int {
 		must(s.t, os.Rename(filepath.Join(trash, "files", name), to))
 	}
 	return len(infos)
+}
+
+// manyFiles makes so many duplicates that a removal can be stopped on its way.
+func manyFiles(t *testing.T) *scene {
+	t.Helper()
+	files := map[string]string{}
+	for i := range 4000 {
+		files[fmt.Sprintf("%04d", i)] = fmt.Sprintf("pair %d", i/2)
+	}
+	return sceneOf(t, files)
 }

@@ -47,7 +47,7 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: exactlyOne("FILE", "see docs/services.md for a complete example"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := m.readToolFile(args[0])
+			services, err := m.readToolFile(args[0], "")
 			if err != nil {
 				return err
 			}
@@ -150,6 +150,9 @@ func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) e
 	}
 	cancel()
 	owned.Wait()
+	for _, c := range services {
+		c.close()
+	}
 	return err
 }
 
@@ -165,7 +168,7 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 	for _, path := range named {
 		c, err := bus.ReadCredentials(path)
 		if err != nil {
-			return nil, failed(nil, busSays(err), "name a file that `earshot credential add NAME --role tool` has made")
+			return nil, failed(nil, why(err), "name a file that `earshot credential add NAME --role tool` has made")
 		}
 		who := c.Principal
 		here := slices.ContainsFunc(services, func(c configured) bool { return who == c.principal() })

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -72,7 +70,7 @@ func TestServeCheck(t *testing.T) {
 	open := s.toolsFile(asItIs)
 	must(t, os.Chmod(open, 0o666))
 	contains(t, s.checked(2, open), "can be changed by anybody")
-	contains(t, s.checked(2, filepath.Join(s.folder, "absent.yaml")), "no such file")
+	contains(t, s.checked(2, filepath.Join(s.folder, "absent.yaml")), "absent.yaml is not there")
 	contains(t, s.checked(2), "no FILE is named")
 }
 
@@ -96,7 +94,7 @@ func TestUpTools(t *testing.T) {
 	named.ends(2)
 	contains(t, named.prompt.String(), "the credentials of tool/stranger")
 	contains(t, s.does(2, "serve", other, "--credential", credential("shop"), "--credential", credential("shop")), "one file for each service")
-	contains(t, s.does(1, "serve", other, "--credential", credential("nobody")), "no such file")
+	contains(t, s.does(1, "serve", other, "--credential", credential("nobody")), "is not there")
 	server := s.up("--tools", file, "--nats-listen", "127.0.0.1:0")
 	contains(t, server.out.String(), "Service desk (command): desk.say (read) Service tickets (http): tickets.close (irreversible)")
 	contains(t, s.does(1, "serve", file), "there are no credentials of tool/desk", "hint: make them with `earshot credential add desk --role tool`")
@@ -123,6 +121,33 @@ func TestDoctorTools(t *testing.T) {
 	contains(t, s.does(1, "doctor", "--tools", file, "--tools", file), "problem: tools: "+file+": there is another service of the name desk. hint: give each a name")
 	s.toolsFile(func(text string) string { return strings.Replace(text, "class: read", "class: rid", 1) })
 	contains(t, s.does(1, "doctor", "--tools", file), "problem: tools: "+file+": line 6")
+}
+
+// TestUpProgramChanged: a server that finds another program under a path that was reviewed says so, and what to do; the review shows
+// what changed.
+func TestUpProgramChanged(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	program := filepath.Join(filepath.Dir(s.data), "look")
+	write := func(word string) {
+		t.Helper()
+		must(t, os.WriteFile(program, []byte("#!/bin/sh\necho "+word+"\n"), 0o700))
+	}
+	write("first")
+	file := s.toolsFile(func(text string) string { return strings.Replace(text, "/bin/echo", program, 1) })
+	server := s.up("--tools", file)
+	if strings.Contains(server.out.String(), "Changed since review") {
+		t.Error("a program that nobody has touched counts as changed")
+	}
+	server.signal(os.Interrupt)
+	server.ends(0)
+	write("second")
+	server = s.up("--tools", file)
+	contains(t, server.out.String(), "Changed since review: "+program+", the program of desk.say. Each call is asked for, as irreversible, until you review it: `earshot tools review --data "+s.data+" desk.say`.")
+	contains(t, s.does(0, "tools", "list"), "desk.say: irreversible, high risk, changed since its review")
+	contains(t, s.does(0, "tools", "review", "desk.say"), "Changed since the last review: the options had", "/earshot/program/sha256")
+	server.signal(os.Interrupt)
+	server.ends(0)
 }
 
 // TestUpToolsRefused: a server does not start on a file that is not good, nor where its

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,8 +142,9 @@ func (s *server) take(l net.Listener) error {
 	return s.http.Serve(l) //nolint:wrapcheck // the same
 }
 
-// judge looks at a turn before it is recorded.
-func (s *server) judge(_ context.Context, agent string, raw jsontext.Value) error {
+// judge looks at a turn before it is recorded, and says what it is about where nobody else has.
+func (s *server) judge(_ context.Context, t *web.Turn) error {
+	agent, raw := t.Agent, t.Args
 	invalid := func(message, hint string) error {
 		return &web.Refusal{Kind: web.KindInvalid, Message: message, Hint: hint}
 	}
@@ -155,7 +157,8 @@ func (s *server) judge(_ context.Context, agent string, raw jsontext.Value) erro
 	}
 	if agent != tidyName {
 		if !slices.Contains(s.house.outside, agent) {
-			return invalid(fmt.Sprintf("there is no agent %.64q", agent), "the agents are: "+strings.Join(append([]string{tidyName, utp.OperatorAgent}, s.house.outside...), ", "))
+			known := append([]string{tidyName, utp.OperatorAgent}, s.house.outside...)
+			return invalid(fmt.Sprintf("there is no agent %.64q", agent), meantAgent(agent, known))
 		}
 		if raw.Kind() != '{' {
 			return invalid("the arguments of an agent are one JSON object", "send {} where it takes none")
@@ -164,7 +167,7 @@ func (s *server) judge(_ context.Context, agent string, raw jsontext.Value) erro
 	}
 	var args tidy.Args
 	if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil {
-		return invalid("the arguments of tidy cannot be read: "+err.Error(), `send {"root":"/a/folder"}, and "trash":true if wanted`)
+		return invalid("the arguments of tidy cannot be read: "+why(err), `send {"root":"/a/folder"}, and "trash":true if wanted`)
 	}
 	if !filepath.IsAbs(args.Root) {
 		return invalid(fmt.Sprintf("the root %.256q is not named from the root of the file system", args.Root), "give its full path")
@@ -177,6 +180,7 @@ func (s *server) judge(_ context.Context, agent string, raw jsontext.Value) erro
 	if root != args.Root {
 		return invalid(fmt.Sprintf("the folder %.256q is another name of %q", args.Root, root), "name it by its own path")
 	}
+	t.Request, t.Label = cmp.Or(t.Request, args.Request()), cmp.Or(t.Label, args.Label())
 	return nil
 }
 

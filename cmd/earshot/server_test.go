@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -109,7 +107,7 @@ func TestServerKilledWithAQuestionOpen(t *testing.T) {
 	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {
 		t.Errorf("gone are %v", gone)
 	}
-	if n := strings.Count(squeeze(run.prompt.String()), "Question 1: Delete"); n != 1 {
+	if n := strings.Count(squeeze(run.prompt.String()), "Question 1, tidy, 001/photos: Delete"); n != 1 {
 		t.Errorf("the question was told %d times:\n%s", n, run.prompt)
 	}
 }
@@ -176,7 +174,7 @@ func TestServerStart(t *testing.T) {
 		{"a page without a scheme", other.data, []string{"--root", s.folder, "--page-url", "earshot.example.org"}, 2, "is no address of a page"},
 		{"every origin", other.data, []string{"--root", s.folder, "--allow-origin", "*"}, 2, "every origin (*) cannot be allowed"},
 		{"an origin with a path", other.data, []string{"--root", s.folder, "--allow-origin", "https://a.example/"}, 2, "is no origin"},
-		{"an argument", other.data, []string{"tidy"}, 2, "unknown command"},
+		{"an argument", other.data, []string{"tidy"}, 2, "takes no argument"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := start(t, options{verb: "up", data: row.data, args: row.args, nobody: true})
@@ -223,10 +221,10 @@ func TestServerOffersToTry(t *testing.T) {
 		return p
 	}
 	run := typed(lines[1])
-	await(run.out, run, "Question 1: Delete 15 duplicate files")
+	await(run.out, run, "Question 1, tidy, 001/photos: Delete 15 duplicate files")
 	pending := typed(lines[2])
 	pending.ends(0)
-	contains(t, pending.out.String(), "Question 1: Delete 15 duplicate files")
+	contains(t, pending.out.String(), "Question 1, tidy, 001/photos: Delete 15 duplicate files")
 	reply := typed(lines[3])
 	reply.wait() // it shows the question first, and here nobody is at a terminal to say it again
 	contains(t, reply.out.String()+reply.prompt.String(), "uestion 1")

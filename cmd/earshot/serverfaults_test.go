@@ -1,5 +1,3 @@
-//go:build faults
-
 package main_test
 
 import (
@@ -90,6 +88,7 @@ func (b *siege) untouchedWithoutAYes() {
 // as it does for a run by itself, and the attached run hears the whole session once.
 func TestServerKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, point := range points() {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

@@ -87,3 +87,11 @@ func contains(t *testing.T, text string, all ...string) {
 		}
 	}
 }
+
+// dials reaches the server of the scene as its own user does, without a command.
+func (s *scene) dials() *listen.Client {
+	s.t.Helper()
+	client, err := listen.Dial(s.t.Context(), listen.DialOptions{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
+	must(s.t, err)
+	return client
+}

@@ -34,7 +34,7 @@ func TestServicesExample(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	services, err := officeMain().readToolFile(filepath.Join(dir, "tools.yaml"))
+	services, err := officeMain().readToolFile(filepath.Join(dir, "tools.yaml"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func (m *Main) setCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set",
 		Short: "Set what you wish for yourself",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.setAnswerTimeCommand())
@@ -39,7 +39,7 @@ session that you own; only ` + "`earshot run --answer-within`" + ` comes before 
 server running or not.`,
 		Example: `  earshot set answer-time unlimited
   earshot set answer-time 15m`,
-		Args:      cobra.MaximumNArgs(1),
+		Args:      oneAtMost,
 		ValidArgs: []string{"unlimited\tno time limit", "default\tas the policy and the tool say"},
 		RunE: func(c *cobra.Command, args []string) error {
 			seconds, err := answerTime(strings.Join(args, ""), len(args) > 0)

@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -45,24 +43,6 @@ func TestTerminalSignals(t *testing.T) {
 	}
 }
 
-// TestTerminalSignalWhileDeleting stops a removal on its way by a signal.
-func TestTerminalSignalWhileDeleting(t *testing.T) {
-	t.Parallel()
-	s := manyFiles(t)
-	p := s.sit(80)
-	p.await(asked)
-	p.say("accept")
-	p.await("Tool: Now: Delete 2,000 duplicate files")
-	s.underWay(p)
-	p.signal(syscall.SIGTERM)
-	p.ends(143)
-	s.stoppedOnTheWay(p)
-	s.proved()
-}
-
-// hangUp takes the terminal away.
-func (p *process) hangUp() { must(p.t, p.input.Close()) }
-
 // TestTerminalHangup: when the terminal goes away the turn is stopped, whatever can no
 // longer be written to it, and the session has its last event: in the ledger, and in a
 // file of events where there is one.
@@ -100,24 +80,6 @@ func TestTerminalHangup(t *testing.T) {
 				t.Errorf("the file is not what the ledger has:\n%s", raw)
 			}
 		})
-	}
-}
-
-// TestTerminalHangupWhileDeleting stops a removal on its way by taking the terminal away.
-func TestTerminalHangupWhileDeleting(t *testing.T) {
-	t.Parallel()
-	s := manyFiles(t)
-	p := s.sit(80)
-	p.await(asked)
-	p.say("accept")
-	p.await("Tool: Now: Delete 2,000 duplicate files")
-	s.underWay(p)
-	p.hangUp()
-	p.ends(129)
-	s.gone()
-	s.tidied()
-	if l := s.proved(); l.one(`SELECT type FROM events ORDER BY seq DESC LIMIT 1`) != "aaep:agent.session.cancelled" {
-		t.Error("the session did not end as cancelled")
 	}
 }
 

@@ -80,7 +80,7 @@ func (t *terminal) over(ctx context.Context, e aaep.Event) bool {
 }
 
 func (t *terminal) reply() utp.ReplyRequest {
-	return utp.ReplyRequest{Session: t.session, By: t.person, Surface: surface}
+	return utp.ReplyRequest{Session: t.session, By: t.person, Surface: surface, Lists: true}
 }
 
 // Answer implements listen.Port.
@@ -131,14 +131,14 @@ func (t *terminal) Arguments(ctx context.Context, q listen.PageRequest) (listen.
 		items = itemsOf(raw)
 		t.arguments[q.Question] = items
 	}
-	return listen.PageOf(items, q.Page), nil
+	return listen.PageOf(items, q), nil
 }
 
 // whole reads all the arguments that a question is about.
 func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
 	var all []byte
 	for {
-		piece, size, err := t.hub.Arguments(ctx, question, int64(len(all)))
+		piece, size, err := t.hub.Arguments(ctx, utp.ArgumentsRequest{Question: question, Offset: int64(len(all)), By: t.person, Surface: surface})
 		if err != nil {
 			return nil, err
 		}

@@ -175,7 +175,7 @@ func (m *Main) tokenListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, oldest first, without what they are made of",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {

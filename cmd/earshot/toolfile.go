@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/narrate"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/command"
 	"github.com/earshot-dev/earshot/tool/openapi"
@@ -23,6 +24,8 @@ import (
 type configured struct {
 	kind, target string
 	tools        []tool.Tool
+	// close puts away what its calls have needed.
+	close func()
 }
 
 // The sections of a file.
@@ -54,10 +57,11 @@ func (c configured) line() string {
 
 const servicesHint = "see docs/services.md for a complete example"
 
-// readToolFile reads the services of one file.
-func (m *Main) readToolFile(path string) ([]configured, error) {
+// readToolFile reads the services of one file. Private is the folder for private copies of programs; "" is the system's for
+// temporary files.
+func (m *Main) readToolFile(path, private string) ([]configured, error) {
 	wrong := func(err error) error {
-		message, hint := oneLine(path)+": "+err.Error(), servicesHint
+		message, hint := oneLine(path)+": "+why(err), servicesHint
 		if place, is := errors.AsType[*settings.Error](err); is && place.Hint != "" {
 			hint = place.Hint
 		}
@@ -65,7 +69,7 @@ func (m *Main) readToolFile(path string) ([]configured, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, usage("the file of tools cannot be read: "+err.Error(), servicesHint)
+		return nil, usage("the file of tools cannot be read: "+why(err), servicesHint)
 	}
 	if info.Mode().Perm()&0o002 != 0 {
 		return nil, usage(oneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+quoted(path))
@@ -84,7 +88,7 @@ func (m *Main) readToolFile(path string) ([]configured, error) {
 	}
 	var services []configured
 	for _, name := range root.Names() {
-		c, err := m.readSection(root, name, folder)
+		c, err := m.readSection(root, name, folder, private)
 		if err != nil {
 			return nil, wrong(err)
 		}
@@ -96,7 +100,7 @@ func (m *Main) readToolFile(path string) ([]configured, error) {
 	return services, nil
 }
 
-func (m *Main) readSection(root settings.Section, name, folder string) (configured, error) {
+func (m *Main) readSection(root settings.Section, name, folder, private string) (configured, error) {
 	if name != kindCommand && name != kindHTTP {
 		hint := "the sections are command and http"
 		if near := settings.Nearest(name, []string{kindCommand, kindHTTP}); near != "" {
@@ -108,18 +112,39 @@ func (m *Main) readSection(root settings.Section, name, folder string) (configur
 	if err != nil {
 		return configured{}, err
 	}
+	var c configured
 	if name == kindCommand {
-		s, err := command.Load(section, command.Options{LookupEnv: m.LookupEnv})
+		s, err := command.Load(section, command.Options{LookupEnv: m.LookupEnv, Private: private})
 		if err != nil {
 			return configured{}, err
 		}
-		return configured{kind: name, target: s.Target(), tools: s.Tools()}, nil
+		c = configured{kind: name, target: s.Target(), tools: s.Tools(), close: s.Close}
+	} else {
+		s, err := openapi.Load(section, openapi.Options{Folder: folder, LookupEnv: m.LookupEnv})
+		if err != nil {
+			return configured{}, err
+		}
+		c = configured{kind: name, target: s.Target(), tools: s.Tools(), close: func() {}}
 	}
-	s, err := openapi.Load(section, openapi.Options{Folder: folder, LookupEnv: m.LookupEnv})
-	if err != nil {
-		return configured{}, err
+	return c, checkWords(section, c.definitions())
+}
+
+// checkWords demands that the tools of a section can be asked for in the words that they bring.
+func checkWords(section settings.Section, definitions []utp.Definition) error {
+	for i, d := range definitions {
+		err := narrate.Check(d)
+		if wrong, is := errors.AsType[*utp.DefinitionError](err); is {
+			path := []any{"operations", i}
+			for step := range strings.SplitSeq(strings.TrimPrefix(wrong.Field, "options."), ".") {
+				path = append(path, step)
+			}
+			return section.Fault(path, "it is "+wrong.Found, wrong.Expected, "see docs/tools.md, What a question says")
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return configured{kind: name, target: s.Target(), tools: s.Tools()}, nil
+	return nil
 }
 
 // apartFrom refuses services and tools that are there already: a name means one thing.
@@ -164,11 +189,11 @@ func onlyHere(services []configured, known []bus.Credentials) error {
 }
 
 // configuredServices are those of all files of `up`.
-func (m *Main) configuredServices(f upFlags) ([]configured, error) {
+func (m *Main) configuredServices(f upFlags, data string) ([]configured, error) {
 	var all []configured
 	var err error
 	for _, path := range f.tools {
-		if all, err = m.addServices(all, path); err != nil {
+		if all, err = m.addServices(all, path, data); err != nil {
 			return nil, err
 		}
 	}
@@ -176,13 +201,13 @@ func (m *Main) configuredServices(f upFlags) ([]configured, error) {
 }
 
 // addServices adds those of one more file.
-func (m *Main) addServices(all []configured, path string) ([]configured, error) {
-	more, err := m.readToolFile(path)
+func (m *Main) addServices(all []configured, path, private string) ([]configured, error) {
+	more, err := m.readToolFile(path, private)
 	if err != nil {
 		return nil, err
 	}
 	if err := apartFrom(all, more); err != nil {
-		return nil, usage(oneLine(path)+": "+err.Error(), "give each a name of its own")
+		return nil, usage(oneLine(path)+": "+why(err), "give each a name of its own")
 	}
 	return append(all, more...), nil
 }
@@ -198,6 +223,7 @@ func (h *house) serveConfigured(ctx context.Context, o houseOptions) error {
 		if err != nil {
 			return err
 		}
+		h.closers = append(h.closers, c.close)
 		h.own(serving.Run)
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -205,7 +206,10 @@ func officeHouse(ctx context.Context, t *testing.T, m *Main, o houseOptions) *ho
 	if o.dataPath == "" {
 		o.dataPath = filepath.Join(t.TempDir(), "data")
 	}
-	o.rules, o.reached, o.log = rules, func(string) {}, slog.New(slog.DiscardHandler)
+	o.rules, o.log = rules, slog.New(slog.DiscardHandler)
+	if o.reached == nil {
+		o.reached = func(string) {}
+	}
 	h, err := m.openHouse(ctx, o)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +241,7 @@ func TestToolsOfAFile(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			d, m := newOffice(t), officeMain()
-			services, err := m.readToolFile(d.file)
+			services, err := m.readToolFile(d.file, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,6 +285,41 @@ func TestToolsOfAFile(t *testing.T) {
 	}
 }
 
+// swap puts another program in the place of the one that writes, as an installer or an attacker does.
+func (d *office) swap(t *testing.T) {
+	t.Helper()
+	write := filepath.Join(filepath.Dir(d.file), "write")
+	if err := errors.Join(os.WriteFile(write+".new", []byte("#!/bin/sh\necho swapped >>"+d.log+"\n"), 0o700), os.Rename(write+".new", write)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProgramSwappedBetweenYesAndStart: the yes was for the program that was there when the tools were offered. Another one that has
+// taken its place since does not run, and the person hears why.
+func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d, m := newOffice(t), officeMain()
+	services, err := m.readToolFile(d.file, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	h := officeHouse(ctx, t, m, houseOptions{services: services, reached: func(point string) {
+		if point == "answer.saved" { // the yes is recorded, and nothing has left yet
+			once.Do(func() { d.swap(t) })
+		}
+	}})
+	results, asked := errand(ctx, t, h, officeCalls()[1:2], "accept")
+	if !slices.Equal(asked, []string{"desk.write"}) || len(d.written(t)) != 0 {
+		t.Fatalf("asked about %v; written is %q", asked, d.written(t))
+	}
+	if r := results["write"]; r.Code != "changed_since_review" || !strings.Contains(r.Message, "changed since review. Nothing was run.") {
+		t.Errorf("the result is %+v", r)
+	}
+}
+
 // TestToolsAttached: a service of another process comes in by its credentials, and its tools
 // are not reviewed by being there: a read is asked for like all else. When the server has
 // gone and come back, the service is there again.
@@ -289,7 +328,7 @@ func TestToolsAttached(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()
-	services, err := m.readToolFile(d.file)
+	services, err := m.readToolFile(d.file, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (m *Main) toolsListCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "list",
 		Short: "List the registered tools",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := ""; ; {
@@ -80,11 +80,16 @@ func toolNamed(ctx context.Context, d desk, name string) (utp.ToolDetail, error)
 const toolArgument = "the name of a tool, as `earshot tools list` tells it"
 
 func (m *Main) toolsShowCommand() *cobra.Command {
-	return m.operated(&cobra.Command{
-		Use:   "show TOOL",
-		Short: "Show the definition of a tool, and what counts of it",
+	var example string
+	c := m.operated(&cobra.Command{
+		Use:   "show TOOL [--args JSON]",
+		Short: "Show the definition of a tool, what counts of it, and how it asks",
 		Args:  oneName(toolArgument),
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		with, err := previewArgs(example)
+		if err != nil {
+			return err
+		}
 		t, err := toolNamed(ctx, d, args[0])
 		if err != nil {
 			return err
@@ -92,12 +97,13 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 		if f.asJSON {
 			return m.writeJSON(t)
 		}
-		m.showTool(t)
-		return nil
+		return m.showTool(t, with)
 	}, offerOne(offerTools))
+	previewFlag(c, &example)
+	return c
 }
 
-func (m *Main) showTool(t utp.ToolDetail) {
+func (m *Main) showTool(t utp.ToolDetail, example jsontext.Value) error {
 	m.sayf("Tool: %s", toolLine(t))
 	m.field("Description", t.Description)
 	m.field("Target", t.Target)
@@ -111,6 +117,7 @@ func (m *Main) showTool(t utp.ToolDetail) {
 	for _, change := range changes(t) {
 		m.sayf("Changed since the last review: %s", change)
 	}
+	return m.preview(t, example)
 }
 
 // howHeld says how far a tool's service is held to the gate (call protocol, "Who may answer").
@@ -179,11 +186,11 @@ func differing(name string, was, is jsontext.Value) []string {
 }
 
 func (m *Main) toolsReviewCommand() *cobra.Command {
-	var digest, class, risk string
+	var digest, class, risk, example string
 	c := m.operated(&cobra.Command{
-		Use:   "review TOOL [--digest DIGEST --class CLASS --risk RISK]",
+		Use:   "review TOOL [--digest DIGEST --class CLASS --risk RISK] [--args JSON]",
 		Short: "Look at a tool's definition, then say which class and risk count for it",
-		Long: `Without --digest, show the definition and what has changed in it since it was reviewed last, and tell the
+		Long: `Without --digest, show the definition, what has changed in it since it was reviewed last and how it asks, and tell the
 command that takes it as it is. With --digest, record the review of the definition with that very digest: if it
 has changed meanwhile, nothing is recorded. Class and risk default to what the service says; a service can only
 raise them later, and a changed definition counts as not reviewed.`,
@@ -191,12 +198,16 @@ raise them later, and a changed definition counts as not reviewed.`,
   earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
 		Args: oneName(toolArgument),
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+		with, err := previewArgs(example)
+		if err != nil {
+			return err
+		}
 		t, err := toolNamed(ctx, d, args[0])
 		if err != nil {
 			return err
 		}
 		if digest == "" {
-			return m.offerReview(t, f, class, risk)
+			return m.offerReview(t, f, class, risk, with)
 		}
 		if t.Digest != digest {
 			return failed(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", oneLine(t.Tool)),
@@ -215,6 +226,7 @@ raise them later, and a changed definition counts as not reviewed.`,
 		m.sayf("Recorded: %s", toolLine(t))
 		return nil
 	}, offerOne(offerTools))
+	previewFlag(c, &example)
 	c.Flags().StringVar(&digest, "digest", "", "digest of the definition that was looked at")
 	c.Flags().StringVar(&class, "class", "", "read, idempotent, reversible or irreversible (default what the service says)")
 	c.Flags().StringVar(&risk, "risk", "", "low, medium or high (default what the service says)")
@@ -223,11 +235,13 @@ raise them later, and a changed definition counts as not reviewed.`,
 	return c
 }
 
-func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string) error {
+func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string, example jsontext.Value) error {
 	if f.asJSON {
 		return m.writeJSON(t)
 	}
-	m.showTool(t)
+	if err := m.showTool(t, example); err != nil {
+		return err
+	}
 	m.sayf("To record that you have looked at this very definition:")
 	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", quoted(t.Tool), t.Digest, cmp.Or(class, string(t.Class)), cmp.Or(risk, string(t.Risk)))
 	return nil

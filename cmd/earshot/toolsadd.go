@@ -80,19 +80,19 @@ func (m *Main) definitionsIn(path string) ([]utp.Definition, error) {
 	}
 	doc, err := settings.ParseJSON(raw)
 	if err != nil {
-		return nil, usage(oneLine(path)+": "+oneLine(err.Error()), definitionsHint)
+		return nil, usage(oneLine(path)+": "+oneLine(why(err)), definitionsHint)
 	}
 	items := []jsontext.Value{doc}
 	if doc.Kind() == jsontext.KindBeginArray {
 		if err := json.Unmarshal(doc, &items); err != nil {
-			return nil, usage(oneLine(path)+": "+oneLine(err.Error()), definitionsHint)
+			return nil, usage(oneLine(path)+": "+oneLine(why(err)), definitionsHint)
 		}
 	}
 	all := make([]utp.Definition, 0, len(items))
 	for i, item := range items {
 		d, unused, err := definitionOf(item)
 		if err != nil {
-			return nil, usage(fmt.Sprintf("%s, tool %d: %s", oneLine(path), i+1, oneLine(err.Error())), definitionsHint)
+			return nil, usage(fmt.Sprintf("%s, tool %d: %s", oneLine(path), i+1, oneLine(why(err))), definitionsHint)
 		}
 		if len(unused) > 0 {
 			m.tellf("Left out of %s, since it means nothing here: %s.", cmp.Or(oneLine(d.Tool), "a tool without a name"), oneLine(strings.Join(unused, ", ")))

@@ -23,7 +23,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 	c := m.operated(&cobra.Command{
 		Use:   "list",
 		Short: "List the newest turns, the newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		if limit < 1 {
 			return usage(fmt.Sprintf("--limit %d is no number of turns", limit), "give one from 1 on, or --all")

@@ -35,9 +35,6 @@ type upFlags struct {
 
 const (
 	defaultAddress = "127.0.0.1:7411"
-	// endGrace is how long the end may take; what has not ended by then is found out
-	// about at the next start.
-	endGrace = 10 * time.Second
 	// collectSeldom is GOGC of a server, unless the variable is set: most of what a call needs is
 	// forgotten with it, and with the usual 100 a quarter of the processor time went into collecting it.
 	collectSeldom = 400
@@ -77,7 +74,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 2 usage.`,
 		Example: `  earshot up --sample
   earshot up --root ~/Pictures --root ~/Downloads`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			from, err := m.configure(c.Flags())
 			if err != nil {
@@ -147,7 +144,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	services, err := m.configuredServices(f)
+	services, err := m.configuredServices(f, path)
 	if err != nil {
 		return err
 	}
@@ -291,6 +288,7 @@ func (m *Main) welcome(s *server, o houseOptions) error {
 	for _, c := range o.services {
 		m.sayf("%s", c.line())
 	}
+	m.sayChanged(s)
 	out, _ := m.Stdout.(*os.File)
 	seen := isTerminal(out)
 	if seen || m.Getenv("JOURNAL_STREAM") == "" && !isFile(out) {

@@ -25,7 +25,7 @@ const collectEarly = 25
 type validateFlags struct {
 	mode                  string
 	stream                bool
-	joinedLate            bool
+	joinedLate, cutShort  bool
 	terms                 string
 	strict, asJSON, quiet bool
 }
@@ -42,6 +42,10 @@ or in an array.
 Each finding is a line: where, how grave, which rule of the specification, what was found
 and what was expected. A message that is broken never hides those behind it.
 
+With --stream the order of the messages is judged too. A recording of a subscription, as
+` + "`earshot capture`" + ` makes it, begins with subscription.accepted: it is judged by these terms,
+and its end is not taken for the end of its sessions.
+
 The exit code is 0 without errors (warnings may be there), 1 with any error, 2 if a file
 could not be read or a flag is wrong.`,
 		Example: `  earshot validate capture.jsonl
@@ -56,6 +60,7 @@ could not be read or a flag is wrong.`,
 	flags.StringVar(&f.mode, "mode", "producer", "judge as whoever sends (producer), as whoever receives (consumer), or without payloads (envelope)")
 	flags.BoolVar(&f.stream, "stream", false, "judge the order of the messages too: sessions, states, tools, questions")
 	flags.BoolVar(&f.joinedLate, "joined-late", false, "with --stream: sessions may have begun before the recording did")
+	flags.BoolVar(&f.cutShort, "cut-short", false, "with --stream: the recording may end before its sessions do")
 	flags.StringVar(&f.terms, "terms", "", "with --stream: file with the subscription.accepted under which the messages were sent, whose filters and rates are taken into account")
 	flags.BoolVar(&f.strict, "strict", false, "count as errors the warnings about what the specification demands")
 	flags.BoolVar(&f.asJSON, "json", false, "write one JSON object for each message, and a summary")
@@ -79,10 +84,10 @@ func (m *Main) validate(f validateFlags, files []string) error {
 		files = []string{"-"}
 	}
 	debug.SetGCPercent(collectEarly)
-	if !f.stream && (f.joinedLate || f.terms != "") {
-		return usage("--joined-late and --terms are about the order of messages, which is not judged", "add --stream")
+	if !f.stream && (f.joinedLate || f.cutShort || f.terms != "") {
+		return usage("--joined-late, --cut-short and --terms are about the order of messages, which is not judged", "add --stream")
 	}
-	checker, err := m.checker(f)
+	checker, err := m.checker(f, mode)
 	if err != nil {
 		return err
 	}
@@ -111,11 +116,11 @@ func modeOf(name string) (aaep.Mode, error) {
 }
 
 // checker judges the order, where that is wanted; nil otherwise.
-func (m *Main) checker(f validateFlags) (*session.Checker, error) {
+func (m *Main) checker(f validateFlags, mode aaep.Mode) (*session.Checker, error) {
 	if !f.stream {
 		return nil, nil //nolint:nilnil // none is wanted
 	}
-	stream := session.Stream{JoinedLate: f.joinedLate}
+	stream := session.Stream{JoinedLate: f.joinedLate, CutShort: f.cutShort, Mode: mode}
 	if f.terms != "" {
 		raw, err := os.ReadFile(f.terms)
 		if err != nil {
@@ -169,7 +174,7 @@ func unreadable(name string, err error) *failure {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be read: %v", name, err), hint: "check the name and the rights", err: err}
+	return &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be read: %s", name, why(err)), hint: "check the name and the rights", err: err}
 }
 
 // file judges one file. What is wrong with the file itself is told, and the next one is

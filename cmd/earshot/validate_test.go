@@ -1,5 +1,3 @@
-//go:build !faults
-
 package main_test
 
 import (
@@ -153,7 +151,7 @@ func TestValidateFiles(t *testing.T) {
 
 	p := validated(t, 2, bad, t.TempDir(), filepath.Join(t.TempDir(), "none"), good)
 	p.tells("3 messages: 2 valid")
-	for _, want := range []string{"is a directory, expected a file", "cannot be read: no such file"} {
+	for _, want := range []string{"is a directory, expected a file", "cannot be read: it is not there"} {
 		if !strings.Contains(p.prompt.String(), want) {
 			t.Errorf("standard error lacks %q: %s", want, p.prompt)
 		}
@@ -191,6 +189,30 @@ func TestValidateStream(t *testing.T) {
 		t.Errorf("found %s", p.out)
 	}
 	validated(t, 1, "--stream", open).tells("session sess_1 at its end: error: SEQ-")
+}
+
+// TestValidateStreamModes: the mode weighs what is found of a stream too, and a recording may end before its
+// sessions do, where it says so or is said to.
+func TestValidateStreamModes(t *testing.T) {
+	t.Parallel()
+	const accepted = `{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0","producer":{"agent_id":"a"},"honored_capabilities":{}}` + "\n"
+	open := file(t, startedMessage)
+	validated(t, 1, "--stream", open).tells("session sess_1 at its end: error: SEQ-03")
+	validated(t, 0, "--stream", "--mode", "consumer", open).tells("session sess_1 at its end: warning: SEQ-03")
+	validated(t, 1, "--stream", "--mode", "consumer", "--strict", open).tells("session sess_1 at its end: error: SEQ-03")
+	validated(t, 1, "--stream", "--mode", "envelope", open).tells("session sess_1 at its end: error: SEQ-03")
+	validated(t, 0, "--stream", "--cut-short", open).tells("1 message: 1 valid, 0 errors, 0 warnings, 1 session.")
+	validated(t, 0, "--stream", file(t, accepted+startedMessage)).tells("2 messages: 2 valid, 0 errors, 0 warnings, 1 session.")
+	validated(t, 2, "--cut-short", open)
+
+	again := file(t, startedMessage+strings.ReplaceAll(startedMessage, `,"`, `, "`)+strings.Replace(endedMessage, "Done", `\u0044one`, 1)+endedMessage)
+	validated(t, 0, "--stream", again).tells("4 messages: 4 valid, 0 errors, 0 warnings, 1 session.")
+	chunk := strings.Replace(endedMessage, `"summary_normal":"Done."`, `"chunk":"x","position":1,"complete":true`, 1)
+	chunk = strings.NewReplacer("session.completed", "output.streaming", "evt_2", "evt_3").Replace(chunk)
+	late := file(t, startedMessage+chunk+endedMessage)
+	validated(t, 1, "--stream", late).tells("error: SEQ-34")
+	validated(t, 0, "--stream", "--mode", "consumer", late).tells("warning: SEQ-34")
+	validated(t, 0, "--stream", "--mode", "envelope", late).tells("3 messages: 3 valid, 0 errors, 0 warnings, 1 session.")
 }
 
 // TestValidateMany: more messages than fit into one look, without a word too many.

@@ -105,7 +105,7 @@ func (j *validation) read(raw []byte, said *judgedMessage) {
 	}
 	said.Violations = j.judge.Judge(document, j.mode)
 	if j.checker != nil && document.Readable() {
-		said.Violations = append(said.Violations, j.checker.CheckDocument(raw, document)...)
+		said.Violations = append(said.Violations, j.checker.CheckDocument(document)...)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // replyWait is how long a word waits for what became of it.
@@ -65,7 +66,7 @@ func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, ar
 		return err
 	}
 	if which == "" && want == aaep.ResolutionAccepted {
-		if err := m.confirm(q, f); err != nil {
+		if err := m.confirm(ctx, client, q, f); err != nil {
 			return err
 		}
 	}
@@ -119,6 +120,11 @@ func (m *Main) tooLate(ctx context.Context, client *listen.Client, q listen.Open
 		return err
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
+	case e.Code == listen.Code(utp.CodeArgumentsNotSeen):
+		return &failure{
+			code: exitDeclined, message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
+			hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), err: err,
+		}
 	case errors.Is(err, listen.ErrConflict): // the ledger says itself why, of a question that is open
 		return &failure{code: exitDeclined, message: e.Message, hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), err: err}
 	}
@@ -149,7 +155,7 @@ func (m *Main) extendCommand() *cobra.Command {
 	return m.spoken(&cobra.Command{
 		Use:   "extend [N|TOKEN]",
 		Short: "Ask for more time for a question",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  oneAtMost,
 	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
 		q, err := m.named(ctx, client, strings.Join(args, ""))
 		if err != nil {
@@ -176,7 +182,7 @@ name the only session under way is meant. What runs is told to end, and says exa
 what it has done.`,
 		Example: `  earshot stop
   earshot stop all`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneAtMost,
 	}, m.stopSessions)
 }
 
@@ -244,7 +250,7 @@ func (m *Main) undoCommand() *cobra.Command {
 		Short: "Take an accept back before its action has started",
 		Long: `Take the accept of question N back, in the few seconds before its action starts.
 Without a number the last one accepted is meant.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneAtMost,
 	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
@@ -299,7 +305,7 @@ func (m *Main) recapCommand() *cobra.Command {
 	c := m.spoken(&cobra.Command{
 		Use:   "recap [N]",
 		Short: "Tell again what was told last, 5 sentences or N",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  oneAtMost,
 	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
@@ -342,7 +348,7 @@ standard error. Wrong codes that somebody tries never make a right one void.
 
 The name in the address is a secret of yours: whoever knows it could be sent the page's
 cookie by your browser.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
 		code, err := client.Code(ctx)
 		if err != nil {

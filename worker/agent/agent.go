@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -79,7 +80,7 @@ func run(args []string, a worker.Agent) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	if err := Run(ctx, o, a); err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "error: "+err.Error())
+		_, _ = fmt.Fprintln(os.Stderr, "error: "+cause.Of(err))
 		return 1
 	}
 	return 0

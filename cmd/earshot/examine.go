@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/kernel/sqlite"
+)
+
+// examineTime is how long the ledger is read at most: one that has not come to its end by then is large, and a person waits.
+const examineTime = 20 * time.Second
+
+// examineWriting writes a file and removes it again: that the rights look right proves nothing on a disk that is full or can only
+// be read.
+func examineWriting(path string) finding {
+	const name = "data directory"
+	f, err := os.CreateTemp(path, ".doctor-")
+	if err == nil {
+		_, err = f.WriteString("written by earshot doctor\n")
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return finding{Name: name, State: stateProblem, Found: sentence(path + " cannot be written to: " + why(err)), Advice: "make room, or see who may write there"}
+	}
+	return finding{Name: name, State: stateOK, Found: path + " is yours, and can be written to."}
+}
+
+// privately says what keeps a file from being used, or from being private.
+func privately(name, path, missing string) (info fs.FileInfo, trouble *finding) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &finding{Name: name, State: stateNote, Found: path + " is not there yet.", Advice: missing}
+	case err != nil:
+		return nil, &finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+	case !info.Mode().IsRegular():
+		return nil, &finding{Name: name, State: stateProblem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, &finding{Name: name, State: stateProblem, Found: path + " can be read by others.", Advice: "run `chmod 600 " + quoted(path) + "`"}
+	}
+	return info, nil
+}
+
+// examineFile reads a small file.
+func examineFile(name, path, missing string) finding {
+	if _, trouble := privately(name, path, missing); trouble != nil {
+		return *trouble
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+	}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
+}
+
+// examineLedger reads the ledger through, also beside a server that works with it.
+func examineLedger(ctx context.Context, data *dataDir) finding {
+	const name = "ledger"
+	if err := data.inDatabase("name it with --ledger to have it looked at"); err != nil {
+		f := broken(name, err)
+		f.State = stateNote
+		return f
+	}
+	path := data.file(ledgerFile)
+	info, trouble := privately(name, path, "the first run makes it")
+	if trouble != nil {
+		return *trouble
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	found, err := sqlite.Examine(ctx, path)
+	size := legible.Bytes(info.Size())
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return finding{
+			Name: name, State: stateNote, Found: fmt.Sprintf("%s was read for %s and is whole so far, %s.", path, examineTime, size),
+			Advice: "`earshot backup` reads all of it",
+		}
+	case err != nil:
+		return broken(name, ledgerFailure(path, err))
+	case found.Version == 0:
+		return finding{Name: name, State: stateProblem, Found: path + " is empty.", Advice: "restore it from a backup, or move it away and start afresh"}
+	case found.Version < found.Latest:
+		return finding{
+			Name: name, State: stateNote, Found: fmt.Sprintf("%s is whole, %s, and has schema version %d.", path, size, found.Version),
+			Advice: fmt.Sprintf("the next start brings it to version %d; make a backup first", found.Latest),
+		}
+	}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s is whole, %s, schema version %d.", path, size, found.Version)}
+}
+
+const restoreKey = "restore it from your backup; without it, secrets in the ledger cannot be read"
+
+// examineKey reads the key that seals secrets.
+func examineKey(data *dataDir) finding {
+	const name = "key"
+	path := data.file(keyFile)
+	if !exists(path) && exists(data.file(ledgerFile)) {
+		return finding{Name: name, State: stateProblem, Found: path + " is missing beside a ledger that is in use.", Advice: restoreKey}
+	}
+	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
+		return *trouble
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+	}
+	if len(raw) != keySize {
+		return finding{
+			Name: name, State: stateProblem, Found: fmt.Sprintf("%s has %d bytes; it should have %d.", path, len(raw), keySize),
+			Advice: restoreKey,
+		}
+	}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, keySize)}
+}
+
+// examineCounter reads the counter of starts beside the ledger.
+func examineCounter(data *dataDir) finding {
+	const name = "incarnation"
+	path := data.file(incarnationFile)
+	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
+		return *trouble
+	}
+	n, err := (&incarnation{path: path}).Load()
+	if err != nil {
+		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "restore it from your backup, with the ledger of the same time"}
+	}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s says %d.", path, n)}
+}
