@@ -256,7 +256,7 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 		return 0, err
 	}
 	if b.Wish.AnswerSeconds > 0 {
-		return min(b.Wish.AnswerSeconds, consent.MaxSeconds), nil
+		return min(max(b.Wish.AnswerSeconds, utp.MinAnswerSeconds), consent.MaxSeconds), nil
 	}
 	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
 }

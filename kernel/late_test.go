@@ -252,7 +252,7 @@ func TestWishOfTheOwner(t *testing.T) {
 		if a, err := prefer(nil); err != nil || a.Seconds != 0 || a.Person != person {
 			t.Errorf("without a wish: %+v, %v", a, err)
 		}
-		for _, bad := range []int{-1, consent.MaxSeconds + 1} {
+		for _, bad := range []int{-1, 1, utp.MinAnswerSeconds - 1, consent.MaxSeconds + 1} {
 			_, err := prefer(&bad)
 			wantFault(t, err, utp.CodeBadRequest)
 		}

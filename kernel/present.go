@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
@@ -139,8 +140,9 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q utp.PreferRequest) (utp
 		return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds}, err
 	}
 	wish.AnswerSeconds = *q.Seconds
-	if wish.AnswerSeconds < 0 || wish.AnswerSeconds > consent.MaxSeconds {
-		return utp.PreferAnswer{}, fault(utp.CodeBadRequest, "questions stay open for 1 to 86400 seconds; 0 leaves it to policy and tool")
+	if n := wish.AnswerSeconds; n != 0 && n < utp.MinAnswerSeconds || n > consent.MaxSeconds {
+		return utp.PreferAnswer{}, fault(utp.CodeBadRequest, fmt.Sprintf(
+			"questions can stay open for %d to %d seconds; 0 leaves it to policy and tool", utp.MinAnswerSeconds, consent.MaxSeconds))
 	}
 	err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Wishes: []Wish{wish}}) })
 	return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds}, err

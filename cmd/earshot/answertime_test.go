@@ -122,8 +122,11 @@ func TestSetAnswerTime(t *testing.T) {
 	s := newScene(t)
 	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
 	contains(t, s.does(0, "set", "answer-time", "unlimited"), "have no time limit; a question stays open for 24 hours at most.")
-	for _, bad := range []string{"", "0", "25h", "86401", "soon"} {
-		contains(t, s.does(2, "set", "answer-time", bad), "is no time to answer; it can be 1s to 24h")
+	for _, bad := range []string{"", "0s", "29s", "25h", "soon"} {
+		contains(t, s.does(2, "set", "answer-time", bad), "is no time to answer; it can be 30s to 24h")
+	}
+	for _, bad := range []string{"5", "90", "86401"} {
+		contains(t, s.does(2, "set", "answer-time", bad), `"`+bad+`" has no unit; a time is one such as 90s or 15m`)
 	}
 	alone := s.run()
 	alone.hears("There is no time limit; it stays open until")
@@ -137,7 +140,7 @@ func TestSetAnswerTime(t *testing.T) {
 	contains(t, s.does(0, "pending"), "There is no time limit; it stays open until")
 	contains(t, s.does(3, "extend"), "no more time can be given")
 	contains(t, s.does(0, "reply", "reject"), "is rejected")
-	contains(t, s.does(0, "set", "answer-time", "90"), "stay open for 1m30s once they are shown")
+	contains(t, s.does(0, "set", "answer-time", "90s"), "stay open for 1m30s once they are shown")
 	contains(t, s.does(0, "set", "answer-time", "default", "--json"), `"answer_seconds": 0`)
 	server.signal(os.Interrupt)
 	server.ends(0)

@@ -8,10 +8,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // noLimit is the longest that a question can stay open.
-const noLimit = 24 * time.Hour
+const noLimit = consent.MaxSeconds * time.Second
+
+// shortestAnswer is the least time to answer that somebody can wish for.
+const shortestAnswer = utp.MinAnswerSeconds * time.Second
 
 func (m *Main) setCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -30,7 +36,7 @@ func (m *Main) setAnswerTimeCommand() *cobra.Command {
 		Use:   "answer-time [unlimited|default|TIME]",
 		Short: "Set, or tell, how long questions that are put to you stay open",
 		Long: `Set how long questions that are put to you stay open once you have been shown them:
-a TIME such as 15m or a number of seconds; unlimited, which means no time limit, as far
+a TIME such as 90s or 15m, at least 30s; unlimited, which means no time limit, as far
 as a question can stay open, 24 hours; or default, which leaves it to the policy and the
 tool. Without a value it tells what is set.
 
@@ -73,11 +79,11 @@ func answerTime(word string, given bool) (*int, error) {
 		return in(0)
 	}
 	d, err := time.ParseDuration(word)
-	if n, nerr := strconv.Atoi(word); nerr == nil && n <= int(noLimit/time.Second) {
-		d, err = time.Duration(n)*time.Second, nil
+	if _, bare := strconv.Atoi(word); bare == nil {
+		return nil, usage(fmt.Sprintf("%.64q has no unit; a time is one such as 90s or 15m", word), "for example `earshot set answer-time 15m`, or unlimited, or default")
 	}
-	if err != nil || d < time.Second || d > noLimit {
-		return nil, usage(fmt.Sprintf("%.64q is no time to answer; it can be 1s to 24h", word), "for example `earshot set answer-time 15m`, or unlimited, or default")
+	if err != nil || d < shortestAnswer || d > noLimit {
+		return nil, usage(fmt.Sprintf("%.64q is no time to answer; it can be 30s to 24h", word), "for example `earshot set answer-time 15m`, or unlimited, or default")
 	}
 	return in(d)
 }
