@@ -11,6 +11,8 @@ import (
 // tokenDigits is how long the random part of a masked token is, as that of a real one.
 const tokenDigits = 32
 
+const replyToken = "reply_token"
+
 // masked returns an event as somebody gets it who may hear the session and not answer in it:
 // in the place of its reply token, which AAEP requires (CONFM-04, CLAR-03), stands one that no
 // question has. It is made of the real one, so that the same event reads the same for every
@@ -19,13 +21,13 @@ const tokenDigits = 32
 // this takes away what would be left to try if something else were wrong. The event that
 // tells how the question ended names the same token, so that the two still belong together.
 func masked(raw []byte) []byte {
-	if !bytes.Contains(raw, []byte(`"reply_token"`)) {
+	if !bytes.Contains(raw, []byte(replyToken)) {
 		return raw
 	}
 	document := aaep.Read(raw)
-	token, is := document.Text("reply_token")
+	token, is := document.Text(replyToken)
 	if !is {
-		token, is = document.Text("extensions", aaep.PrefixEarshot, "reply_token")
+		token, is = document.Text("extensions", aaep.PrefixEarshot, replyToken)
 	}
 	if !is || token == "" {
 		return raw

@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -68,7 +70,38 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
 	}
+	if err == nil && op == utp.OpExport {
+		return maskedExport(who, answer)
+	}
 	return answer, err
+}
+
+// maskedExport is a part of an export for somebody: without the reply tokens of questions that they may
+// not answer.
+func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, error) {
+	var part utp.ExportAnswer
+	if err := json.Unmarshal(answer, &part); err != nil {
+		return nil, fmt.Errorf("hub: the kernel's export cannot be read: %w", err)
+	}
+	if who.Approves(part.Owner) {
+		return answer, nil
+	}
+	for i, raw := range part.Records {
+		if !bytes.Contains(raw, []byte(replyToken)) {
+			continue
+		}
+		var record utp.Exported
+		if err := json.Unmarshal(raw, &record); err != nil || record.Event == nil {
+			continue
+		}
+		record.Event.Body = masked(record.Event.Body)
+		var err error
+		if part.Records[i], err = json.Marshal(record, jsontext.PreserveRawStrings(true)); err != nil {
+			return nil, err //nolint:wrapcheck // it was read as such
+		}
+	}
+	raw, err := json.Marshal(part, jsontext.PreserveRawStrings(true))
+	return raw, err //nolint:wrapcheck // it was read as such
 }
 
 // owned is a retry for its owner.

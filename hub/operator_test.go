@@ -3,10 +3,12 @@ package hub_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/hub"
@@ -17,11 +19,15 @@ import (
 // desk is a kernel that notes what operators ask it for.
 type desk struct {
 	asked   []string
+	answer  any
 	refusal error
 }
 
 func (d *desk) Request(_ context.Context, op string, request []byte) ([]byte, error) {
 	d.asked = append(d.asked, op+" "+string(request))
+	if d.answer != nil {
+		return utp.EncodeAnswer(d.answer, d.refusal), nil
+	}
 	return utp.EncodeAnswer(struct{}{}, d.refusal), nil
 }
 
@@ -94,6 +100,45 @@ func TestOperateOnlyThese(t *testing.T) {
 	}
 	if want := `retry {"id":7,"owner":"ann"}`; len(d.asked) != 1 || d.asked[0] != want {
 		t.Errorf("the kernel was asked for %v, want %s", d.asked, want)
+	}
+}
+
+// TestExportIsMasked: an export has the reply tokens of questions for those only who may answer them.
+func TestExportIsMasked(t *testing.T) {
+	t.Parallel()
+	const token = "rpl_0123456789abcdef0123456789abcdef"
+	record := func(e utp.ExportEvent) jsontext.Value {
+		raw, err := json.Marshal(utp.Exported{Event: &e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	part := utp.ExportAnswer{Owner: "ann", Cursor: "3:events/2", Records: []jsontext.Value{
+		jsontext.Value(`{"turn":{"turn_id":"turn_1"}}`),
+		record(utp.ExportEvent{Seq: 1, ID: "evt_1", Body: jsontext.Value(`{"type":"x","reply_token":"` + token + `"}`)}),
+		record(utp.ExportEvent{Seq: 2, ID: "evt_2", Body: jsontext.Value(`{"type":"y","extensions":{"earshot":{"reply_token":"` + token + `"}}}`)}),
+	}}
+	h := hub.Open(hub.Options{Conn: &desk{answer: part}, Rights: &badges{}})
+	for name, row := range map[string]struct {
+		who  access.Principal
+		bare bool
+	}{
+		"an auditor":               {person("eve", access.Auditor), false},
+		"an operator":              {person("otto", access.Operator), false},
+		"an operator who approves": {person("otto", access.Operator, access.Approver), true},
+		"the owner, who audits":    {person("ann", access.Approver, access.Auditor), true},
+		"another's approver":       {person("bob", access.Approver, access.Auditor), false},
+	} {
+		raw, err := h.As(row.who).Operate(t.Context(), utp.OpExport, jsontext.Value("{}"))
+		var got utp.ExportAnswer
+		if err != nil || json.Unmarshal(raw, &got) != nil || len(got.Records) != 3 || got.Cursor != part.Cursor || !strings.Contains(string(got.Records[0]), "turn_1") {
+			t.Errorf("%s: %s, %v", name, raw, err)
+			continue
+		}
+		if n := strings.Count(string(raw), token); n != map[bool]int{true: 2, false: 0}[row.bare] || strings.Count(string(raw), `"rpl_`) != 2 {
+			t.Errorf("%s gets the token %d times: %s", name, n, raw)
+		}
 	}
 }
 

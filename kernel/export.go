@@ -58,7 +58,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q utp.ExportRequest) (utp
 		default:
 			err = fault(utp.CodeBadRequest, "the cursor is none of an export")
 		}
-		a = utp.ExportAnswer{Records: e.records}
+		a = utp.ExportAnswer{Records: e.records, Owner: rec.State.Owner}
 		if e.next != "" {
 			a.Cursor = strconv.FormatInt(e.until, 10) + ":" + e.next
 		}

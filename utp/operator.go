@@ -236,6 +236,8 @@ type ExportRequest struct {
 type ExportAnswer struct {
 	Records []jsontext.Value `json:"records,omitzero"`
 	Cursor  string           `json:"cursor,omitzero"`
+	// Owner is whose turn it is: who may not answer for them gets no reply token.
+	Owner string `json:"owner,omitzero"`
 }
 
 // Exported is one line of an export: exactly one member is set.

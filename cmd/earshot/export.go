@@ -26,8 +26,8 @@ func (m *Main) exportCommand() *cobra.Command {
 		Use:   "export [FILE] [TURN…]",
 		Short: "Write turns with their cards, events and receipts as JSON lines",
 		Long: `Write the turns of the ledger, or those named, with their calls, cards, blobs, events and receipts as JSON
-lines, to a new file, or to standard output for - or without a name. There are no consents, tokens, open
-questions, messages or secrets in it. How far it is goes to standard error. The last line says how many lines
+lines, to a new file, or to standard output for - or without a name. There are no consents, open
+questions, messages or secrets in it, and the reply tokens of questions only for who may answer them. How far it is goes to standard error. The last line says how many lines
 there are and their SHA-256, so that ` + "`earshot import`" + ` knows a file that was cut off. It takes the role auditor or operator at
 a server.`,
 		Example: `  earshot export turns.jsonl

@@ -221,7 +221,13 @@ func (r *Recording) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, false) })
 	mux.HandleFunc("GET "+aaepRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !isLoopback(q.Host) { // a page whose name was pointed here reads no recording
+			refuse(KindMisdirected, "a recording is played to this machine, under its own names", "use the address that `earshot replay` has printed").write(w)
+			return
+		}
+		mux.ServeHTTP(w, q)
+	})
 }
 
 // serveEvents plays to a reader of server-sent events, behind the event that it names.

@@ -297,3 +297,23 @@ func TestRecordingRefusesReplies(t *testing.T) {
 		t.Errorf("a reply on a WebSocket is followed by %q, %v", raw, err)
 	}
 }
+
+// TestRecordingHost: a recording is played under the names of this machine alone. A page whose own name was pointed at
+// the loopback reads nothing.
+func TestRecordingHost(t *testing.T) {
+	t.Parallel()
+	r := NewRecording(RecordingOptions{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }})
+	for host, want := range map[string]int{
+		"127.0.0.1:7412": http.StatusConflict, "localhost:7412": http.StatusConflict, "[::1]:7412": http.StatusConflict, "LOCALHOST": http.StatusConflict,
+		"evil.example": http.StatusMisdirectedRequest, "127.0.0.1.evil.example:7412": http.StatusMisdirectedRequest, "": http.StatusMisdirectedRequest,
+		"192.168.0.2:7412": http.StatusMisdirectedRequest,
+	} {
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, aaepRoot+"/replies", nil)
+		q.Host = host
+		w := httptest.NewRecorder()
+		r.Handler().ServeHTTP(w, q)
+		if w.Code != want {
+			t.Errorf("%q: %d %s; want %d", host, w.Code, w.Body, want)
+		}
+	}
+}
