@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -157,4 +158,27 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 		t.Fatalf("after it was read: %d %s", code, said)
 	}
 	p.ends(0)
+}
+
+// TestTurnWithoutAFolderIsResumed: after a restart a turn that works in no folder goes on, whatever its arguments are called; its
+// question can be accepted.
+func TestTurnWithoutAFolderIsResumed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	file := s.toolsFile(func(text string) string {
+		return strings.Replace(strings.Replace(text, "class: read", "class: irreversible", 1), "word: {type: string}}, required: [word]", "word: {type: string}, root: {type: string}}, required: [word]", 1)
+	})
+	raw, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(raw), `"{word}"]`, `"{word}", "{root}"]`, 1)), 0o600))
+	server := s.up("--tools", file)
+	p := start(t, options{verb: "tools", data: s.data, args: []string{"call", "desk.say", `{"word":"hello","root":"/elsewhere"}`}})
+	p.await(asked)
+	server.signal(syscall.SIGKILL)
+	server.ends(-int(syscall.SIGKILL))
+	again := s.up("--tools", file)
+	again.await("Resumed: sess_")
+	contains(t, s.does(0, "reply", "1", "accept"), "accepted")
+	p.ends(0)
+	contains(t, p.out.String(), "hello /elsewhere")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/rpc"
 )
@@ -261,9 +262,8 @@ func (m *Main) resumeAll(ctx context.Context, s *server) error {
 		if err != nil {
 			return failed(err, "the session "+row.Session+" cannot be read", "")
 		}
-		var args tidy.Args
-		if json.Unmarshal(rec.Args, &args) == nil && !within(s.roots, args.Root) {
-			m.tellf("Parked: %s works in %s, which is not allowed now; start with --root for that folder to go on with it.", row.Session, oneLine(args.Root))
+		if folder := folderOf(rec); folder != "" && !within(s.roots, folder) {
+			m.tellf("Parked: %s works in %s, which is not allowed now; start with --root for that folder to go on with it.", row.Session, oneLine(folder))
 			continue
 		}
 		if err := s.house.kernel.Resume(ctx, row.Turn); err != nil {
@@ -272,6 +272,16 @@ func (m *Main) resumeAll(ctx context.Context, s *server) error {
 		m.tellf("Resumed: %s.", row.Session)
 	}
 	return nil
+}
+
+// folderOf is the folder that a turn works in; "" where it works in none. Only tidy's arguments say one: those of another
+// agent are its own, whatever their names are.
+func folderOf(rec kernel.Record) string {
+	var args tidy.Args
+	if rec.State.Agent != tidyName || json.Unmarshal(rec.Args, &args) != nil {
+		return ""
+	}
+	return args.Root
 }
 
 // welcome says where it is, apart from that the code, and three things to try. A code lets
