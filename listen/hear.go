@@ -153,7 +153,11 @@ func (t *Terminal) hearEnd(e aaep.Event, s *listened) {
 
 	switch p := e.Payload.(type) {
 	case aaep.SessionCompleted:
-		t.tell(e, "Done", first(p.SummaryNormal, p.SummaryTerse))
+		label := "Done"
+		if failed, _ := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Flag("all_failed"); failed {
+			label = "Ended"
+		}
+		t.tell(e, label, first(p.SummaryNormal, p.SummaryTerse))
 	case aaep.SessionCancelled:
 		t.tell(e, "Cancelled", first(p.SummaryNormal, p.SummaryTerse))
 	case aaep.SessionErrored:

@@ -20,6 +20,7 @@ const (
 	extCode      = "code"
 	extStatus    = "status"
 	extReason    = "reason"
+	extAllFailed = "all_failed"
 	extBy        = "by"
 	extSurface   = "surface"
 	extDeadline  = "deadline"

@@ -164,6 +164,10 @@ func (s *scene) finished(end turn.End) error {
 		key = "turn.partial"
 	}
 	l := line{key: key, params: s.ending(declined, false), utp: endUTP(end)}
+	if tally := utp.Tally(s.t.Turn.Tally); tally.AllFailed() && key != "turn.handed_over" {
+		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
+		l.params["failed"] = count(int64(tally.Failed))
+	}
 	return s.put(l, aaep.TypeSessionCompleted, func(x texts) ([]aaep.Event, error) {
 		return s.session.Complete(s.t.At, s.t.Rand, aaep.SessionCompleted{
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], OutputSummary: x[fieldOutput],

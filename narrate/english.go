@@ -398,6 +398,14 @@ func English() Catalogue {
 				"{rest, select, none {} other {{rest}}}",
 			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
 		},
+		"turn.all_failed": {
+			Terse: "Nothing worked.",
+			Normal: "Finished, but nothing worked: {failed, plural, one {the only tool call} other {all # tool calls}} failed. " +
+				"{doubt, select, none {} other {{doubt}}} {said, select, none {} other {The agent says: {said}}}",
+			Detailed: "Finished, but nothing worked: {failed, plural, one {the only tool call} other {all # tool calls}} failed. " +
+				"{summary, select, none {} other {The agent says: {summary}}} {account}",
+			Fields: map[string]string{"output_summary": "{words, select, none {} other {{words}}}"},
+		},
 		"turn.partial": {
 			Terse: "Finished in part.",
 			Normal: "Finished, but only in part. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}} " +

@@ -427,6 +427,11 @@ func callScenarios() map[string]func(*stage) {
 			s.finish(id, utp.StatusFailed, utp.CodeUpstreamUnavailable, `{}`)
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUpstreamUnavailable, Message: "no route"}, "", "It did not work.")
 		},
+		"every tool fails and the agent calls it done": func(s *stage) {
+			id := runs(s)
+			s.finish(id, utp.StatusFailed, utp.CodeUpstreamUnavailable, `{}`)
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "", "All done.")
+		},
 		"tool times out": func(s *stage) {
 			id := runs(s)
 			s.finish(id, utp.StatusTimeout, utp.CodeToolTimeout, `{}`)

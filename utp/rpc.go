@@ -400,6 +400,9 @@ type Tally struct {
 	Broken int `json:"broken"`
 }
 
+// AllFailed answers whether tools were called and none of them did anything: each failed, or was refused.
+func (t Tally) AllFailed() bool { return t.Failed > 0 && t.Failed >= t.Invoked && t.Effects == 0 }
+
 // SinceRequest asks which sessions have had events after the one named, in the order of
 // the ledger. Without an event it asks about the whole ledger; Now asks only which event
 // is the newest. OverlapMS moves the point back by so many milliseconds of the ledger's

@@ -234,7 +234,7 @@ func exitCode(end utp.Status, t utp.Tally) int {
 			return exitFailed
 		}
 		return exitDeclined
-	case end == utp.StatusSuccess:
+	case end == utp.StatusSuccess && !t.AllFailed(): // whatever the agent says of it
 		return exitDone
 	default:
 		return exitFailed
