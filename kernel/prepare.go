@@ -46,14 +46,9 @@ func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
 // make mints the id, resolves and validates the arguments, asks the policy, and keeps
 // the tool.call card.
 func (s *step) make(w wanted) (turn.Call, error) {
-	id, err := s.k.id(s.now.Wall)
+	c, err := s.unresolved(w)
 	if err != nil {
-		return turn.Call{}, err
-	}
-	c := turn.Call{
-		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
-		Class: utp.Irreversible, Risk: utp.RiskHigh, Policy: s.k.o.Policy.Version(),
+		return c, err
 	}
 	tool, err := registered(s.tx, w.tool)
 	switch {
@@ -63,6 +58,16 @@ func (s *step) make(w wanted) (turn.Call, error) {
 		return c, err
 	}
 	return s.judge(c, tool, w)
+}
+
+// unresolved is a call of which nothing is known but what was asked for.
+func (s *step) unresolved(w wanted) (turn.Call, error) {
+	id, err := s.k.id(s.now.Wall)
+	return turn.Call{
+		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
+		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Class: utp.Irreversible, Risk: utp.RiskHigh, Policy: s.k.o.Policy.Version(),
+	}, err
 }
 
 // judge fills in what the registry and the policy say of the call.

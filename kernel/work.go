@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -61,14 +62,12 @@ func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (stru
 	})
 }
 
-// checkKeys refuses a step whose results its planner could not tell apart.
+// checkKeys refuses a step that is too large, or whose results could not be named.
 func checkKeys(calls []utp.ToolCall) error {
-	keys := make(map[string]bool, min(len(calls), maxCalls))
 	for _, c := range calls {
-		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName || keys[c.Key] {
-			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of its own, of 1 to 128 bytes")
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName {
+			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
 		}
-		keys[c.Key] = true
 	}
 	return nil
 }
@@ -78,14 +77,39 @@ func (s *step) prepareAll(calls []utp.ToolCall, in *turn.Request) error {
 	if err != nil {
 		return err
 	}
+	times := make(map[string]int, len(calls))
 	for _, w := range calls {
-		c, err := s.prepare(w, "step_"+id)
+		times[w.Key]++
+	}
+	for _, w := range calls {
+		n := times[w.Key]
+		times[w.Key] = 0
+		var c turn.Call
+		switch n {
+		case 0: // told with the first of that key
+			continue
+		case 1:
+			c, err = s.prepare(w, "step_"+id)
+		default:
+			c, err = s.ambiguous(w, "step_"+id, n)
+		}
 		if err != nil {
 			return err
 		}
 		in.Calls = append(in.Calls, c)
 	}
 	return nil
+}
+
+// ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
+// could not be told apart. The others of the step are.
+func (s *step) ambiguous(w utp.ToolCall, stepID string, n int) (turn.Call, error) {
+	c, err := s.unresolved(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, from: w.From, to: w.To})
+	if err != nil {
+		return c, err
+	}
+	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
+		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, clip(w.Key, maxName)))
 }
 
 // resume tells a worker how its turn stands: what it still waits for, and under which

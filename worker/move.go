@@ -39,16 +39,10 @@ func (m Move) check() error {
 	case len(calls) > maxCalls:
 		return fmt.Errorf("the planner's step has %d calls; at most %d are made at once", len(calls), maxCalls)
 	}
-	places := make(map[string]int, len(calls))
 	for i, c := range calls {
-		first, twice := places[c.Key]
-		switch {
-		case c.Key == "" || len(c.Key) > maxKey:
+		if c.Key == "" || len(c.Key) > maxKey {
 			return fmt.Errorf("call %d of the planner's step, of %s, has a key of %d bytes; every call needs one of 1 to %d", i+1, c.Tool, len(c.Key), maxKey)
-		case twice:
-			return fmt.Errorf("calls %d and %d of the planner's step have the same key %q; their results could not be told apart", first, i+1, c.Key)
 		}
-		places[c.Key] = i + 1
 	}
 	return nil
 }

@@ -32,8 +32,6 @@ func TestImpossibleMoves(t *testing.T) {
 		"too many":              {worker.Move{Calls: many}, "257 calls; at most 256"},
 		"no key":                {worker.Move{Calls: []worker.Call{call("a"), call("")}}, "call 2 of the planner's step, of look, has a key of 0 bytes"},
 		"a long key":            {worker.Move{Calls: []worker.Call{call(strings.Repeat("k", 129))}}, "129 bytes"},
-		"the same key":          {worker.Move{Calls: []worker.Call{call("a"), call("b"), call("a")}}, `calls 1 and 3 of the planner's step have the same key "a"`},
-		"a question's key":      {worker.Move{Calls: []worker.Call{call("a")}, Question: asks}, `calls 1 and 2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			working(t, nil, plannerOf(tt.move, nil), func(t *testing.T, k *kernel) {

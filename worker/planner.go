@@ -47,7 +47,8 @@ type Move struct {
 type Call struct {
 	// Key is the planner's name for it, 1 to 128 bytes, unique within the step; one that is
 	// unique within the turn is easier to find again. The id that a language model has
-	// given to its call will do.
+	// given to its call will do. Of several calls of one step with the same key none is made:
+	// one failed result (bad_request) stands for them.
 	Key  string
 	Tool string
 	Args any // encoded as JSON
