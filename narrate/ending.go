@@ -164,7 +164,7 @@ func (s *scene) finished(end turn.End) error {
 		key = "turn.partial"
 	}
 	l := line{key: key, params: s.ending(declined, false), utp: endUTP(end)}
-	if tally := utp.Tally(s.t.Turn.Tally); tally.AllFailed() && key != "turn.handed_over" {
+	if tally := s.t.Turn.Tally; tally.AllFailed() && key != "turn.handed_over" {
 		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
 		l.params["failed"] = count(int64(tally.Failed))
 	}
