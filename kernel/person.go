@@ -121,8 +121,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		if judged.State == consent.Accepted {
-			var err error
-			if s.saw, err = s.seen(call, *q, r); err != nil {
+			if err := s.seen(call, *q, r); err != nil {
 				return err
 			}
 		}

@@ -33,40 +33,23 @@ type Reading struct {
 // maxReadings is how many readers of one question are remembered.
 const maxReadings = 16
 
-// How the arguments came to whoever accepted them, for the receipt.
-const (
-	seenShown = "shown" // by the question's event
-	seenRead  = "read"  // page by page
-	seenPart  = "part"  // not all of them, of a call that may be accepted so
-)
-
-// mustBeSeen reports whether a yes to the call has to be about all of its arguments: what cannot be
-// undone, or is of high risk.
-func mustBeSeen(c turn.Call) bool {
-	return c.Class == utp.Irreversible || !c.Class.Valid() || c.Risk.Order() >= utp.RiskHigh.Order()
-}
-
-// seen says how the arguments of a question came to whoever accepts it, and refuses a yes that would be
-// about something which they have not been shown.
-func (s *step) seen(c turn.Call, q consent.Question, r utp.ReplyRequest) (string, error) {
+// seen refuses a yes that would be about something which its person has not been shown.
+func (s *step) seen(c turn.Call, q consent.Question, r utp.ReplyRequest) error {
 	put := s.lastPut(q.Number)
-	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
-		return seenShown, nil
+	if !utp.MustBeRead(c.Class, c.Risk) || put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
+		return nil
 	}
 	args, err := s.args(c)
 	if err != nil {
-		return "", err
+		return err
 	}
 	whole := func(read Reading) bool {
 		return read.By == r.By && read.Surface == r.Surface && read.UpTo >= int64(len(args))
 	}
-	switch {
-	case slices.ContainsFunc(put.Read, whole):
-		return seenRead, nil
-	case !mustBeSeen(c):
-		return seenPart, nil
+	if slices.ContainsFunc(put.Read, whole) {
+		return nil
 	}
-	return "", fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
+	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, utp.ArgumentsAddress(q.Number)))
 }
 

@@ -30,7 +30,6 @@ type step struct {
 	counted bool           // the incarnation has moved on
 	kept    time.Duration  // what the ledger knows with it of the lead
 	late    jsontext.Value // a result that comes too late, while it is told of
-	saw     string         // how the arguments came to whoever accepts them, see [step.seen]
 	letter  *letter        // what it has to say, until that is committed
 	before  []string
 	after   []string

@@ -86,12 +86,6 @@ func nameOf(v outline.Value) Param {
 	return exact(name, 0)
 }
 
-// mustBeRead reports whether a yes to the call has to be about all that it will do, so that whoever
-// gives it has to have been shown all arguments.
-func mustBeRead(c utp.Class, r utp.Risk) bool {
-	return irreversible(c) || r.Order() == utp.RiskHigh.Order()
-}
-
 // unread says what of the arguments is not in the event, and that it has to be read; none where
 // everything is.
 func (s *scene) unread(o outline.Outline, short bool) Param {
@@ -99,7 +93,7 @@ func (s *scene) unread(o outline.Outline, short bool) Param {
 		return Param{}
 	}
 	p := Params{
-		"must": yes(mustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
+		"must": yes(utp.MustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
 		"sha": identifier(o.SHA256), "address": identifier(utp.ArgumentsAddress(s.t.Question.Number)),
 	}
 	if o.Left > 0 {
