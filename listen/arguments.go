@@ -48,7 +48,7 @@ func (a arguments) unsaid(v outline.Value) bool {
 
 // unreadText says how many values have not been shown, "" where all have.
 func (a arguments) unreadText() string {
-	switch n := int64(max(a.Left, 0) + max(a.Hidden, 0)); n {
+	switch n := a.Unread(); n {
 	case 0:
 		return ""
 	case 1:
@@ -98,22 +98,15 @@ func (t *Terminal) listValues(label string, a arguments, wanted func(outline.Val
 func (t *Terminal) valueText(v outline.Value) string {
 	name := t.settings.Show(v.Name())
 
-	switch v.Kind {
-	case outline.Masked:
-		return "one value is not shown, because its name says that it is a credential"
-	case outline.Secret:
-		return name + ": a secret, which is not shown"
-	case outline.Empty:
-		if v.Path == "" {
-			return "" // there are no arguments
-		}
-
-		return name + ": " + map[string]string{"[]": "an empty list", "{}": "an empty object"}[v.Value]
-	case outline.Literal:
+	switch said := v.InPlace(); {
+	case v.Kind == outline.Empty && v.Path == "":
+		return "" // there are no arguments
+	case v.Kind == outline.Masked: // not even its name, which readers scan for (SEC-07)
+		return "one value is " + said
+	case said != "":
+		return name + ": " + said
+	case v.Kind == outline.Literal:
 		return name + ": " + t.settings.Show(v.Value)
-	case outline.Covered:
-		return name + ": " + legible.Counted(int64(v.Count), "value") + ", " + legible.Bytes(int64(v.Size)) + "; the question stands for all of them"
-	case outline.Text:
 	}
 
 	text := name + ": “" + t.settings.Show(v.Value) + "”"

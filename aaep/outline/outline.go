@@ -65,6 +65,29 @@ func (v Value) Name() string {
 	return strings.Join(words, " ")
 }
 
+// InPlace is what a surface says in English in the place of a value that has no text of its own; "" where Value is to be said.
+func (v Value) InPlace() string {
+	switch v.Kind {
+	case Masked:
+		return "not shown, because its name says that it is a credential"
+	case Secret:
+		return "a secret, which is not shown"
+	case Covered:
+		return legible.Counted(int64(v.Count), "value") + ", " + legible.Bytes(int64(v.Size)) + "; the question stands for all of them"
+	case Empty:
+		if v.Value == "{}" {
+			return "an empty object"
+		}
+		return "an empty list"
+	case Text:
+		if v.Value == "" && v.More == 0 {
+			return "an empty text"
+		}
+	case Literal:
+	}
+	return ""
+}
+
 // Outline is what a call's arguments say.
 type Outline struct {
 	// Values are listed in the order of the arguments.
@@ -79,6 +102,10 @@ type Outline struct {
 
 // Complete reports whether everything is listed: in full, as a reference, or as covered.
 func (o Outline) Complete() bool { return o.Left == 0 && o.Hidden == 0 }
+
+// Unread counts the values that are not listed in full: those that are left, and those that are masked. An outline that
+// came from elsewhere is not trusted to count upwards.
+func (o Outline) Unread() int64 { return int64(max(o.Left, 0)) + int64(max(o.Hidden, 0)) }
 
 // Covers reports whether a list is stated by its count and digest.
 func (o Outline) Covers() bool {

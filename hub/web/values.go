@@ -35,7 +35,7 @@ func (a *asked) arguments(e aaep.Event) {
 			a.Values = append(a.Values, shownValue(v))
 		}
 	}
-	switch n := int64(max(ours.Arguments.Left, 0) + max(ours.Arguments.Hidden, 0)); n {
+	switch n := ours.Arguments.Unread(); n {
 	case 0:
 		return
 	case 1:
@@ -50,24 +50,15 @@ func (a *asked) arguments(e aaep.Event) {
 }
 
 func shownValue(v outline.Value) value {
-	out := value{Name: legible.Source(v.Name())}
-	switch v.Kind {
-	case outline.Masked:
-		out.Name, out.Said = "One value", "not shown, because its name says that it is a credential"
-	case outline.Secret:
-		out.Said = "a secret, which is not shown"
-	case outline.Covered:
-		out.Said = legible.Counted(int64(v.Count), "value") + ", " + legible.Bytes(int64(v.Size)) + "; the question stands for all of them"
-	case outline.Empty:
-		out.Said = map[string]string{"[]": "an empty list", "{}": "an empty object"}[v.Value]
-	case outline.Text, outline.Literal:
+	out := value{Name: legible.Source(v.Name()), Said: v.InPlace()}
+	switch {
+	case v.Kind == outline.Masked:
+		out.Name = "One value"
+	case out.Said != "":
+	case v.More > 0:
+		out.Text = legible.Source(v.Value) + "… and " + legible.Counted(int64(v.More), "more character")
+	default:
 		out.Text = legible.Source(v.Value)
-		switch {
-		case v.More > 0:
-			out.Text += "… and " + legible.Counted(int64(v.More), "more character")
-		case v.Value == "":
-			out.Said = "an empty text"
-		}
 	}
 	return out
 }
