@@ -152,8 +152,14 @@ func TestMustBeRead(t *testing.T) {
 		risk  utp.Risk
 		want  bool
 	}{
-		{utp.Read, utp.RiskLow, false}, {utp.Idempotent, utp.RiskMedium, false}, {utp.Reversible, utp.RiskMedium, false},
-		{utp.Reversible, utp.RiskHigh, true}, {utp.Irreversible, utp.RiskLow, true}, {"", utp.RiskLow, true}, {"unknown", utp.RiskLow, true}, {utp.Read, "", true},
+		{utp.Read, utp.RiskLow, false},
+		{utp.Idempotent, utp.RiskMedium, false},
+		{utp.Reversible, utp.RiskMedium, false},
+		{utp.Reversible, utp.RiskHigh, true},
+		{utp.Irreversible, utp.RiskLow, true},
+		{"", utp.RiskLow, true},
+		{"unknown", utp.RiskLow, true},
+		{utp.Read, "", true},
 	} {
 		if got := utp.MustBeRead(row.class, row.risk); got != row.want {
 			t.Errorf("%q of %q risk: %t", row.class, row.risk, got)
