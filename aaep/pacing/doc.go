@@ -13,9 +13,10 @@
 //
 //   - A critical event leaves in the call that brought it, whatever the filters and the
 //     budget say (BP-05, BP-06). What its session still held leaves before it, on
-//     credit, and the credit is paid back (C-72).
+//     credit, and the credit is paid back (C-72). It is merged for that: text that goes on,
+//     states and progress that follow directly upon their like become one event.
 //   - Within a session the order never changes, and nothing is lost that the terms do
-//     not filter.
+//     not filter; of progress that is merged only the last is told.
 //   - Everything else stays within the budget, a bucket that refills smoothly: in any
 //     T seconds at most rate × T + 1 events, above 5 events a second rate × T + rate/5
 //     (BP-01, BP-02, C-74).
@@ -23,9 +24,9 @@
 //     that it wants to look on: the capability earshot {"observe_questions": true}.
 //     The capability earshot {"session_ids": […]} narrows a subscription to sessions.
 //
-// What is not here yet: merging. Over budget, text, progress and states are held back
-// one by one and not joined (BP-03), so that a subscriber far slower than the stream
-// falls behind; [Pacer.Held] tells by how much. Verbosity and language do not change
+// What is not here yet: merging otherwise. Over budget, text, progress and states are held
+// back one by one and not joined (BP-03), so that a subscriber far slower than the stream
+// falls behind until something critical comes; [Pacer.Held] tells by how much. Verbosity and language do not change
 // what is sent: events carry every summary that the producer wrote.
 //
 // The package is pure. Time is an argument; nothing here may be used by two goroutines

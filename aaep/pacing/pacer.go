@@ -82,15 +82,19 @@ func (p *Pacer) release(out []Delivery) []Delivery {
 	return out
 }
 
-// flush appends everything that is held of a session to out, on credit (C-72).
+// flush appends what is held of a session to out, merged, on credit (C-72).
 func (p *Pacer) flush(out []Delivery, session string) []Delivery {
+	var left []Item
 	p.held = slices.DeleteFunc(p.held, func(i Item) bool {
 		if i.Session != session {
 			return false
 		}
-		p.bucket.spend()
-		out = append(out, i.delivery())
+		left = append(left, i)
 		return true
 	})
+	for _, d := range merged(left) {
+		p.bucket.spend()
+		out = append(out, d)
+	}
 	return out
 }
