@@ -30,7 +30,7 @@ var namespaces = []Field{
 		integer("items", "EXT-18", 0, maxSafeInteger).means("How many things the call is about."),
 		integer("bytes", "EXT-18", 0, maxSafeInteger).means("How large they are together, in bytes."),
 		integer("undo_seconds", "EXT-18", 0, daySeconds).means("How long an accepted call still waits and can be taken back, in seconds."),
-		formatted("starts_at", "EXT-18", FormatTimestamp).means("When an accepted call will start."),
+		formatted("starts_at", "EXT-18", FormatTimestamp).means("When an accepted call will start at the earliest; the time to take it back begins once its surface has been told."),
 		patterned("replaces", "EXT-18", PatternCallID).means("The earlier attempt that the call repeats."),
 		oneOf("enforcement", "EXT-18", "broker-only", "advisory").means("How far a service that is not held to the gate is behind it: broker-only or advisory."),
 		text("earlier", "EXT-18", 0, 0).means("What is known of that attempt, for people."),

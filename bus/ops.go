@@ -30,7 +30,7 @@ var opsByKind = map[Kind][]string{
 	Tool:     {"start", "beat", "finish", "get", "put", "reconcile", "settle", "register"},
 	Operator: {},
 	Hub: {
-		"enqueue", "events", "sessions", "questions", "arguments", "answer", "extend", "stop", "undo", "absent", "since", "present", "prefer",
+		"enqueue", "events", "sessions", "questions", "arguments", "answer", "extend", "stop", "undo", "noticed", "absent", "since", "present", "prefer",
 		"turn", "cards", "tools", "review", "add", "remove", "dead", "retry", "erase", "export", "import", "audit",
 	},
 	Foreign: {"claim", "renew", "deliver", "card", "read", "inbox", "get", "register", opReport},

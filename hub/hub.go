@@ -97,12 +97,26 @@ func (h *Hub) say(ctx context.Context, op string, r utp.ReplyRequest) (utp.Reply
 	return a, err
 }
 
-// Prefer sets, or with nil seconds only asks, how long questions that are put to a person
-// stay open: up to 86,400 s; 0 leaves it to policy and tool.
-func (h *Hub) Prefer(ctx context.Context, person string, seconds *int) (int, error) {
+// Prefer sets, as far as the request does not only ask, what its person wishes of the questions
+// that are put to them.
+func (h *Hub) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAnswer, error) {
 	var a utp.PreferAnswer
-	err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPrefer, utp.PreferRequest{Person: person, Seconds: seconds}, &a)
-	return a.Seconds, err
+	err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPrefer, q, &a)
+	return a, err
+}
+
+// noticeTime bounds the word that a surface was told of a yes: after it the yes does not count any more.
+const noticeTime = time.Minute
+
+// Noticed says that the surface of a yes has been told of it: its question, By and Surface. From
+// then on it can be taken back, for as long as that is. A word that is lost or refused starts
+// nothing: the yes then ends, and the person is asked again.
+func (h *Hub) Noticed(ctx context.Context, r utp.ReplyRequest) {
+	ctx, cancel := context.WithTimeout(ctx, noticeTime)
+	defer cancel()
+	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpNoticed, r, nil); err != nil {
+		h.o.Logger.Info("that a yes was told of is not noted", "question", r.Question, "surface", r.Surface, "reason", err)
+	}
 }
 
 // Arguments reads the arguments that a question is about, at most one page of a blob

@@ -30,6 +30,7 @@ type book struct {
 	replies  []utp.ReplyRequest
 	answer   error
 	shown    []utp.ReplyRequest
+	noticed  []utp.ReplyRequest
 	wish     int
 	away     bool
 	ears     map[int]func([]byte)
@@ -106,6 +107,9 @@ func (b *book) commit(session string, p aaep.Payload, ours ...any) utp.EventRow 
 			b.t.Fatal(err)
 		}
 	}
+	if len(e.Extension(aaep.PrefixEarshot, "resolution")) > 0 {
+		e.Urgency = aaep.UrgencyCritical
+	}
 	raw, err := e.Encode()
 	if err != nil {
 		b.t.Fatal(err)
@@ -163,6 +167,18 @@ func (b *book) ask(session string, number int) utp.QuestionRow {
 	return q
 }
 
+// answered tells how a question has ended, as the narrator does.
+func (b *book) answered(session string, number int, how, by, surface string) {
+	b.mu.Lock()
+	from, to := b.sessions[session].state, aaep.StateThinking
+	if from == to {
+		to = aaep.StateDeciding
+	}
+	b.mu.Unlock()
+	b.broadcast(b.commit(session, aaep.StateChanged{FromState: from, ToState: to, SummaryNormal: "Recorded."},
+		"question", number, "resolution", how, "by", by, "surface", surface))
+}
+
 func (b *book) end(session string) {
 	b.tell(session, aaep.SessionCompleted{SummaryNormal: "Done."})
 }
@@ -203,6 +219,11 @@ func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, er
 		return answered(request, b.questions)
 	case utp.OpPresent:
 		return answered(request, b.present)
+	case utp.OpNoticed:
+		return answered(request, func(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+			b.noticed = append(b.noticed, r)
+			return utp.ReplyAnswer{Question: r.Question, Resolution: "noticed"}, nil
+		})
 	case utp.OpPrefer:
 		return answered(request, func(q utp.PreferRequest) (utp.PreferAnswer, error) {
 			if q.Seconds != nil {

@@ -169,17 +169,23 @@ func (p *Person) Undo(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer,
 	return p.consent(ctx, utp.OpUndo, r)
 }
 
-// Prefer sets, or with nil seconds only asks, how long questions that are put to the
-// principal stay open: up to 86,400 s; 0 leaves it to policy and tool.
-func (p *Person) Prefer(ctx context.Context, seconds *int) (int, error) {
+// Prefer sets, as far as the request does not only ask, what the principal wishes of the questions
+// that are put to them. The person of the request is the principal.
+func (p *Person) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAnswer, error) {
 	who, err := p.listens()
 	if err != nil {
-		return 0, err
+		return utp.PreferAnswer{}, err
 	}
-	if seconds != nil && !who.Has(access.Approver) {
-		return 0, notAllowed("the time to answer is for those who answer", "use a token with the role approver")
+	if (q.Seconds != nil || q.Undo != nil) && !who.Has(access.Approver) {
+		return utp.PreferAnswer{}, notAllowed("the times of questions are for those who answer", "use a token with the role approver")
 	}
-	return p.hub.Prefer(ctx, who.Name, seconds)
+	q.Person = who.Name
+	return p.hub.Prefer(ctx, q)
+}
+
+// Noticed says that the principal's surface has been told of their yes to a question.
+func (p *Person) Noticed(ctx context.Context, question int) {
+	p.hub.Noticed(ctx, utp.ReplyRequest{Question: question, By: p.who.Name, Surface: p.who.Surface})
 }
 
 // Stop stops the session's turn: a right of its own, which the owner, an approver for

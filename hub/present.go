@@ -73,6 +73,19 @@ func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []utp.Q
 	return taken
 }
 
+// notices tells that a subscriber has been handed the word on a yes of their own.
+func (st *stream) notices(e aaep.Event) {
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	text := func(name string) string {
+		value, _ := ours.Text(name)
+		return value
+	}
+	number, _ := ours.Whole("question")
+	if text("resolution") == string(aaep.ResolutionAccepted) && text("by") == st.sub.who.Name && text("surface") == st.sub.who.Surface {
+		st.hub.As(st.sub.who).Noticed(st.ctx, int(number))
+	}
+}
+
 // shows tells that a question has been handed to a subscriber who can answer it.
 func (st *stream) shows(p *place, e aaep.Event) {
 	token, can := "", false

@@ -178,17 +178,58 @@ func TestShownOnceByEachProcess(t *testing.T) {
 func TestPrefer(t *testing.T) {
 	onStage(t, func(s *stage) {
 		ann, day := s.hub.As(person("ann", access.Approver)), 86_400
-		if n, err := ann.Prefer(s.t.Context(), &day); err != nil || n != day {
-			t.Errorf("%d, %v", n, err)
+		if a, err := ann.Prefer(s.t.Context(), utp.PreferRequest{Person: "bob", Seconds: &day}); err != nil || a.Seconds != day || a.Person != "ann" {
+			t.Errorf("%+v, %v", a, err)
 		}
-		if n, err := ann.Prefer(s.t.Context(), nil); err != nil || n != day {
-			t.Errorf("%d, %v", n, err)
+		if a, err := ann.Prefer(s.t.Context(), utp.PreferRequest{}); err != nil || a.Seconds != day {
+			t.Errorf("%+v, %v", a, err)
 		}
-		if _, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), &day); err == nil {
-			t.Error("a listener has set it")
+		for name, q := range map[string]utp.PreferRequest{"the time to answer": {Seconds: &day}, "the time to take a yes back": {Undo: new(20)}} {
+			if _, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), q); err == nil {
+				t.Error("a listener has set " + name)
+			}
 		}
-		if _, err := s.hub.As(person("ann", access.Agent)).Prefer(s.t.Context(), nil); err == nil {
+		if _, err := s.hub.As(person("ann", access.Agent)).Prefer(s.t.Context(), utp.PreferRequest{}); err == nil {
 			t.Error("an agent has asked for it")
 		}
+	})
+}
+
+// noticed lists of which yeses the kernel was told that their surface heard of them, and forgets it.
+func (s *stage) noticed() []string {
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	var all []string
+	for _, r := range s.book.noticed {
+		all = append(all, fmt.Sprintf("%d %s@%s", r.Question, r.By, r.Surface))
+	}
+	s.book.noticed = nil
+	return all
+}
+
+// TestNoticed: that a yes was told of is noted when its event has been handed to the surface that gave
+// it, and to no other one.
+func TestNoticed(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.book.begin("sess_a", "ann")
+		var ears []*ear
+		for _, who := range []access.Principal{
+			person("ann", access.Approver), {Name: "ann", Roles: []access.Role{access.Approver}, Surface: "phone"}, person("bob", access.Approver, access.Operator),
+		} {
+			e := s.listen(s.subscribe(who), "")
+			defer e.leave()
+			ears = append(ears, e)
+		}
+		tell := func(number int, how, surface string, want ...string) {
+			s.book.answered("sess_a", number, how, "ann", surface)
+			for _, e := range ears {
+				e.all()
+			}
+			s.want(how+" on "+surface, s.noticed(), want)
+		}
+		tell(1, "accepted", "braille")
+		tell(2, "accepted", "page", "2 ann@page")
+		tell(3, "accepted", "phone", "3 ann@phone")
+		tell(4, "rejected", "page")
 	})
 }

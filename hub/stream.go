@@ -314,14 +314,15 @@ func (st *stream) deliver(p *place, d pacing.Delivery) bool {
 	return true
 }
 
-// handed notes what a delivery has shown, if it was taken. Questions are critical, and so
-// are never merged into something else.
+// handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
+// are critical, and so are never merged into something else.
 func (st *stream) handed(p *place, d pacing.Delivery) {
 	if st.gone || !d.Critical {
 		return
 	}
 	if e, err := aaep.DecodeEvent(d.Raw); err == nil {
 		st.shows(p, e)
+		st.notices(e)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestApproverLosesTheRight(t *testing.T) {
 				w.effectsAre(0)
 				_, err := w.reply(next, "accept")
 				wantFault(t, err, utp.CodeAuthFailed)
-				if _, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: next.Token, Decision: "accept", By: "bob"}); err != nil {
+				if _, err := w.answer(utp.ReplyRequest{Token: next.Token, Decision: "accept", By: "bob"}); err != nil {
 					t.Fatal(err)
 				}
 				w.succeeded(a.Turn)
@@ -173,7 +173,7 @@ func TestApproverLosesTheCredential(t *testing.T) {
 		a := w.owned()
 		q := w.asked()
 		yes := utp.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Credential: "tok_phone", Surface: "phone"}
-		if _, err := w.hub.Answer(w.ctx, yes); err != nil {
+		if _, err := w.answer(yes); err != nil {
 			t.Fatal(err)
 		}
 		call := w.reaches(a.Turn, turn.Accepted).ID

@@ -484,7 +484,7 @@ func TestSecretLiteral(t *testing.T) {
 // TestSecretNeedsItsKey: with another key what was sealed does not open, and nothing
 // starts without it.
 func TestSecretNeedsItsKey(t *testing.T) {
-	inWorld(t, withSecret, func(t *testing.T, w *world) {
+	inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
 		w.serve("post", mailTool)
 		w.review(map[string]utp.Class{mail: utp.Irreversible})
 		w.work(one(mail))

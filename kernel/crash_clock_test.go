@@ -39,7 +39,11 @@ func TestCrashClockBeforeDispatch(t *testing.T) {
 				first.kill() // its renewals would have the kernel look at the turn anyway
 				disturb(w)
 				began := time.Now()
-				next := w.staleThenAsked(a.Turn, call, q, "age")
+				reason := turn.StaleAge
+				if name == "rebooted" {
+					reason = turn.StaleRestarted
+				}
+				next := w.staleThenAsked(a.Turn, call, q, reason)
 				if took := time.Since(began); took > 90*time.Second {
 					t.Errorf("it took %v until the person was asked again", took)
 				}

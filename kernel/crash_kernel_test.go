@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +34,11 @@ func (w *world) succeeded(id string) turn.State {
 }
 
 // staleThenAsked waits until the call that q was about is stale for the reason and the
-// work is asked for anew: another call, number, token and digest. It returns the new
-// question.
+// work is asked for anew: another call, token and digest, and another number unless it is only a
+// restart that has ended the consent. It returns the new question.
 func (w *world) staleThenAsked(turnID, call string, q utp.QuestionRow, reason string) utp.QuestionRow {
 	w.t.Helper()
-	next := w.askedAfter(q)
+	next := w.askedAnew(q)
 	state := w.turn(turnID)
 	old, _ := state.Find(call)
 	if old.State != turn.Over || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != reason {
@@ -50,6 +51,8 @@ func (w *world) staleThenAsked(turnID, call string, q utp.QuestionRow, reason st
 	switch {
 	case !found || fresh.Question != next.Number || fresh.Replaces != old.ID || fresh.ID == old.ID:
 		w.t.Errorf("the new call is %+v; want one that replaces %s and has question %d", fresh, old.ID, next.Number)
+	case (next.Number == q.Number) != (reason == turn.StaleRestarted):
+		w.t.Errorf("question %d, stale for its %s, is asked again as %d", q.Number, reason, next.Number)
 	case fresh.Digest == old.Digest || fresh.Digest == "":
 		w.t.Error("the new question has the old digest")
 	case next.Token == q.Token:
@@ -73,8 +76,9 @@ func (w *world) dies() {
 	w.until("the kernel is to die", func() bool { return w.now.dead.Load() })
 }
 
-// TestCrashBeforeDispatch: the kernel dies between the accept and the dispatch. The
-// consent is fresh at the restart: it runs, once.
+// TestCrashBeforeDispatch: the kernel dies between the accept and the dispatch. The consent to
+// what cannot be undone ends with it: it is asked for again, once, under the number of its question,
+// and says why.
 func TestCrashBeforeDispatch(t *testing.T) {
 	for _, point := range []string{"answer.saved", "undo.waiting", "dispatch.committing"} {
 		t.Run(point, func(t *testing.T) {
@@ -88,6 +92,39 @@ func TestCrashBeforeDispatch(t *testing.T) {
 				if answered := point == "dispatch.committing"; (err == nil) != answered {
 					t.Errorf("the answer to the accept: %v", err)
 				}
+				w.pass(10 * time.Second)
+				call := w.last(a.Turn).ID
+				w.restart()
+				w.say(w.staleThenAsked(a.Turn, call, q, turn.StaleRestarted), "accept")
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				if n := w.cell(`SELECT count(*) FROM questions`); n != "1" {
+					t.Errorf("%s questions were asked; want one", n)
+				}
+				if tale := w.tale(); !strings.Contains(tale, "Earshot restarted after your yes. Nothing was done.") {
+					t.Error(tale)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashBeforeDispatchOfAGeneration: the same, of what can be undone, or where another kernel on
+// the ledger has lived on: the consent is fresh, and it runs, once.
+func TestCrashBeforeDispatchOfAGeneration(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tool string
+		with func(*world)
+	}{
+		"reversible": {paint, nil}, "irreversible, one generation": {burn, lasting(nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, tt.with, func(t *testing.T, w *world) {
+				w.work(one(tt.tool))
+				a := w.begin()
+				w.now.dieWhenReaching("dispatch.committing")
+				w.accepts()
+				w.dies()
 				w.pass(10 * time.Second)
 				w.effectsAre(0)
 				w.restart()
@@ -103,13 +140,13 @@ func TestCrashBeforeDispatch(t *testing.T) {
 
 // TestCrashBeforeDispatchTooOld: the same, and the restart comes too late.
 func TestCrashBeforeDispatchTooOld(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	inWorld(t, lasting(nil), func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.now.dieWhenReaching("dispatch.committing")
 		q := w.accepts()
 		w.dies()
-		w.pass(time.Minute)
+		w.pass(2 * time.Minute)
 		w.restart()
 		call := w.turn(a.Turn).Calls[0].ID
 		next := w.staleThenAsked(a.Turn, call, q, "age")
@@ -144,12 +181,12 @@ func TestCrashQuestion(t *testing.T) {
 	}
 }
 
-// TestCrashAfterDispatch: the kernel dies after the dispatch, before or after the
-// command has left. It is rung again under the same id.
+// TestCrashAfterDispatch: the kernel dies after the dispatch, before or after the command has left.
+// Where another kernel on the ledger lives on it is rung again under the same id.
 func TestCrashAfterDispatch(t *testing.T) {
 	for _, point := range []string{"invoked.logged", "command.published"} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			inWorld(t, lasting(nil), func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.now.dieWhenReaching(point)
@@ -167,9 +204,69 @@ func TestCrashAfterDispatch(t *testing.T) {
 	}
 }
 
+// TestCrashAfterDispatchRestarted: what cannot be undone is not started after a restart, although its
+// command is there: the person is asked again.
+func TestCrashAfterDispatchRestarted(t *testing.T) {
+	for _, sole := range []bool{false, true} {
+		t.Run(fmt.Sprint("sole host: ", sole), func(t *testing.T) {
+			inWorld(t, func(w *world) { w.sole = sole }, func(t *testing.T, w *world) {
+				first := w.work(one(burn))
+				a := w.begin()
+				w.now.dieWhenReaching("invoked.logged")
+				q := w.accepts()
+				w.dies()
+				call := w.last(a.Turn).ID
+				first.kill()
+				w.work(one(burn))
+				w.restart()
+				next := w.staleThenAsked(a.Turn, call, q, turn.StaleRestarted)
+				w.effectsAre(0)
+				w.say(next, "accept")
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
+// TestPutBack: a copy of the ledger that is put back, with all that lies beside it, repeats nothing
+// of what was agreed to before it was taken.
+func TestPutBack(t *testing.T) {
+	for _, at := range []turn.CallState{turn.Accepted, turn.Dispatched} {
+		t.Run(string(at), func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+				work := w.gate()
+				for _, s := range w.services {
+					s.conn.cut.Store(at == turn.Dispatched)
+				}
+				w.effects.at("done", work.pass)
+				w.work(one(burn))
+				a := w.begin()
+				q := w.accepts()
+				call := w.reaches(a.Turn, at).ID
+				old, count := w.copied(), w.count.n.Load()
+				for _, s := range w.services {
+					s.conn.cut.Store(false)
+				}
+				work.open()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+				w.restored = true
+				w.count.n.Store(count)
+				w.restore(old)
+				next := w.staleThenAsked(a.Turn, call, q, turn.StaleRestarted)
+				w.effectsAre(1)
+				w.say(next, "reject")
+				w.over(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
+}
+
 // TestCrashAfterDispatchTooOld: nobody rings until the consent is too old.
 func TestCrashAfterDispatchTooOld(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	inWorld(t, lasting(nil), func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.now.dieWhenReaching("invoked.logged")
@@ -419,7 +516,7 @@ func TestCrashRacingSteps(t *testing.T) {
 		w.now.committed = func() { w.say(q, "accept") } // the worker's next renewal is overtaken
 		w.now.mu.Unlock()
 		w.reaches(a.Turn, turn.Accepted)
-		w.pass(4 * time.Second)
+		w.pass(turn.DefaultUndo + time.Second)
 		w.effectsAre(1)
 		w.succeeded(a.Turn)
 	})

@@ -207,7 +207,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("not begun and fresh", func(t *testing.T) {
-		inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+		inWorld(t, lasting(func(w *world) { w.sole = true }), func(t *testing.T, w *world) {
 			w.effects.at("begun", once(dies))
 			first := w.work(one(shred))
 			a := w.begin()

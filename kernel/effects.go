@@ -89,7 +89,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 	if !found {
 		return nil
 	}
-	t.Call, t.Says, t.StartsAt = call, call.Says, call.DispatchAt.Wall
+	t.Call, t.Says, t.StartsAt = call, call.Says, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
 		t.Tool, err = registered(s.tx, call.Tool)
@@ -147,23 +147,28 @@ func (s *step) question(number int) *consent.Question {
 	return &s.rec.Questions[i]
 }
 
-// newQuestion mints the number and the token of a question. It counts: a ledger that was
-// restored knows by it how many numbers were given out in the part that is lost.
-func (s *step) newQuestion() (int, string, error) {
+// newQuestion mints the token of a question about a call, and its number where it has none. It
+// counts: a ledger that was restored knows by it how many numbers were given out in the part that
+// is lost.
+func (s *step) newQuestion(about turn.Call) (int, string, error) {
 	if err := s.count(); err != nil {
 		return 0, "", err
 	}
-	number, err := s.tx.Count(counterQuestion, 1)
-	if err != nil {
-		return 0, "", err
+	number := about.Question
+	if number == 0 {
+		n, err := s.tx.Count(counterQuestion, 1)
+		if err != nil {
+			return 0, "", err
+		}
+		number = int(n)
 	}
 	token, err := s.k.token()
-	return int(number), token, err
+	return number, token, err
 }
 
 func (s *step) askConsent(id string) error {
 	call, _ := s.rec.State.Find(id)
-	number, token, err := s.newQuestion()
+	number, token, err := s.newQuestion(call)
 	if err != nil {
 		return err
 	}
@@ -209,7 +214,8 @@ func (s *step) decideUnanswered() error {
 
 func (s *step) askFate(id string) error {
 	call, _ := s.rec.State.Find(id)
-	number, token, err := s.newQuestion()
+	call.Question = 0 // what became of it is another question than whether to do it
+	number, token, err := s.newQuestion(call)
 	if err != nil {
 		return err
 	}
@@ -233,9 +239,14 @@ func (s *step) askFate(id string) error {
 	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
-// keepQuestion adds a question and forgets those of calls that are no longer live.
+// keepQuestion adds a question and forgets those of calls that are no longer live. One that is
+// asked again under its number keeps the tokens that it had.
 func (s *step) keepQuestion(q consent.Question) {
 	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
+		if old.Number == q.Number {
+			q.SpentTokens = append(slices.Clone(old.SpentTokens), old.Token)
+			return true
+		}
 		if old.State == consent.Open {
 			return false
 		}

@@ -403,7 +403,7 @@ func TestForeignRestart(t *testing.T) {
 func TestForeignLeavesOnce(t *testing.T) {
 	for point, copies := range map[string]int{"dispatch.committing": 1, "invoked.logged": 1, "command.leaving": 0, "command.published": 1} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+			inWorld(t, lasting(naming(wordCount)), func(t *testing.T, w *world) {
 				s := w.stranger("words")
 				s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
 				w.work(one(wordCount))

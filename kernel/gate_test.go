@@ -124,7 +124,7 @@ func TestFirstReplyWins(t *testing.T) {
 		if now := w.asked(); now.Token != q.Token {
 			t.Errorf("the question is %+v; it was %+v", now, q)
 		}
-		answer, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number, Decision: "accept", Surface: "page"})
+		answer, err := w.answer(utp.ReplyRequest{Question: q.Number, Decision: "accept", Surface: "page"})
 		if err != nil || answer.Resolution != "accepted" || answer.Question != q.Number {
 			t.Errorf("the answer to the accept is %+v, %v", answer, err)
 		}

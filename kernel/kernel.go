@@ -108,6 +108,10 @@ type Options struct {
 	// SoleHost says that workers and services live in this process only, so that
 	// whoever held a lease before it started is gone.
 	SoleHost bool
+	// Generation names the life of the runtime that every kernel on the ledger shares: it is
+	// another one once all of them have been gone. Default: the life of this kernel, which is right
+	// where no other works on the ledger. It is consulted inside transactions.
+	Generation func() string
 	// Patient says that people come and go: hubs tell when a question is first shown to
 	// somebody who can answer it, and until then it waits. Otherwise its time starts when
 	// it is asked.
@@ -154,6 +158,8 @@ type Kernel struct {
 
 	post post
 
+	generation func() string
+
 	foreign foreignCounts
 }
 
@@ -166,7 +172,7 @@ func New(o Options) (*Kernel, error) {
 		return nil, errors.New("kernel: Key must be 32 bytes")
 	}
 	o.fill()
-	return &Kernel{
+	k := &Kernel{
 		o:       o,
 		own:     map[string]string{},
 		parked:  map[string]string{},
@@ -178,7 +184,15 @@ func New(o Options) (*Kernel, error) {
 		post:    post{lanes: map[string]*lane{}},
 		wake:    make(chan struct{}, 1),
 		bell:    make(chan struct{}, 1),
-	}, nil
+	}
+	if k.generation = o.Generation; k.generation == nil {
+		own, err := k.nonce()
+		if err != nil {
+			return nil, err
+		}
+		k.generation = func() string { return own }
+	}
+	return k, nil
 }
 
 func (o *Options) fill() {

@@ -93,7 +93,7 @@ func TestToolLimits(t *testing.T) {
 		}
 		w.say(q, "accept")
 		c := w.reaches(a.Turn, turn.Accepted)
-		if undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.Consent.At.Wall); undo != 10*time.Second || start != 30*time.Second {
+		if undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.DispatchAt.Wall); undo != 10*time.Second || start != 30*time.Second {
 			t.Errorf("undo %v, start within %v; want 10 s and 30 s", undo, start)
 		}
 		w.askedAfter(q)

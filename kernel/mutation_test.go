@@ -93,14 +93,11 @@ func mutations() map[string]mutation {
 func TestMutationBeforeDispatch(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, withSecret, func(t *testing.T, w *world) {
-				a, q, call := w.mutant(m, func() {
-					if m.down {
-						w.now.dieWhenReaching("undo.waiting")
-					}
-				})
+			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
+				a, q, call := w.mutant(m, func() {})
 				if m.down {
-					w.dies()
+					w.now.die()
+					<-w.now.done
 				}
 				call, _ = w.turn(a.Turn).Find(call.ID)
 				if call.State != turn.Accepted {
@@ -120,7 +117,7 @@ func TestMutationBeforeDispatch(t *testing.T) {
 func TestMutationBeforeStart(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, withSecret, func(t *testing.T, w *world) {
+			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
 				a, q, _ := w.mutant(m, func() {
 					for _, s := range w.services {
 						s.conn.cut.Store(true)
@@ -307,7 +304,7 @@ func TestMutationAge(t *testing.T) {
 	tests := []struct {
 		name  string
 		rules []kernel.Rule
-		wait  time.Duration // between the accept and the restart
+		wait  time.Duration // between the end of the undo time and the restart
 		stale bool
 	}{
 		{"default, in time", nil, 59 * time.Second, false},
@@ -318,16 +315,15 @@ func TestMutationAge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.rules = tt.rules }, func(t *testing.T, w *world) {
+			inWorld(t, lasting(func(w *world) { w.rules = tt.rules }), func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				q := w.asked()
-				w.now.dieWhenReaching("undo.waiting")
-				died := time.Now()
-				_, _ = w.reply(q, "accept") // nobody hears the answer
+				w.now.dieWhenReaching("dispatch.committing")
+				w.say(q, "accept")
 				w.dies()
 				call := w.last(a.Turn).ID
-				<-time.After(tt.wait - time.Since(died))
+				<-time.After(tt.wait)
 				w.restart()
 				if tt.stale {
 					q = w.staleThenAsked(a.Turn, call, q, "age")

@@ -134,13 +134,45 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		if call.Kind == turn.QuestionCall {
 			return s.respond(call, *q)
 		}
+		wish, err := s.undoWish(r.By)
+		if err != nil {
+			return err
+		}
 		return s.feed(turn.Answered{
 			Question: q.Number, Accept: q.State == consent.Accepted,
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
-			By:     r.By, Credential: r.Credential, Surface: r.Surface,
+			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
 		})
 	})
 	return a, err
+}
+
+// noticed takes a hub's word that the surface of a yes has been told of it, which nobody else's
+// word stands for. It may come twice or late.
+func (k *Kernel) noticed(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	var a utp.ReplyAnswer
+	err := k.step(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return s.unnamed(from, r)
+		}
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		a = utp.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
+		if c := call.Consent; c == nil || c.By != r.By || c.Surface != r.Surface {
+			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
+		}
+		return s.feed(turn.Noticed{Question: q.Number})
+	})
+	return a, err
+}
+
+// undoWish is how long somebody wishes to be able to take a yes back; 0 is no wish.
+func (s *step) undoWish(person string) (time.Duration, error) {
+	if person == "" {
+		return 0, nil
+	}
+	b, err := s.tx.Beside(BesideFilter{Wish: person})
+	return seconds(b.Wish.UndoSeconds), err
 }
 
 // mayApprove reports whether a person may consent in this turn: the agent never, for who

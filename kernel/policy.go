@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -78,8 +77,8 @@ func (r Rule) check(n int) error {
 	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
 		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
 	}
-	if most := cmp.Or(r.StartWithin, turn.DefaultStartWithin) / 2; r.Undo != 0 && (r.Undo < turn.DefaultUndo || r.Undo > most) {
-		return fmt.Errorf("policy: rule %d (%s): undo is %v or longer, and here at most %v, half of start_within", n, r.Tool, turn.DefaultUndo, most)
+	if r.Undo != 0 && (r.Undo < turn.MinUndo || r.Undo > turn.MaxUndo) {
+		return fmt.Errorf("policy: rule %d (%s): undo is from 3s to 5m", n, r.Tool)
 	}
 	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
 		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)

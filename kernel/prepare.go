@@ -93,6 +93,9 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
 	c.Decision = decision(tool, ruling)
 	c.Limits = limits(tool, ruling)
+	if c.Limits.Wish, err = s.undoWish(s.rec.State.Owner); err != nil {
+		return c, err
+	}
 	if tool.Enforcement() != utp.Enforced && len(resolved.args) > utp.InlineLimit {
 		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is of another make and takes arguments of at most 256 KiB")
 	}
@@ -194,6 +197,9 @@ func (s *step) replace(id string) error {
 	if err != nil {
 		return err
 	}
+	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted { // nobody has changed their mind
+		c.Question = old.Question
+	}
 	return s.feed(turn.Adopt{Call: c})
 }
 
@@ -223,6 +229,8 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	switch {
+	case c.Outlives(s.k.generation()):
+		out.Reason = turn.StaleRestarted
 	case hex.EncodeToString(sum[:]) != c.Arguments:
 		out.Reason = "arguments"
 	case tool.Digest != c.Definition || tool.EffectiveClass() != c.Class || tool.EffectiveRisk() != c.Risk:

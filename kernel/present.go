@@ -125,25 +125,51 @@ func (s *step) await() error {
 	return nil
 }
 
-// prefer keeps, or only tells, how long questions that are put to a person stay open.
+// prefer keeps, or only tells, what a person wishes of the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q utp.PreferRequest) (utp.PreferAnswer, error) {
 	if q.Person == "" || len(q.Person) > maxName {
 		return utp.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
-	wish := Wish{Person: q.Person}
-	if q.Seconds == nil {
-		err := k.o.Store.View(ctx, func(tx Tx) error {
-			b, err := tx.Beside(BesideFilter{Wish: q.Person})
-			wish.AnswerSeconds = b.Wish.AnswerSeconds
-			return err
-		})
-		return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds}, err
+	var wish Wish
+	read := func(tx Tx) error {
+		b, err := tx.Beside(BesideFilter{Wish: q.Person})
+		wish = b.Wish
+		return err
 	}
-	wish.AnswerSeconds = *q.Seconds
-	if n := wish.AnswerSeconds; n != 0 && n < utp.MinAnswerSeconds || n > consent.MaxSeconds {
-		return utp.PreferAnswer{}, fault(utp.CodeBadRequest, fmt.Sprintf(
+	var err error
+	if q.Seconds == nil && q.Undo == nil {
+		err = k.o.Store.View(ctx, read)
+	} else {
+		err = k.update(ctx, func(tx Tx) error {
+			err := read(tx)
+			if err == nil {
+				wish.Person = q.Person
+				wish, err = wish.with(q)
+			}
+			if err != nil {
+				return err
+			}
+			return tx.Save(Batch{Wishes: []Wish{wish}})
+		})
+	}
+	return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds, Undo: wish.UndoSeconds}, err
+}
+
+// with is the wish with what is asked for now.
+func (w Wish) with(q utp.PreferRequest) (Wish, error) {
+	if q.Seconds != nil {
+		w.AnswerSeconds = *q.Seconds
+	}
+	if q.Undo != nil {
+		w.UndoSeconds = *q.Undo
+	}
+	if n := w.AnswerSeconds; n != 0 && n < utp.MinAnswerSeconds || n > consent.MaxSeconds {
+		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
 			"questions can stay open for %d to %d seconds; 0 leaves it to policy and tool", utp.MinAnswerSeconds, consent.MaxSeconds))
 	}
-	err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Wishes: []Wish{wish}}) })
-	return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds}, err
+	if n := w.UndoSeconds; n != 0 && n < utp.MinUndoSeconds || n > utp.MaxUndoSeconds {
+		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
+			"an accept can be taken back for %d to %d seconds; 0 leaves it to policy and tool", utp.MinUndoSeconds, utp.MaxUndoSeconds))
+	}
+	return w, nil
 }

@@ -294,12 +294,30 @@ func (w *world) process(store *sqlite.Store) *process {
 		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()},
 		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Patient: w.patient, Reached: p.reached, Approvers: w.approvers, Hints: w.hints, Retention: w.retention,
-		IdleTurn: w.idle, Poll: w.poll, Own: w.own,
+		IdleTurn: w.idle, Poll: w.poll, Own: w.own, Generation: w.generation(),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return p
+}
+
+// generation is nil where each process begins its own.
+func (w *world) generation() func() string {
+	if !w.lasting {
+		return nil
+	}
+	return func() string { return "the first" }
+}
+
+// lasting has no restart begin a generation.
+func lasting(configure func(*world)) func(*world) {
+	return func(w *world) {
+		w.lasting = true
+		if configure != nil {
+			configure(w)
+		}
+	}
 }
 
 func (p *process) open() []kernel.TurnRow {

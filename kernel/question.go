@@ -87,7 +87,7 @@ func (s *step) askPerson(id string) error {
 	if err := json.Unmarshal(raw, &asked); err != nil {
 		return unexpected("the question of call "+id, err)
 	}
-	number, token, err := s.newQuestion()
+	number, token, err := s.newQuestion(call)
 	if err != nil {
 		return err
 	}

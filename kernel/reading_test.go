@@ -61,7 +61,7 @@ func TestNotSeen(t *testing.T) {
 				a := w.begin()
 				tt.reads(t, w, w.asked())
 				q := w.asked()
-				_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: q.Token, Decision: "accept", By: tt.by, Surface: tt.surface, Lists: true})
+				_, err := w.answer(utp.ReplyRequest{Token: q.Token, Decision: "accept", By: tt.by, Surface: tt.surface, Lists: true})
 				if tt.taken {
 					if err != nil {
 						t.Fatal(err)

@@ -32,7 +32,7 @@ func (w *world) waiting() string {
 // up, stands still: nothing of it leaves, nothing of it starts, and nobody may add to it.
 // Taken up, it goes on from there.
 func TestLeftBehind(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	inWorld(t, lasting(nil), func(t *testing.T, w *world) {
 		running := w.gate() // the turn does not end before the foreign command has arrived
 		w.effects.at("begun", running.pass)
 		w.work(one(burn))

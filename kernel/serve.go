@@ -110,6 +110,8 @@ func hubOperation(op string) operation {
 		return serve((*Kernel).stop)
 	case utp.OpUndo:
 		return serve((*Kernel).undo)
+	case utp.OpNoticed:
+		return serve((*Kernel).noticed)
 	case utp.OpAbsent:
 		return serve((*Kernel).absent)
 	case utp.OpSince:

@@ -308,9 +308,11 @@ type Put struct {
 // Wish is what a person wishes of the questions that are put to them.
 type Wish struct {
 	Person string
-	// AnswerSeconds is how long a question stays open; 0 leaves it to policy and tool, and
-	// saving that forgets the wish.
+	// AnswerSeconds is how long a question stays open; 0 leaves it to policy and tool.
 	AnswerSeconds int
+	// UndoSeconds is how long an accept can be taken back; 0 leaves it to policy and tool. A wish
+	// without either is forgotten.
+	UndoSeconds int
 }
 
 // KeyLife is for how long a key stands for the request that it came with.

@@ -284,7 +284,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		}
 		s.rec.Absent = false // whoever resumes it is there
 		if k.o.SoleHost {
-			if err := s.feed(turn.Orphan{}); err != nil {
+			if err := s.feed(turn.Orphan{Generation: k.generation()}); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -22,7 +23,7 @@ func TestUndo(t *testing.T) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.accepts()
-			w.pass(2900 * time.Millisecond)
+			w.pass(7900 * time.Millisecond)
 			if err := undo(w, q); err != nil {
 				t.Fatal(err)
 			}
@@ -139,30 +140,125 @@ func TestUndoRefused(t *testing.T) {
 	})
 }
 
-// TestUndoTimeAfterARestart: the whole undo time is given again by the process that
-// takes the place of one in which everything lived: nobody could take the yes back while
-// it was gone.
-func TestUndoTimeAfterARestart(t *testing.T) {
-	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
-		w.work(one(burn))
-		a := w.begin()
-		q := w.accepts()
-		startBy := w.last(a.Turn).StartBy.Wall
-		w.pass(time.Second)
-		w.now.die()
-		<-w.now.done
-		w.pass(10 * time.Second) // its undo time is long over
-		w.restart()
-		w.pass(2900 * time.Millisecond)
-		if c := w.last(a.Turn); c.State != turn.Accepted || !c.StartBy.Wall.Equal(startBy) {
-			t.Fatalf("the call is %s, to be started by %v; want accepted, by %v", c.State, c.StartBy.Wall, startBy)
-		}
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
-			t.Fatal(err)
-		}
-		w.cancelled(a.Turn)
-		w.effectsAre(0)
+// TestNoticed: the time to take a yes back begins when the surface that gave it has been told, not
+// before, and once.
+func TestNoticed(t *testing.T) {
+	told := func(w *world, q utp.QuestionRow) {
+		w.hub.Noticed(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+	}
+	quiet := func(w *world) { w.unnoticed = true }
+	t.Run("late", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.pass(50 * time.Second)
+			w.effectsAre(0)
+			told(w, q)
+			w.pass(turn.DefaultUndo - 200*time.Millisecond)
+			w.effectsAre(0)
+			told(w, q) // it may be said again
+			w.pass(time.Second)
+			w.effectsAre(1)
+			w.succeeded(a.Turn)
+		})
 	})
+	t.Run("taken back right before the end", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			w.pass(50 * time.Second)
+			told(w, q)
+			w.pass(turn.DefaultUndo - 200*time.Millisecond)
+			w.say(q, "reject")
+			w.cancelled(a.Turn)
+			w.pass(time.Minute)
+			w.effectsAre(0)
+		})
+	})
+	t.Run("never", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			call := w.last(a.Turn).ID
+			next := w.staleThenAsked(a.Turn, call, q, turn.StaleUnnoticed)
+			w.effectsAre(0)
+			w.say(next, "reject")
+			w.over(a.Turn)
+		})
+	})
+	t.Run("elsewhere", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.accepts()
+			for _, r := range []utp.ReplyRequest{
+				{Question: q.Number, By: person, Surface: "page"}, {Question: q.Number, By: "bob", Surface: "terminal"}, {Question: q.Number},
+			} {
+				wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, r, nil), utp.CodeConflict)
+			}
+			wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, utp.ReplyRequest{Question: q.Number + 1, By: person, Surface: "terminal"}, nil), utp.CodeNotFound)
+			w.pass(50 * time.Second)
+			w.effectsAre(0)
+			told(w, q)
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
+	t.Run("no yes", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.asked()
+			wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"}, nil), utp.CodeConflict)
+			w.say(q, "reject")
+			w.over(a.Turn)
+		})
+	})
+	t.Run("what can be undone does not wait for it", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(paint))
+			a := w.begin()
+			w.accepts()
+			w.pass(time.Second)
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
+}
+
+// TestUndoWish: the time to take a yes back is the wish of whoever gives it, and never less than tool
+// and policy want.
+func TestUndoWish(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wish    int
+		options string
+		undo    time.Duration
+	}{
+		"longer": {20, `{}`, 20 * time.Second}, "shorter": {3, `{}`, 3 * time.Second}, "none": {0, `{}`, turn.DefaultUndo},
+		"the tool wants more": {3, `{"undo_seconds":10}`, 10 * time.Second}, "the tool wants less": {30, `{"undo_seconds":10}`, 30 * time.Second},
+		"the longest": {120, `{}`, 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.post(definition(mail, utp.Irreversible, tt.options), nil)
+				if _, err := w.hub.Prefer(w.ctx, utp.PreferRequest{Person: person, Undo: &tt.wish}); err != nil {
+					t.Fatal(err)
+				}
+				w.work(one(mail))
+				a := w.begin()
+				q := w.accepts()
+				c := w.last(a.Turn)
+				if undo := c.DispatchAt.Wall.Sub(c.Consent.At.Wall); undo != tt.undo {
+					t.Errorf("undo %v, want %v", undo, tt.undo)
+				}
+				w.say(q, "reject")
+				w.cancelled(a.Turn)
+			})
+		})
+	}
 }
 
 // TestStartAfterTheStop: a service that is late hears that its call was stopped, not
@@ -183,8 +279,8 @@ func TestStartAfterTheStop(t *testing.T) {
 	})
 }
 
-// TestUndoTime: the undo time is three seconds or what a reviewed tool or the operator wants
-// longer, and leaves half of the time to start.
+// TestUndoTime: the undo time is the default or what a reviewed tool or the operator wants longer,
+// and the time to start is counted from its end.
 func TestUndoTime(t *testing.T) {
 	rule := func(undo, start time.Duration) []kernel.Rule {
 		return []kernel.Rule{{Tool: "*", Decide: turn.Ask, Undo: undo, StartWithin: start}}
@@ -194,19 +290,17 @@ func TestUndoTime(t *testing.T) {
 		rules       []kernel.Rule
 		undo, start time.Duration
 	}{
-		"default":              {`{}`, nil, 3 * time.Second, 60 * time.Second},
-		"shorter":              {`{"undo_seconds":1}`, nil, 3 * time.Second, 60 * time.Second},
-		"none":                 {`{"undo_seconds":0}`, nil, 3 * time.Second, 60 * time.Second},
-		"negative":             {`{"undo_seconds":-5}`, nil, 3 * time.Second, 60 * time.Second},
+		"default":              {`{}`, nil, 8 * time.Second, 60 * time.Second},
+		"shorter":              {`{"undo_seconds":1}`, nil, 8 * time.Second, 60 * time.Second},
+		"none":                 {`{"undo_seconds":0}`, nil, 8 * time.Second, 60 * time.Second},
+		"negative":             {`{"undo_seconds":-5}`, nil, 8 * time.Second, 60 * time.Second},
 		"longer":               {`{"undo_seconds":20}`, nil, 20 * time.Second, 60 * time.Second},
-		"too long":             {`{"undo_seconds":50}`, nil, 30 * time.Second, 60 * time.Second},
-		"little time to start": {`{"undo_seconds":9,"start_within_seconds":4}`, nil, 2 * time.Second, 4 * time.Second},
+		"little time to start": {`{"undo_seconds":9,"start_within_seconds":4}`, nil, 9 * time.Second, 4 * time.Second},
 		"all too long":         {`{"undo_seconds":9000000000,"start_within_seconds":9223372037}`, nil, 5 * time.Minute, 10 * time.Minute},
-		"all too negative":     {`{"undo_seconds":-9223372037,"start_within_seconds":-9223372037}`, nil, 3 * time.Second, 60 * time.Second},
+		"all too negative":     {`{"undo_seconds":-9223372037,"start_within_seconds":-9223372037}`, nil, 8 * time.Second, 60 * time.Second},
 		"longer by rule":       {`{"undo_seconds":5}`, rule(20*time.Second, 0), 20 * time.Second, 60 * time.Second},
 		"longer by the tool":   {`{"undo_seconds":25}`, rule(20*time.Second, 0), 25 * time.Second, 60 * time.Second},
 		"as long as possible":  {`{}`, rule(5*time.Minute, 10*time.Minute), 5 * time.Minute, 10 * time.Minute},
-		"a tool in a hurry":    {`{"start_within_seconds":20}`, rule(30*time.Second, 0), 10 * time.Second, 20 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +310,7 @@ func TestUndoTime(t *testing.T) {
 				a := w.begin()
 				q := w.accepts()
 				c := w.last(a.Turn)
-				undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.Consent.At.Wall)
+				undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.DispatchAt.Wall)
 				if undo != tt.undo || start != tt.start {
 					t.Errorf("undo %v, start within %v; want %v and %v", undo, start, tt.undo, tt.start)
 				}
@@ -246,7 +340,7 @@ func TestUnreviewedTimes(t *testing.T) {
 		}
 		w.say(q, "accept")
 		c := w.last(a.Turn)
-		undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.Consent.At.Wall)
+		undo, start := c.DispatchAt.Wall.Sub(c.Consent.At.Wall), c.StartBy.Wall.Sub(c.DispatchAt.Wall)
 		if undo != turn.DefaultUndo || start != turn.DefaultStartWithin {
 			t.Errorf("undo %v, start within %v; want the defaults", undo, start)
 		}

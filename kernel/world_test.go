@@ -73,6 +73,8 @@ type world struct {
 	ctx       context.Context    //nolint:containedctx // The life of the followers.
 	restored  bool
 	unended   bool // a turn may be open at the end
+	lasting   bool // a restart begins no generation, as where other kernels are on the ledger
+	unnoticed bool // no surface says that it was told of a yes
 }
 
 // inWorld runs a test in a bubble. The kernel runs, the standard service has
@@ -280,6 +282,17 @@ func (w *world) asked() utp.QuestionRow {
 	return rows[0]
 }
 
+// askedAnew waits for the one open question whose token is another than the last's.
+func (w *world) askedAnew(last utp.QuestionRow) utp.QuestionRow {
+	w.t.Helper()
+	var rows []utp.QuestionRow
+	w.until("it is to be asked again", func() bool {
+		rows = w.questions()
+		return len(rows) == 1 && rows[0].Token != last.Token
+	})
+	return rows[0]
+}
+
 // askedAfter waits for the one open question whose number is another than the last's.
 func (w *world) askedAfter(last utp.QuestionRow) utp.QuestionRow {
 	w.t.Helper()
@@ -300,7 +313,16 @@ func (w *world) reply(q utp.QuestionRow, word string) (utp.ReplyAnswer, error) {
 	default:
 		r.Response = word
 	}
-	return w.hub.Answer(w.ctx, r)
+	return w.answer(r)
+}
+
+// answer answers a question, and says that its surface was told.
+func (w *world) answer(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	a, err := w.hub.Answer(w.ctx, r)
+	if a.Resolution == "accepted" && !w.unnoticed {
+		w.hub.Noticed(w.ctx, utp.ReplyRequest{Question: a.Question, By: r.By, Surface: r.Surface})
+	}
+	return a, err
 }
 
 // reads reads all that a question is about, as the person on the surface that answers.

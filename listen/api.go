@@ -310,21 +310,26 @@ func (c *Client) Retell(ctx context.Context, session string, n int) ([]Spoken, e
 	return list.Announcements, err
 }
 
-// Prefer sets for how many seconds questions that are put to the token's person stay open;
-// nil only asks, 0 leaves it to policy and tool.
-func (c *Client) Prefer(ctx context.Context, seconds *int) (int, error) {
-	var wish struct {
-		Seconds int `json:"answer_seconds"`
-	}
+// Wish is what a person wishes of the questions that are put to them: nil where nothing is said of
+// it, and 0 what leaves it to policy and tool.
+type Wish struct {
+	// AnswerSeconds is how long they stay open, UndoSeconds how long an accept can be taken back.
+	AnswerSeconds *int `json:"answer_seconds,omitzero"`
+	UndoSeconds   *int `json:"undo_seconds,omitzero"`
+}
 
+// Prefer sets what the token's person wishes, as far as it is not nil, and tells what then holds.
+func (c *Client) Prefer(ctx context.Context, wanted Wish) (Wish, error) {
 	method, in := http.MethodGet, any(nil)
-	if seconds != nil {
-		method, in = http.MethodPut, map[string]int{"answer_seconds": *seconds}
+	if wanted != (Wish{}) {
+		method, in = http.MethodPut, wanted
 	}
 
-	err := c.call(ctx, method, api+"/preferences", in, &wish)
+	var now Wish
 
-	return wish.Seconds, err
+	err := c.call(ctx, method, api+"/preferences", in, &now)
+
+	return now, err
 }
 
 // Code makes a new one-time code to log a browser in.

@@ -307,9 +307,9 @@ func TestClientPrefers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, seconds := range []*int{nil, new(90), nil} {
-		if n, err := c.Prefer(t.Context(), seconds); err != nil || n != wish {
-			t.Errorf("%d, %v; want %d", n, err, wish)
+	for _, wanted := range []listen.Wish{{}, {AnswerSeconds: new(90)}, {}} {
+		if now, err := c.Prefer(t.Context(), wanted); err != nil || *now.AnswerSeconds != wish {
+			t.Errorf("%+v, %v; want %d", now, err, wish)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (s *scene) earlier() Param {
 	}
 	switch {
 	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Over:
+		if old.Outcome.Message == turn.StaleRestarted {
+			return say("earlier.restarted", nil)
+		}
 		params := Params{"reason": s.stale(old, old.Outcome.Message)}
 		if old.Consent != nil {
 			params[paramQuestion] = count(int64(old.Question))

@@ -219,6 +219,9 @@ func (s *scene) accepted() error {
 		params["undo"] = duration(undo)
 	}
 	ext := map[string]any{extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface()}
+	if undo > 0 {
+		ext[extUndo] = math.Ceil(undo.Seconds())
+	}
 	if starts := s.t.StartsAt; !starts.IsZero() {
 		ext[extStartsAt] = aaep.FormatTime(starts)
 	}
@@ -263,6 +266,9 @@ func (s *scene) refusal(code utp.Code) line {
 	switch code {
 	case utp.CodeConsentStale:
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {
+			key = "call.refused.restarted"
+		}
 		ext["changed"] = s.t.Note.Surface
 		delete(ext, extSurface)
 		params["surface"] = Param{}

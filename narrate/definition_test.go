@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -67,7 +66,7 @@ func TestAnyWordingIsSafe(t *testing.T) {
 				c := s.call("mail.send", []byte(`{"to":"b"}`))
 				s.step(c)
 				s.answer(1, true, false)
-				s.after(3 * time.Second)
+				s.after(turn.DefaultUndo)
 				s.tick()
 				s.start(c.ID)
 				s.finish(c.ID, utp.StatusSuccess, "", `{}`)

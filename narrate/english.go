@@ -178,6 +178,7 @@ func English() Catalogue {
 			"{short, select, yes {} other {The arguments have {size}; their SHA-256 is {sha}.}} " +
 			"{must, select, yes {Read all of them before you accept: say list{short, select, yes {.} other {, or open {address}.}}} " +
 			"other {To read all of them, say list{short, select, yes {.} other {, or open {address}.}}}}"},
+		"earlier.restarted": {Normal: "Earshot restarted after your yes. Nothing was done."},
 		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
 			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
 		"earlier.unknown": {Normal: "{ago, select, none {It is not known what became of an earlier attempt at this.} " +
@@ -281,9 +282,9 @@ func English() Catalogue {
 		"call.accepted": {
 			Terse: "Recorded: yes. {undo, select, none {} other {Starts in {undo}; say undo.}}",
 			Normal: "Recorded: yes to question {question}. {undo, select, none {It starts now.} " +
-				"other {It starts in {undo}; say undo to take it back.}}",
+				"other {Starts in {undo}; say undo.}}",
 			Detailed: "Recorded: yes to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
-				"{undo, select, none {It starts now.} other {It starts in {undo}; say undo to take it back.}} The yes is good for this one call.",
+				"{undo, select, none {It starts now.} other {Starts in {undo}; say undo.}} The yes is good for this one call.",
 		},
 		"call.refused.consent_declined": {
 			Terse:  "Recorded: no.",
@@ -306,6 +307,11 @@ func English() Catalogue {
 				"other {Your yes to question {question} no longer fits, so it was not done.}} {reason} " +
 				"{again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
 		},
+		"call.refused.restarted": {
+			Terse: "Earshot restarted. Nothing was done.",
+			Normal: "Earshot restarted after your yes to question {question}. Nothing was done. " +
+				"{again, select, yes {You will be asked again.} other {}}",
+		},
 		"call.refused.stopped": {
 			Terse:  "Stopped before it began.",
 			Normal: "Stopped before it began: {tool}. Nothing of it was done.",
@@ -323,6 +329,8 @@ func English() Catalogue {
 			Normal: "The tool {tool} does not run. The reason has the code {code}.",
 		},
 		"stale.age":        {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
+		"stale.restarted":  {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}."},
+		"stale.unnoticed":  {Normal: "You could not be told in time that your yes was recorded."},
 		"stale.arguments":  {Normal: "What it would have been done to has changed."},
 		"stale.definition": {Normal: "The tool itself has changed."},
 		"stale.policy":     {Normal: "The rules of this place have changed."},

@@ -62,7 +62,7 @@ func (w *wild) input() turn.Input {
 	if w.choose(8) == 0 {
 		check = turn.Check{Call: c.ID, Digest: "other", Reason: pick(w, "", "arguments", "definition", "policy", "env", "project", "nonsense")}
 	}
-	switch w.choose(18) {
+	switch w.choose(20) {
 	case 16:
 		return turn.Shown{Question: c.Question}
 	case 17:
@@ -80,6 +80,8 @@ func (w *wild) input() turn.Input {
 	case 5, 6:
 		by := pick(w, "anna", "bert")
 		return turn.Answered{Question: c.Question, Accept: w.choose(3) > 0, Insist: w.choose(2) == 0, By: by, Surface: "terminal"}
+	case 18, 19:
+		return turn.Noticed{Question: c.Question}
 	case 7:
 		return turn.Unanswered{Question: c.Question, Code: pick(w, utp.CodeConsentExpired, utp.CodeConsentWithdrawn)}
 	case 8, 9:

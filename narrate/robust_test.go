@@ -124,7 +124,7 @@ func TestSecretsStayOut(t *testing.T) {
 		c := s.call(tool, args)
 		s.step(c)
 		s.answer(1, true, false)
-		s.after(3 * time.Second)
+		s.after(turn.DefaultUndo)
 		s.tick()
 		s.start(c.ID)
 		s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{
@@ -183,7 +183,7 @@ func TestNothingIsTooLong(t *testing.T) {
 	c := s.call("mail.send", jsontext.Value(args.String()))
 	s.step(c)
 	s.answer(1, true, false)
-	s.after(3 * time.Second)
+	s.after(turn.DefaultUndo)
 	s.tick()
 	s.start(c.ID)
 	s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}})

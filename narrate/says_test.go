@@ -78,7 +78,7 @@ func TestAskedAnew(t *testing.T) {
 		return func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: reason}}})
 		}
 	}
@@ -89,7 +89,7 @@ func TestAskedAnew(t *testing.T) {
 		"age": {func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.after(2 * time.Minute)
 			s.start(id)

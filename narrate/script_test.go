@@ -85,7 +85,7 @@ func asks(s *stage) string {
 func runs(s *stage) string {
 	id := asks(s)
 	s.answer(1, true, false)
-	s.after(3 * time.Second)
+	s.after(turn.DefaultUndo)
 	s.tick()
 	s.start(id)
 	return id
@@ -164,7 +164,7 @@ func callScenarios() map[string]func(*stage) {
 			s.after(time.Minute)
 			s.extend(1)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start(id)
 			s.finish(id, utp.StatusPartial, "", `{"deleted":1,"bytes":6172839,"refused":[{"path":"c","code":"changed"}]}`)
@@ -173,7 +173,7 @@ func callScenarios() map[string]func(*stage) {
 		"stale before dispatch": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "arguments"}}})
 			s.answer(2, false, false)
 			s.done()
@@ -181,7 +181,7 @@ func callScenarios() map[string]func(*stage) {
 		"stale at start": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.after(2 * time.Minute)
 			s.start(id)
@@ -191,7 +191,7 @@ func callScenarios() map[string]func(*stage) {
 		"stale by policy and expired": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: "policy"}}})
 			s.after(5 * time.Minute)
 			s.expire(2)
@@ -278,7 +278,7 @@ func callScenarios() map[string]func(*stage) {
 			s.answer(2, false, true) // the tool may still be alive
 			s.answer(3, false, true) // all the same
 			s.answer(4, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start("tc_2")
 			s.finish("tc_2", utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
@@ -295,7 +295,7 @@ func callScenarios() map[string]func(*stage) {
 			s.claim()
 			s.step(c)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start(c.ID)
 			s.after(2 * time.Minute)
@@ -315,7 +315,7 @@ func callScenarios() map[string]func(*stage) {
 		"a command cannot be sent": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.narrate(turn.Note{Kind: turn.NoteUndelivered, Call: id})
 			s.start(id)
@@ -367,12 +367,35 @@ func callScenarios() map[string]func(*stage) {
 		},
 		"stop while queued":   func(s *stage) { s.stop(false) },
 		"stop while thinking": func(s *stage) { s.claim(); s.stop(false) },
+		"restarted after the yes": func(s *stage) {
+			asks(s)
+			s.answer(1, true, false)
+			s.feed(turn.Orphan{Generation: "g2"})
+			s.answer(1, true, false)
+			s.stop(false)
+		},
+		"restarted after the command had left": func(s *stage) {
+			asks(s)
+			s.answer(1, true, false)
+			s.after(turn.DefaultUndo)
+			s.tick()
+			s.feed(turn.Orphan{Generation: "g2"})
+			s.answer(1, false, false)
+			s.stop(false)
+		},
+		"told of the yes too late": func(s *stage) {
+			asks(s)
+			s.feed(turn.Answered{Question: 1, Accept: true, By: "anna", Surface: "terminal"})
+			s.after(turn.NoticeWithin)
+			s.tick()
+			s.stop(false)
+		},
 		"stop while asked":    func(s *stage) { asks(s); s.stop(false) },
 		"stop while accepted": func(s *stage) { asks(s); s.answer(1, true, false); s.stop(false) },
 		"stop while dispatched": func(s *stage) {
 			asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.stop(false)
 		},
@@ -388,7 +411,7 @@ func callScenarios() map[string]func(*stage) {
 			s.step(first, second)
 			s.answer(1, true, false)
 			s.answer(2, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start(first.ID)
 			s.after(50 * time.Second)
@@ -459,7 +482,7 @@ func callScenarios() map[string]func(*stage) {
 			s.tools["files.delete"] = tool
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start(id)
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
@@ -470,7 +493,7 @@ func callScenarios() map[string]func(*stage) {
 			c := s.call("mail.send", []byte(`{"attachments":[1,2],"body":"Hello\u001b[2J","headers":{},"password":{"$secret":"k","mac":"m"},"to":{"$secret":"k2","mac":"m"},"urgent":true,"z":null}`))
 			s.step(c)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.start(c.ID)
 			s.finish(c.ID, utp.StatusSuccess, "", `{}`)

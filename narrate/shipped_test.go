@@ -3,12 +3,12 @@ package narrate_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -66,7 +66,7 @@ func TestShippedResults(t *testing.T) {
 		s.step(c)
 		if c.Class != utp.Read {
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 		}
 		s.start(c.ID)

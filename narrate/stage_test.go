@@ -166,6 +166,9 @@ func (s *stage) realise(e turn.Effect) {
 		old, _ := s.state.Find(e.Call)
 		c := s.call(old.Tool, s.args[old.ID])
 		c.Replaces, c.Limits = old.ID, old.Limits
+		if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted {
+			c.Question = old.Question
+		}
 		s.lead(turn.Adopt{Call: c})
 	}
 }
@@ -181,9 +184,13 @@ func (s *stage) lead(in turn.Input) {
 func (s *stage) ask(call string) {
 	s.tb.Helper()
 	c, _ := s.state.Find(call)
-	s.asked++
-	s.questions[s.asked] = s.question(s.asked, c.Limits.AnswerTime())
-	s.lead(turn.QuestionAsked{Call: call, Number: s.asked, Digest: "digest of " + call})
+	number := c.Question
+	if number == 0 || c.State != turn.Requested {
+		s.asked++
+		number = s.asked
+	}
+	s.questions[number] = s.question(number, c.Limits.AnswerTime())
+	s.lead(turn.QuestionAsked{Call: call, Number: number, Digest: "digest of " + call})
 }
 
 func (s *stage) question(number int, timeout time.Duration) kernel.QuestionFacts {
@@ -232,7 +239,7 @@ func (s *stage) narrate(n turn.Note) {
 		t.By, t.Surface = n.By, n.Surface
 	}
 	if c, found := s.state.Find(n.Call); found {
-		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.DispatchAt.Wall, s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
+		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.StartsAt(s.now.Wall), s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
 		t.Question, t.Says = s.questions[c.Question], s.says
 		if !c.StartedAt.IsZero() {
 			t.Took = s.now.Wall.Sub(c.StartedAt)
@@ -368,8 +375,11 @@ func (s *stage) finish(call string, status utp.Status, code utp.Code, result str
 func (s *stage) answer(number int, accept, insist bool) {
 	s.tb.Helper()
 	s.tell.By, s.tell.Surface = "anna", "terminal"
-	s.feed(turn.Answered{Question: number, Accept: accept, Insist: insist, By: "anna", Surface: "terminal"})
+	s.feed(turn.Answered{Question: number, Accept: accept, Insist: insist, By: "anna", Surface: "terminal", Generation: "g1"})
 	s.tell = kernel.Telling{}
+	if c, _ := s.state.FindQuestion(number); c.State == turn.Accepted {
+		s.feed(turn.Noticed{Question: number})
+	}
 }
 
 func (s *stage) expire(number int) {

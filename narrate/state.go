@@ -91,6 +91,9 @@ func (s *scene) settle(token string, r aaep.Resolution, l line) error {
 		return err
 	}
 	s.memory.close(token)
-	l.urgency = aaep.UrgencyNormal
+	l.urgency = aaep.UrgencyCritical  // who has answered waits for it, and may have seconds to take it back
+	if r == aaep.ResolutionExtended { // the question follows, and is critical itself
+		l.urgency = aaep.UrgencyNormal
+	}
 	return s.move(s.aside(), l)
 }

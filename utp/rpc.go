@@ -50,6 +50,7 @@ const (
 	OpExtend    = "extend"
 	OpStop      = "stop"
 	OpUndo      = "undo"
+	OpNoticed   = "noticed"
 	OpAbsent    = "absent"
 	OpSince     = "since"
 	OpPresent   = "present"

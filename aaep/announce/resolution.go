@@ -79,7 +79,7 @@ func starts(in time.Duration) string {
 	if in <= 0 {
 		return "It starts now."
 	}
-	return "It starts in " + timeText(in) + "; until then it can be taken back."
+	return "Starts in " + timeText(in) + "; undo takes it back."
 }
 
 // outcome is the end of a question, about to be told.

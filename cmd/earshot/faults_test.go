@@ -381,7 +381,7 @@ func TestRestIsOffered(t *testing.T) {
 	before, _, _ := strings.Cut(squeeze(p.prompt.String()), "Question 2, ")
 	contains(t, before, "Question 1 was accepted by", "8 files and freed", "; 7 files were not reached.",
 		"Output: The deletion was interrupted. Deleted 8 files.", "7 files are left, and nothing was done to them.")
-	for _, wrong := range []string{"undo", "0 files", "in 3 seconds"} {
+	for _, wrong := range []string{"undo", "0 files", "in 8 seconds"} {
 		if strings.Contains(before, wrong) {
 			t.Errorf("%q is in:\n%s", wrong, before)
 		}

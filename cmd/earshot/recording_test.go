@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,9 +36,15 @@ func faultless(t *testing.T, recording, sessions string) {
 	t.Helper()
 	p := piped(t, 0, recording, "--stream")
 	messages := strings.Count(recording, "\n")
-	if want := fmt.Sprintf("%d messages: %d valid, 0 errors, 0 warnings, %s.\n", messages, messages, sessions); p.out.String() != want {
+	if want := fmt.Sprintf("%d messages: %d valid, 0 errors, 0 warnings, %s.\n", messages, messages, sessions); remarks(p) != want {
 		t.Errorf("judged as\n%s\nexpected\n%s\nThe recording:\n%s", p.out, want, recording)
 	}
+}
+
+// remarks are what the judge says, but for that the end of a question is critical here, which is
+// documented (ENV-36).
+func remarks(p *process) string {
+	return regexp.MustCompile(`(?m)^.* info: ENV-36 at /urgency: found urgency "critical", usual is normal;.*\n`).ReplaceAllString(p.out.String(), "")
 }
 
 // TestOwnRecordings: what Earshot sends passes before its own judge, without a word: `earshot capture URL |
@@ -120,7 +127,7 @@ func TestRecordingPiped(t *testing.T) {
 	recorder.ends(0)
 	must(t, write.Close())
 	judge.ends(0)
-	if text := judge.out.String(); !strings.Contains(text, " valid, 0 errors, 0 warnings, 1 session.\n") || strings.Count(text, "\n") != 1 {
+	if text := remarks(judge); !strings.Contains(text, " valid, 0 errors, 0 warnings, 1 session.\n") || strings.Count(text, "\n") != 1 {
 		t.Errorf("judged as\n%s", text)
 	}
 }

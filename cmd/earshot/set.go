@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -19,6 +21,12 @@ const noLimit = consent.MaxSeconds * time.Second
 // shortestAnswer is the least time to answer that somebody can wish for.
 const shortestAnswer = utp.MinAnswerSeconds * time.Second
 
+// shortestUndo and longestUndo bound the time to take an accept back.
+const (
+	shortestUndo = utp.MinUndoSeconds * time.Second
+	longestUndo  = utp.MaxUndoSeconds * time.Second
+)
+
 func (m *Main) setCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set",
@@ -26,7 +34,7 @@ func (m *Main) setCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(m.setAnswerTimeCommand())
+	c.AddCommand(m.setAnswerTimeCommand(), m.setUndoTimeCommand())
 	return c
 }
 
@@ -52,86 +60,166 @@ server running or not.`,
 			if err != nil {
 				return err
 			}
-			person, now, err := m.prefer(c.Context(), f, seconds)
+			person, now, err := m.prefer(c.Context(), f, listen.Wish{AnswerSeconds: seconds})
 			if err != nil {
 				return serverFailure(err)
 			}
-			return m.preferred(f, person, now, seconds != nil)
+			return m.preferredAnswer(f, person, said(now.AnswerSeconds), seconds != nil)
 		},
 	}
 	f.add(c)
 	return c
 }
 
+func (m *Main) setUndoTimeCommand() *cobra.Command {
+	var f wordFlags
+	c := &cobra.Command{
+		Use:   "undo-time [default|TIME]",
+		Short: "Set, or tell, how long you can take an accept back",
+		Long: `Set how long you can take an accept back before what cannot be undone starts: a TIME
+such as 20s or 1m, from 3s to 2m; or default, which is 8 seconds. It is counted from when you have
+been told that your accept was recorded, and is never shorter than the tool and the policy
+say. Without a value it tells what is set.
+
+It is kept with your data and holds for what you accept from now on. It works with the
+server running or not.`,
+		Example: `  earshot set undo-time 20s
+  earshot set undo-time default`,
+		Args:      oneAtMost,
+		ValidArgs: []string{"default\t8 seconds"},
+		RunE: func(c *cobra.Command, args []string) error {
+			seconds, err := undoTime(strings.Join(args, ""), len(args) > 0)
+			if err != nil {
+				return err
+			}
+			person, now, err := m.prefer(c.Context(), f, listen.Wish{UndoSeconds: seconds})
+			if err != nil {
+				return serverFailure(err)
+			}
+			return m.preferredUndo(f, person, said(now.UndoSeconds), seconds != nil)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// said is a number that may not have been told.
+func said(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// undoTime reads a time to take an accept back in seconds; nil where none is given.
+func undoTime(word string, given bool) (*int, error) {
+	return wishedTime(word, given, wished{
+		what: "time to take an accept back", least: shortestUndo, most: longestUndo, bounds: "3s to 2m", sample: "20s or 1m",
+		hint:  "for example `earshot set undo-time 20s`, or default",
+		words: map[string]time.Duration{"default": 0},
+	})
+}
+
 // answerTime reads a time to answer in seconds; nil where none is given.
 func answerTime(word string, given bool) (*int, error) {
+	return wishedTime(word, given, wished{
+		what: "time to answer", least: shortestAnswer, most: noLimit, bounds: "30s to 24h", sample: "90s or 15m",
+		hint:  "for example `earshot set answer-time 15m`, or unlimited, or default",
+		words: map[string]time.Duration{"default": 0, "unlimited": noLimit},
+	})
+}
+
+// wished is a time that somebody can wish for: in its bounds, or by a word of its own.
+type wished struct {
+	what, bounds, sample, hint string
+	least, most                time.Duration
+	words                      map[string]time.Duration
+}
+
+// wishedTime reads it in seconds; nil where none is given.
+func wishedTime(word string, given bool, w wished) (*int, error) {
 	if !given {
 		return nil, nil //nolint:nilnil // nothing is to be set, and that is no error
 	}
-	in := func(d time.Duration) (*int, error) {
-		n := int(d / time.Second)
-		return &n, nil
+	d, named := w.words[strings.ToLower(strings.TrimSpace(word))]
+	if !named {
+		var err error
+		d, err = time.ParseDuration(word)
+		if _, bare := strconv.Atoi(word); bare == nil {
+			return nil, usage(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
+		}
+		if err != nil || d < w.least || d > w.most {
+			return nil, usage(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
+		}
 	}
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "unlimited":
-		return in(noLimit)
-	case "default":
-		return in(0)
-	}
-	d, err := time.ParseDuration(word)
-	if _, bare := strconv.Atoi(word); bare == nil {
-		return nil, usage(fmt.Sprintf("%.64q has no unit; a time is one such as 90s or 15m", word), "for example `earshot set answer-time 15m`, or unlimited, or default")
-	}
-	if err != nil || d < shortestAnswer || d > noLimit {
-		return nil, usage(fmt.Sprintf("%.64q is no time to answer; it can be 30s to 24h", word), "for example `earshot set answer-time 15m`, or unlimited, or default")
-	}
-	return in(d)
+	n := int(d / time.Second)
+	return &n, nil
 }
 
 // prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
-func (m *Main) prefer(ctx context.Context, f wordFlags, seconds *int) (person string, now int, err error) {
+func (m *Main) prefer(ctx context.Context, f wordFlags, wanted listen.Wish) (person string, now listen.Wish, err error) {
 	path := ""
 	if !f.server.given() {
 		if path, err = m.dataPath(f.server.dataFlag, f.server.dataFlag != ""); err != nil {
-			return "", 0, err
+			return "", now, err
 		}
 	}
 	if path != "" && !serverAt(path) {
-		return m.preferHere(ctx, path, seconds)
+		return m.preferHere(ctx, path, wanted)
 	}
 	client, err := m.dial(ctx, f.server, "earshot-set")
 	if err != nil {
-		return "", 0, err
+		return "", now, err
 	}
 	me, err := client.Me(ctx)
 	if err != nil {
-		return "", 0, err
+		return "", now, err
 	}
-	now, err = client.Prefer(ctx, seconds)
+	now, err = client.Prefer(ctx, wanted)
 	return me.Name, now, err
 }
 
 // preferHere opens the ledger for the one wish.
-func (m *Main) preferHere(ctx context.Context, path string, seconds *int) (person string, now int, err error) {
+func (m *Main) preferHere(ctx context.Context, path string, wanted listen.Wish) (person string, now listen.Wish, err error) {
 	rules, err := loadPolicy("")
 	if err != nil {
-		return "", 0, err
+		return "", now, err
 	}
 	h, err := m.openHouse(ctx, houseOptions{dataPath: path, rules: rules, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
 	if err != nil {
-		return "", 0, err
+		return "", now, err
 	}
 	defer h.Close()
 	person = localUser()
-	now, err = h.hub.Prefer(ctx, person, seconds)
+	a, err := h.hub.Prefer(ctx, utp.PreferRequest{Person: person, Seconds: wanted.AnswerSeconds, Undo: wanted.UndoSeconds})
 	if err != nil {
 		err = h.cause(failed(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}
-	return person, now, err
+	return person, listen.Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, err
 }
 
-// preferred tells what holds.
-func (m *Main) preferred(f wordFlags, person string, seconds int, set bool) error {
+// preferredUndo tells what holds of the time to take an accept back.
+func (m *Main) preferredUndo(f wordFlags, person string, seconds int, set bool) error {
+	if f.asJSON {
+		return m.writeJSON(struct {
+			Person  string `json:"person"`
+			Seconds int    `json:"undo_seconds"`
+		}{person, seconds})
+	}
+	verb := ""
+	if set {
+		verb = "Recorded: "
+	}
+	d := time.Duration(seconds) * time.Second
+	if d == 0 {
+		d = turn.DefaultUndo
+	}
+	m.sayf("%s%s can take an accept back for %s, or longer where the tool or the policy says so.", verb, oneLine(person), d)
+	return nil
+}
+
+// preferredAnswer tells what holds of the time to answer.
+func (m *Main) preferredAnswer(f wordFlags, person string, seconds int, set bool) error {
 	if f.asJSON {
 		return m.writeJSON(struct {
 			Person  string `json:"person"`

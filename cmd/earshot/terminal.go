@@ -90,7 +90,10 @@ func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
 	if a.Decision == "" {
 		r.Response = a.Response.Words()
 	}
-	_, err := t.hub.Answer(ctx, r)
+	said, err := t.hub.Answer(ctx, r)
+	if err == nil && said.Resolution == string(aaep.ResolutionAccepted) {
+		t.hub.Noticed(ctx, utp.ReplyRequest{Question: said.Question, By: r.By, Surface: r.Surface})
+	}
 	return t.spoken(err)
 }
 

@@ -219,7 +219,7 @@ func TestTerminalWords(t *testing.T) {
 	converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 		p.await(asked)
 		p.say("why")
-		p.await("Why question 1: After you accept, you have 3 seconds to take it back. The tool is files.delete.")
+		p.await("Why question 1: After you accept, you have 8 seconds to take it back. The tool is files.delete.")
 		p.await("Risk: high.")
 		p.say("help")
 		p.await("Words: accept, reject, more time, list, list all, why, go on, stop, undo, help.")

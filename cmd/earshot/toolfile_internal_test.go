@@ -183,8 +183,12 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 				continue
 			}
 			asked = append(asked, open[i].Tool)
-			if _, err := h.hub.Answer(ctx, utp.ReplyRequest{Token: p.ReplyToken, Decision: word, By: localUser(), Surface: "terminal", At: time.Now()}); err != nil {
+			r := utp.ReplyRequest{Token: p.ReplyToken, Decision: word, By: localUser(), Surface: "terminal", At: time.Now()}
+			if _, err := h.hub.Answer(ctx, r); err != nil {
 				t.Fatal(err)
+			}
+			if word == "accept" {
+				h.hub.Noticed(ctx, utp.ReplyRequest{Question: open[i].Number, By: r.By, Surface: r.Surface})
 			}
 		case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
 			mu.Lock()

@@ -40,7 +40,8 @@ type room struct {
 	questions []web.Question
 	arguments map[int]string
 	operated  []string
-	wish      int
+	wish      web.Wish
+	noticed   []string
 	words     []web.Word
 	who       []web.Principal // of the words
 	replies   []string
@@ -297,13 +298,20 @@ func (h *room) Operate(_ context.Context, who web.Principal, op string, request 
 	return jsontext.Value(`{"done":true}`), nil
 }
 
-func (h *room) Prefer(_ context.Context, _ web.Principal, seconds *int) (int, error) {
+func (h *room) Prefer(_ context.Context, _ web.Principal, w web.Wish) (web.Wish, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if seconds != nil && h.fail == nil {
-		h.wish = *seconds
+	if h.fail != nil {
+		return web.Wish{}, h.fail
 	}
-	return h.wish, h.fail
+	h.wish = web.Wish{AnswerSeconds: cmp.Or(w.AnswerSeconds, h.wish.AnswerSeconds), UndoSeconds: cmp.Or(w.UndoSeconds, h.wish.UndoSeconds)}
+	return h.wish, nil
+}
+
+func (h *room) Noticed(_ context.Context, who web.Principal, question int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.noticed = append(h.noticed, fmt.Sprintf("%d by %s on %s", question, who.Name, who.Surface))
 }
 
 func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (web.Said, error) {

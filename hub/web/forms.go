@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,7 +55,23 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 		return s.done(w, r, v, n)
 	}
-	return s.done(w, r, v, outcome(word, said))
+	err = s.done(w, r, v, outcome(word, said))
+	s.noticed(w, r, v, word, said)
+	return err
+}
+
+// noticeWithin bounds the word that an answer has left.
+const noticeWithin = 10 * time.Second
+
+// noticed notes that a yes has been confirmed to whoever gave it, once that has left: the time to take
+// it back begins with it. One who goes away meanwhile may still hear it on a stream.
+func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word Word, said Said) {
+	if word.Decision != "accept" || said.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noticeWithin)
+	defer cancel()
+	s.hub.Noticed(ctx, v.Principal, said.Question)
 }
 
 // unsaid is the notice of a word that was not taken because of how the question stands:

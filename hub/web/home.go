@@ -134,6 +134,9 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeVi
 			c.take(row.Body, row.Seq)
 		}
 		view.Chosen = &c
+		if c.Undo != 0 && !c.Ended && mayReply().holds(v.Principal) { // a page that is loaded again offers it still
+			view.Notice = &notice{Text: fmt.Sprintf("Question %d: accepted.", c.Undo), Undo: c.Undo}
+		}
 	}
 	return view, nil
 }

@@ -155,7 +155,10 @@ func TestPreferences(t *testing.T) {
 	if w := s.do("PUT", "/api/v1/preferences", "ada", `{"answer_seconds":86400}`); w.Code != 200 || w.Body.String() != `{"answer_seconds":86400}`+"\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := s.do("GET", "/api/v1/preferences", "lis", ""); w.Code != 200 || w.Body.String() != `{"answer_seconds":86400}`+"\n" {
+	if w := s.do("PUT", "/api/v1/preferences", "ada", `{"undo_seconds":20}`); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := s.do("GET", "/api/v1/preferences", "lis", ""); w.Code != 200 || w.Body.String() != `{"answer_seconds":86400,"undo_seconds":20}`+"\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	for as, status := range map[string]int{"lis": 403, "bot": 403, "": 401} {

@@ -161,9 +161,13 @@ func unstarted(err error, keyed bool) error {
 	return said
 }
 
-func (o over) Prefer(ctx context.Context, who Principal, seconds *int) (int, error) {
-	n, err := o.hub.As(who).Prefer(ctx, seconds)
-	return n, refusal(err)
+func (o over) Prefer(ctx context.Context, who Principal, w Wish) (Wish, error) {
+	a, err := o.hub.As(who).Prefer(ctx, utp.PreferRequest{Seconds: w.AnswerSeconds, Undo: w.UndoSeconds})
+	return Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
+}
+
+func (o over) Noticed(ctx context.Context, who Principal, question int) {
+	o.hub.As(who).Noticed(ctx, question)
 }
 
 func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {

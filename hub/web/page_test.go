@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -433,8 +434,73 @@ func TestUndo(t *testing.T) {
 		t.Errorf("with scripts: %s", got)
 	}
 	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)
-	wants(t, s.page("/", "@ada"), `<form id="notice-undo" method="post" action="/questions/2/undo">`, "<button>Take back the yes to question 2</button>")
+	wants(t, s.page("/", "@ada"), `<form id="notice-undo" method="post" action="/questions/2/undo">`, "<button>Undo the yes to question 2</button>")
 	wants(t, s.page("/", "@ada"), `action="/questions/0/undo" hidden>`)
+}
+
+// TestUndoAfterAReload: as long as it can be taken back, a page that is loaded again offers it, wherever
+// the yes was given; once its work has begun, or it is off, it does not.
+func TestUndoAfterAReload(t *testing.T) {
+	t.Parallel()
+	accepted := map[string]any{"question": 2, "resolution": "accepted", "tool_call_id": "call_2", "undo_seconds": 8, "by": "ada", "surface": "phone"}
+	moves := aaep.StateChanged{FromState: "awaiting_input", ToState: "deciding", SummaryNormal: "Recorded."}
+	const offered, none = `action="/questions/2/undo">`, `action="/questions/0/undo" hidden>`
+	for name, tt := range map[string]struct {
+		then func(*scene)
+		want string
+	}{
+		"waiting": {func(*scene) {}, offered},
+		"begun": {func(s *scene) {
+			s.room.tell("sess_2", aaep.ToolInvoked{Tool: "files.delete", ToolCallID: "call_2", SummaryNormal: "Now."})
+		}, none},
+		"another begun": {func(s *scene) {
+			s.room.tell("sess_2", aaep.ToolInvoked{Tool: "files.delete", ToolCallID: "call_9", SummaryNormal: "Now."})
+		}, offered},
+		"taken back": {func(s *scene) {
+			s.room.extended("sess_2", moves, map[string]any{"question": 2, "resolution": "stopped"})
+		}, none},
+		"ended": {func(s *scene) { s.room.tell("sess_2", aaep.SessionCompleted{SummaryNormal: "Done."}) }, none},
+		"can be undone anyway": {func(s *scene) {
+			s.room.extended("sess_2", moves, map[string]any{"question": 2, "resolution": "accepted", "tool_call_id": "call_3"})
+		}, none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := played(t)
+			s.login("ada")
+			s.room.extended("sess_2", moves, accepted)
+			tt.then(s)
+			wants(t, s.page("/?session=sess_2", "@ada"), tt.want)
+			s.login("lis")
+			wants(t, s.page("/?session=sess_2", "@lis"), none)
+		})
+	}
+}
+
+// TestNoticed: a yes that is confirmed to whoever gave it is noted as told, once it has left; a no and
+// a yes that did not count are not.
+func TestNoticed(t *testing.T) {
+	t.Parallel()
+	s := played(t)
+	s.login("ada")
+	noticed := func(want ...string) {
+		t.Helper()
+		s.room.mu.Lock()
+		defer s.room.mu.Unlock()
+		if !slices.Equal(s.room.noticed, want) {
+			t.Errorf("noted are %q, want %q", s.room.noticed, want)
+		}
+		s.room.noticed = nil
+	}
+	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)
+	noticed("2 by ada on page")
+	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA, "Accept", "application/json")
+	noticed("2 by ada on page")
+	s.submit("/questions/2/reject", "@ada", "form="+s.form+"&token="+tokenA)
+	noticed()
+	s.room.fail = lost()
+	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)
+	noticed()
 }
 
 // TestArguments: in full, in parts, with what cannot be seen named.

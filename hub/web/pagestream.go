@@ -315,6 +315,9 @@ type stepsFrame struct {
 	HTML     string  `json:"html,omitzero"`
 	Outputs  []piece `json:"outputs,omitzero"`
 	Progress string  `json:"progress"`
+	// Undo is a question whose yes can be taken back from now on, Over one whose cannot any more.
+	Undo int `json:"undo,omitzero"`
+	Over int `json:"over,omitzero"`
 }
 
 // catchUp reads what the chosen session has said since it was last shown.
@@ -323,7 +326,8 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 		return nil, nil
 	}
 	f := stepsFrame{Session: p.chosen}
-	begun, said := p.story.Last, p.story.Progress
+	begun, said, undo := p.story.Last, p.story.Progress, p.story.Undo
+	p.story.Over = 0
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last) {
 		if err != nil {
 			return nil, err
@@ -341,8 +345,11 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 		}
 	}
 	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
-	f.Last, f.Progress = p.story.Last, p.story.Progress
-	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said {
+	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
+	if p.story.Undo != undo && mayReply().holds(p.visitor.Principal) {
+		f.Undo = p.story.Undo
+	}
+	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {
 		return nil, nil
 	}
 	return encoded("earshot.steps", f)

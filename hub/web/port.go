@@ -38,13 +38,23 @@ type Hub interface {
 	Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error)
 	// Enqueue starts a turn.
 	Enqueue(ctx context.Context, who Principal, t Turn) (Started, error)
-	// Prefer sets, or with nil only asks, for how many seconds questions that are put to the
-	// principal stay open; 0 leaves it to policy and tool.
-	Prefer(ctx context.Context, who Principal, seconds *int) (int, error)
+	// Prefer sets what the principal wishes, as far as it is not nil, and tells what then holds.
+	Prefer(ctx context.Context, who Principal, w Wish) (Wish, error)
 	// Operate passes an operation of operators on and its answer back.
 	Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error)
 	// Say hands a word of a person in.
 	Say(ctx context.Context, who Principal, w Word) (Said, error)
+	// Noticed says that the surface from which a question was accepted has been told so.
+	Noticed(ctx context.Context, who Principal, question int)
+}
+
+// Wish is what a person wishes of the questions that are put to them: nil where nothing is said of
+// it, and 0 what leaves it to policy and tool.
+type Wish struct {
+	// AnswerSeconds is how long they stay open: up to 86,400 s, which is as long as a question can.
+	AnswerSeconds *int `json:"answer_seconds,omitzero"`
+	// UndoSeconds is how long an accept can be taken back, 3 to 120 s.
+	UndoSeconds *int `json:"undo_seconds,omitzero"`
 }
 
 // Subscription is one subscription. Streams of it come and go; it outlives them for a

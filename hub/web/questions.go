@@ -141,6 +141,7 @@ func (s *Server) word(verb Verb) handler {
 		}
 		s.counts.replies.Add(1)
 		writeJSON(w, http.StatusOK, said)
+		s.noticed(w, r, v, word, said)
 		return nil
 	}
 }

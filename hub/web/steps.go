@@ -42,6 +42,10 @@ type story struct {
 	Outputs  []piece
 	Progress string
 	Last     int64 // the sequence number of the last event
+	// Undo is the question whose yes can be taken back, Over the last one of which none can; 0 for
+	// none.
+	Undo, Over int
+	undoCall   string
 }
 
 // take adds an event. What it returns is what has come new; a step without text, or an
@@ -61,11 +65,18 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 	case aaep.ProgressUpdated:
 		s.Progress = progressText(p)
 		return step{}, piece{}
+	case aaep.StateChanged:
+		s.answered(aaep.Read(e.Extensions[aaep.PrefixEarshot]))
+	case aaep.ToolInvoked:
+		if p.ToolCallID == s.undoCall {
+			s.over(s.Undo)
+		}
 	case aaep.ToolCompleted:
 		s.Progress = ""
 	}
 	if e.IsTerminal() {
 		s.Progress = ""
+		s.over(s.Undo)
 	}
 	line := step{Seq: seq, Text: legible.Text(sentence(e)), At: e.Time, Question: askedNumber(e)}
 	line.Language, line.Direction = language(e)
@@ -78,6 +89,28 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 		s.Steps = s.Steps[1:]
 	}
 	return line, piece{}
+}
+
+// answered notes whose yes can be taken back: of one that waits still to start.
+func (s *story) answered(ours aaep.Document) {
+	how, resolved := ours.Text("resolution")
+	question, _ := ours.Whole("question")
+	_, waits := ours.Whole("undo_seconds")
+	switch {
+	case !resolved:
+	case how == string(aaep.ResolutionAccepted) && waits:
+		s.Undo = int(question)
+		s.undoCall, _ = ours.Text("tool_call_id")
+	default:
+		s.over(int(question))
+	}
+}
+
+func (s *story) over(question int) {
+	s.Over = question
+	if question == s.Undo {
+		s.Undo, s.undoCall = 0, ""
+	}
 }
 
 // output adds a chunk to its output's text.

@@ -85,7 +85,7 @@ func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
 
 func (t *Tx) wish(person string) (kernel.Wish, error) {
 	w := kernel.Wish{Person: person}
-	err := t.c.One(`SELECT answer_seconds FROM people WHERE person = $1`, []any{person}, &w.AnswerSeconds)
+	err := t.c.One(`SELECT answer_seconds, undo_seconds FROM people WHERE person = $1`, []any{person}, &w.AnswerSeconds, &w.UndoSeconds)
 	if noRows(err) {
 		return kernel.Wish{}, nil
 	}

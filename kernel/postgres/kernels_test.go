@@ -86,6 +86,7 @@ func (w *town) open(dsn string) (kill func()) {
 	}
 	k, err := kernel.New(kernel.Options{
 		Store: open(w.t, dsn), Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
+		Generation: func() string { return "one of the two has always been there" },
 	})
 	if err == nil {
 		w.restored, err = k.Recover(ctx)
@@ -244,7 +245,7 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 		for _, q := range page.Questions {
 			if !answered[q.Number] {
 				answered[q.Number] = true
-				w.ask(utp.OpAnswer, utp.ReplyRequest{Token: q.Token, Decision: "accept", By: "ada", Surface: "test"}, nil)
+				w.yes(q)
 			}
 		}
 		if len(answered) >= turns/2 {
@@ -253,6 +254,15 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 		return ended == turns
 	})
 	w.judge(store, begun)
+}
+
+// yes accepts a question, and says that its surface was told.
+func (w *town) yes(q utp.QuestionRow) {
+	w.t.Helper()
+	r := utp.ReplyRequest{Question: q.Number, Decision: "accept", By: "ada", Surface: "test"}
+	w.ask(utp.OpAnswer, r, nil)
+	r.Decision = ""
+	w.ask(utp.OpNoticed, r, nil)
 }
 
 // reviewed waits for the tools and is the operator who looks at them.

@@ -110,7 +110,7 @@ func (w *town) accepts() {
 		var page utp.QuestionsAnswer
 		w.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page)
 		for _, q := range page.Questions {
-			w.ask(utp.OpAnswer, utp.ReplyRequest{Token: q.Token, Decision: "accept", By: "ada", Surface: "test"}, nil)
+			w.yes(q)
 		}
 		return len(page.Questions) > 0
 	})

@@ -96,6 +96,9 @@ func (p *people) reply(ctx context.Context, q utp.QuestionRow) {
 	if rpc.Ask(ctx, p.hub, utp.OpAnswer, r, nil) != nil {
 		return
 	}
+	if r.Decision == "accept" {
+		_ = rpc.Ask(ctx, p.hub, utp.OpNoticed, utp.ReplyRequest{Token: r.Token, By: r.By, Surface: r.Surface}, nil) // lost: it is asked again
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

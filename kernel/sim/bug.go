@@ -28,6 +28,8 @@ const (
 	SecondStart       Bug = "second start"
 	LostFuture        Bug = "word of a lost future taken"
 	NoTakenForYes     Bug = "no taken for yes"
+	UntoldYes         Bug = "surface of a yes not told"
+	OutlivedYes       Bug = "yes of another generation"
 )
 
 // Bugs are all of them.
@@ -35,6 +37,7 @@ func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
 		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoTakenForYes,
+		UntoldYes, OutlivedYes,
 	}
 }
 
@@ -56,12 +59,20 @@ func (w *world) stepOf() stepping {
 				shift(s, func(c turn.Call) bool { return c.Question != in.Question }, -20*time.Second)
 			}
 		})
+	case UntoldYes:
+		return after(func(s *turn.State, in turn.Input) {
+			if in, is := in.(turn.Answered); is {
+				noticed(s, in.Question)
+			}
+		})
+	case OutlivedYes:
+		return before(checks(anyGeneration))
 	case RestoredFires:
 		return deaf(func(in turn.Input) bool { _, is := in.(turn.Restored); return is })
 	case StopLost:
 		return deaf(func(in turn.Input) bool { _, is := in.(turn.StopTurn); return is })
 	case SwappedDefinition:
-		return before(anyCheck)
+		return before(checks(anyCheck))
 	case ReflectedCommand:
 		return before(anyStart)
 	case ZombieFinish:
@@ -125,23 +136,44 @@ func shift(s *turn.State, which func(turn.Call) bool, d time.Duration) {
 	}
 }
 
-func anyCheck(s *turn.State, in turn.Input) turn.Input {
-	fits := func(check turn.Check) turn.Check {
-		c, _ := s.Find(check.Call)
-		return turn.Check{Call: check.Call, Digest: c.Digest}
-	}
-	switch in := in.(type) {
-	case turn.Start:
-		in.Check = fits(in.Check)
-		return in
-	case turn.Tick:
-		in.Checks = slices.Clone(in.Checks)
-		for i := range in.Checks {
-			in.Checks[i] = fits(in.Checks[i])
+// checks changes what the machine is told of calls that may leave or start.
+func checks(fits func(*turn.State, turn.Check) turn.Check) func(*turn.State, turn.Input) turn.Input {
+	return func(s *turn.State, in turn.Input) turn.Input {
+		switch in := in.(type) {
+		case turn.Start:
+			in.Check = fits(s, in.Check)
+			return in
+		case turn.Tick:
+			in.Checks = slices.Clone(in.Checks)
+			for i := range in.Checks {
+				in.Checks[i] = fits(s, in.Checks[i])
+			}
+			return in
+		default:
+			return in
 		}
-		return in
-	default:
-		return in
+	}
+}
+
+func anyCheck(s *turn.State, check turn.Check) turn.Check {
+	c, _ := s.Find(check.Call)
+	return turn.Check{Call: check.Call, Digest: c.Digest}
+}
+
+// anyGeneration takes a consent for one of the generation that asks.
+func anyGeneration(s *turn.State, check turn.Check) turn.Check {
+	if check.Reason == turn.StaleRestarted {
+		return anyCheck(s, check)
+	}
+	return check
+}
+
+// noticed begins the time to take a yes back, told or not.
+func noticed(s *turn.State, question int) {
+	for i := range s.Calls {
+		if c := &s.Calls[i]; c.Question == question && c.State == turn.Accepted && !c.Noticed() {
+			c.DispatchAt = c.Consent.At
+		}
 	}
 }
 

@@ -27,12 +27,13 @@ type judge struct {
 	last   map[string]kernel.Record // turns as they were written last
 	seq    map[string]int64         // of sessions: the last event's
 	calls  map[string]*callLog
-	used   map[string]string     // call: the digest of the consent that was used up
-	said   map[int]bool          // questions to which a person has said yes, whoever heard it
-	yes    map[int]time.Duration // those whose yes a kernel has recorded, and when
-	sent   map[string]bool       // messages that have left, by their span
-	due    map[string]string     // messages that have to leave: what they are
-	turns  []string              // begun, as a person was told
+	used   map[string]string        // call: the digest of the consent that was used up
+	said   map[string]bool          // calls to which a person has said yes, whoever heard it
+	yes    map[string]time.Duration // those whose yes a kernel has recorded, and when
+	aware  map[string]time.Duration // those of which a surface said that it was told of the yes, and when
+	sent   map[string]bool          // messages that have left, by their span
+	due    map[string]string        // messages that have to leave: what they are
+	turns  []string                 // begun, as a person was told
 	// results are what agents were told of calls; answers what people have said to an agent's
 	// question, and acknowledged what of it was taken, as they were told.
 	results, acknowledged map[string]string
@@ -61,7 +62,7 @@ func newJudge(w *world) *judge {
 	return &judge{
 		w: w, last: map[string]kernel.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
-		said: map[int]bool{}, yes: map[int]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
+		said: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 	}
 }
 
@@ -192,18 +193,27 @@ func (j *judge) began(id string) {
 }
 
 // saysYes: a person says yes, heard or not.
-func (j *judge) saysYes(question int) {
+func (j *judge) saysYes(call string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.said[question] = true
+	j.said[call] = true
+}
+
+// noticed: a surface is told of a yes, and says so.
+func (j *judge) noticed(call string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, before := j.aware[call]; !before {
+		j.aware[call] = j.w.clock.true()
+	}
 }
 
 // toldYes: a person was told that their yes is taken.
-func (j *judge) toldYes(question int) {
+func (j *judge) toldYes(call string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, recorded := j.yes[question]; !recorded {
-		j.brokenf("a person was told that their yes to question %d is taken, and none is recorded", question)
+	if _, recorded := j.yes[call]; !recorded {
+		j.brokenf("a person was told that their yes to %s is taken, and none is recorded", call)
 	}
 }
 
@@ -306,10 +316,10 @@ func (j *judge) committed(p *process, b kernel.Batch) {
 	}
 	for _, r := range b.Receipts {
 		if r.Decision == string(consent.Accept) && r.By == person {
-			if !j.said[r.Question] {
-				j.brokenf("%s has recorded a yes to question %d, and nobody has said it", p.name, r.Question)
+			if !j.said[r.Call] {
+				j.brokenf("%s has recorded a yes to %s, and nobody has said it", p.name, r.Call)
 			}
-			j.yes[r.Question] = j.w.clock.true()
+			j.yes[r.Call] = j.w.clock.true()
 		}
 	}
 	for _, o := range b.Outbox {
@@ -358,7 +368,7 @@ func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
 		j.brokenf("%s is %s without an outcome", c.ID, c.State)
 	}
 	log.outcome = c.Outcome
-	if shrunk(before.StartBy, c.StartBy) {
+	if before.Noticed() == c.Noticed() && shrunk(before.StartBy, c.StartBy) {
 		j.brokenf("the time to start %s was %v and is %v", c.ID, before.StartBy, c.StartBy)
 	}
 	if shrunk(before.EndBy, c.EndBy) {
@@ -438,6 +448,21 @@ func (j *judge) questionChanged(was kernel.Record, q consent.Question) {
 	}
 }
 
+// takenBack holds the start of what cannot be undone against the time in which its yes could be
+// taken back, and the life in which it was given.
+func (j *judge) takenBack(p *process, c turn.Call) {
+	heard, told := j.aware[c.ID]
+	switch passed := j.w.clock.true() - heard; {
+	case !told:
+		j.brokenf("%s is started, and no surface was told of the yes to it", c.ID)
+	case passed < c.Limits.UndoTime():
+		j.brokenf("%s is started %v after the surface of its yes was told; it could be taken back for %v", c.ID, passed, c.Limits.UndoTime())
+	}
+	if c.Consent == nil || c.Consent.Generation != p.generation {
+		j.brokenf("%s is started by %s with a yes of another generation", c.ID, p.name)
+	}
+}
+
 // granted holds a start against the consent to that very call, its time and its definition.
 func (j *judge) granted(p *process, rec kernel.Record, g kernel.Grant) {
 	c, _ := rec.State.Find(g.Call)
@@ -451,12 +476,16 @@ func (j *judge) granted(p *process, rec kernel.Record, g kernel.Grant) {
 	if limit <= 0 {
 		limit = turn.DefaultStartWithin
 	}
-	agreed, said := j.yes[c.Question]
+	agreed, said := j.yes[c.ID]
+	if c.Class == utp.Irreversible {
+		j.takenBack(p, c)
+		limit += turn.NoticeWithin + c.Limits.UndoTime()
+	}
 	switch {
 	case c.Decision != turn.Ask && !c.Class.Valid(), c.Decision != turn.Ask && c.Class == utp.Irreversible:
 		j.brokenf("%s, which is irreversible, is started without a question", c.ID)
 	case c.Decision == turn.Ask && !said:
-		j.brokenf("%s is started, and nobody has said yes to question %d", c.ID, c.Question)
+		j.brokenf("%s is started, and nobody has said yes to question %d about it", c.ID, c.Question)
 	case c.Decision == turn.Ask && (j.used[c.ID] == "" || j.used[c.ID] != c.Digest):
 		j.brokenf("%s is started, and no consent to %q was used up for it, but %q", c.ID, c.Digest, j.used[c.ID])
 	case c.Decision == turn.Ask && j.w.clock.true()-agreed > limit:

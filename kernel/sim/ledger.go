@@ -56,8 +56,7 @@ type tables struct {
 	outbox    map[int64]outgoing // what waits to leave
 	dead      map[int64]outgoing // what never will
 	left      map[int64]string   // what has left: its session
-	consents  map[int]given
-	agreed    map[string]int // call: question
+	consents  map[string]given   // by their calls
 	grants    map[startKey]kernel.Grant
 	edges     map[string]int              // of a call: only counted
 	receipts  map[string][]kernel.Receipt // of a session
@@ -114,7 +113,7 @@ func newTables() *tables {
 		turns: map[string]turnRow{}, sessions: map[string]string{}, calls: map[string]string{}, made: map[string]turn.Call{}, questions: map[int]question{},
 		tokens: map[string]int{}, events: map[string][]kernel.Event{}, told: map[string]place{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
-		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[int]given{}, agreed: map[string]int{},
+		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[string]given{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
 		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
@@ -126,7 +125,7 @@ func (r *tables) copied() *tables {
 	c.readers = 0
 	c.turns, c.sessions, c.calls, c.questions = maps.Clone(r.turns), maps.Clone(r.sessions), maps.Clone(r.calls), maps.Clone(r.questions)
 	c.tokens, c.told, c.cards, c.reports = maps.Clone(r.tokens), maps.Clone(r.told), maps.Clone(r.cards), maps.Clone(r.reports)
-	c.outbox, c.left, c.consents, c.agreed = maps.Clone(r.outbox), maps.Clone(r.left), maps.Clone(r.consents), maps.Clone(r.agreed)
+	c.outbox, c.left, c.consents = maps.Clone(r.outbox), maps.Clone(r.left), maps.Clone(r.consents)
 	c.ends = maps.Clone(r.ends)
 	c.grants, c.edges, c.tools = maps.Clone(r.grants), maps.Clone(r.edges), maps.Clone(r.tools)
 	c.made, c.dead, c.receipts = maps.Clone(r.made), maps.Clone(r.dead), clipped(r.receipts)

@@ -187,8 +187,7 @@ func (t *tx) forget(p *kernel.Purge) {
 			t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
 		}
 		remove(t, t.rows.receipts, s.Session)
-		removeIf(t, t.rows.consents, func(_ int, c given) bool { return ofTurn(c.Call) })
-		removeIf(t, t.rows.agreed, func(call string, _ int) bool { return ofTurn(call) })
+		removeIf(t, t.rows.consents, func(call string, _ given) bool { return ofTurn(call) })
 		removeIf(t, t.rows.grants, func(key startKey, _ kernel.Grant) bool { return ofTurn(key.call) })
 		removeIf(t, t.rows.edges, func(call string, _ int) bool { return ofTurn(call) })
 		removeIf(t, t.rows.reports, func(_ string, r report) bool { return r.Turn == s.Turn })

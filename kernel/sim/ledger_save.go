@@ -142,23 +142,21 @@ func sameCard(a, b utp.Card) bool {
 
 func (t *tx) saveConsents(b kernel.Batch) error {
 	for _, c := range b.Consents {
-		_, again := t.rows.consents[c.Question]
-		_, agreed := t.rows.agreed[c.Call]
+		_, again := t.rows.consents[c.Call]
 		_, asked := t.rows.questions[c.Question]
 		_, called := t.rows.calls[c.Call]
-		if again || agreed || !asked || !called {
+		if again || !asked || !called {
 			return conflict("the consent to question", c.Question)
 		}
-		put(t, t.rows.consents, c.Question, given{Consent: c})
-		put(t, t.rows.agreed, c.Call, c.Question)
+		put(t, t.rows.consents, c.Call, given{Consent: c})
 	}
 	for _, c := range b.Consumed {
-		g, is := t.rows.consents[c.Question]
-		if !is || g.used || g.Call != c.Call || g.Digest != c.Digest {
+		g, is := t.rows.consents[c.Call]
+		if !is || g.used || g.Question != c.Question || g.Digest != c.Digest {
 			return conflict("the consent of the call", c.Call)
 		}
 		g.used = true
-		put(t, t.rows.consents, c.Question, g)
+		put(t, t.rows.consents, c.Call, g)
 	}
 	return nil
 }
@@ -331,9 +329,9 @@ func sameTool(a, b kernel.Tool) bool {
 func (t *tx) saveWishes(b kernel.Batch) error {
 	for _, w := range b.Wishes {
 		switch {
-		case w.Person == "" || w.AnswerSeconds < 0:
+		case w.Person == "" || w.AnswerSeconds < 0 || w.UndoSeconds < 0:
 			return fmt.Errorf("%w: a wish of nobody, or of a negative time", errInvalid)
-		case w.AnswerSeconds == 0:
+		case w.AnswerSeconds == 0 && w.UndoSeconds == 0:
 			remove(t, t.rows.wishes, w.Person)
 		default:
 			put(t, t.rows.wishes, w.Person, w)

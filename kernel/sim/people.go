@@ -111,13 +111,15 @@ func (s *someone) mind(q utp.QuestionRow) {
 	}
 	switch {
 	case op == utp.OpAnswer && r.Decision == accept:
-		s.w.judge.saysYes(q.Number)
+		s.w.judge.saysYes(q.Call)
 	case q.Tool == utp.AskPerson && op == utp.OpAnswer:
 		s.w.judge.responds(q.Call, mood, false)
 	}
-	err := s.ask(op, r, nil)
+	var a utp.ReplyAnswer
+	err := s.ask(op, r, &a)
 	if err == nil && r.Decision == accept {
-		s.w.judge.toldYes(q.Number)
+		s.w.judge.toldYes(q.Call)
+		s.hears(q, a)
 	}
 	switch {
 	case err != nil:
@@ -127,6 +129,22 @@ func (s *someone) mind(q utp.QuestionRow) {
 		s.w.judge.stopped(q.Session)
 	case mood == undo:
 		s.takeBack(q, r)
+	}
+}
+
+// hears says that the surface was told of a yes: after a while, sometimes twice, or not at all.
+func (s *someone) hears(q utp.QuestionRow, a utp.ReplyAnswer) {
+	times := 1
+	switch n := s.rand.IntN(40); {
+	case n == 0 && !s.w.weather.ceased.Load():
+		return
+	case n < 4:
+		times = 2
+	}
+	nap(s.p.ctx, time.Duration(s.rand.Int64N(int64(2*time.Second))))
+	s.w.judge.noticed(q.Call)
+	for range times {
+		_ = s.ask(utp.OpNoticed, utp.ReplyRequest{Question: a.Question, By: person, Surface: "terminal"}, nil)
 	}
 }
 

@@ -31,11 +31,13 @@ type process struct {
 
 	paused, cut time.Time // until when: it does nothing; nothing reaches it
 
-	kernel  *kernel.Kernel // of a kernel
-	serving atomic.Bool
-	version int // of a service: of its definitions
-	hear    func(context.Context, tool.Message)
-	ring    func(turn string)
+	kernel *kernel.Kernel // of a kernel
+	// generation is the life that all kernels share of which one at least has always been there.
+	generation string
+	serving    atomic.Bool
+	version    int // of a service: of its definitions
+	hear       func(context.Context, tool.Message)
+	ring       func(turn string)
 }
 
 // position is where a process stands that is started again whenever it has died.
@@ -77,6 +79,9 @@ func (w *world) start(at *position) {
 		done: make(chan struct{}), version: w.version,
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	if at.kind == kernelKind {
+		p.generation = w.generation()
+	}
 	at.now = p
 	w.procs = append(w.procs, p)
 	w.sayf("%s starts", p.name)
@@ -84,6 +89,17 @@ func (w *world) start(at *position) {
 		defer close(p.done)
 		at.begin(p)
 	}()
+}
+
+// generation is that of the kernels that live, or a new one.
+func (w *world) generation() string {
+	for _, p := range w.procs {
+		if p.generation != "" && !p.dead.Load() {
+			return p.generation
+		}
+	}
+	w.generations++
+	return fmt.Sprint("generation ", w.generations)
 }
 
 // kill ends a process at once; anybody may. Its place is taken again after a while.
@@ -120,6 +136,7 @@ func (w *world) runKernel(p *process) {
 		Store: &store{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
 		Project: project, Clock: kernel.Clock{Now: w.clock.Now, Mono: w.clock.mono, Boot: w.clock.boot()},
 		Rand: p.rand, Patient: w.patient, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
+		Generation: func() string { return p.generation },
 	})
 	if err != nil {
 		w.judge.wrongf("a kernel does not start: %v", err)

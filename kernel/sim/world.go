@@ -46,6 +46,7 @@ type world struct {
 	version                             int           // of the tools' definitions
 	places                              []*position
 	procs                               []*process
+	generations                         int
 	cleared                             time.Time   // when the weather did
 	begun                               atomic.Bool // all turns have been started
 	over                                bool

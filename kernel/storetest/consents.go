@@ -76,6 +76,10 @@ func consentsGivenOnce(l *ledger) {
 	l.refuse("a consent to a question that was not asked", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{unasked}})
 	l.refuse("a consent to a call that is not there", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{elsewhere}})
 	l.save(use(1)) // the first one stands
+	renewed := kernel.Consent{Question: 1, Call: "tc_2", Digest: digest("consented", 7), By: "ann", At: at(2)}
+	l.save(kernel.Batch{Consents: []kernel.Consent{renewed}}) // the question is asked again, about another call
+	l.refuse("a consent to a question that is asked again, used for the call before", kernel.ErrConflict, use(1))
+	l.save(kernel.Batch{Consumed: []kernel.Consent{renewed}})
 }
 
 // one counts who succeeds; all others must see a conflict.

@@ -27,7 +27,7 @@ func wishesAreKept(l *ledger) {
 		same(l, "the wish of "+person, wish(person), kernel.Wish{})
 	}
 	none("ann")
-	ann, bob := kernel.Wish{Person: "ann", AnswerSeconds: 86_400}, kernel.Wish{Person: "Bób", AnswerSeconds: 60}
+	ann, bob := kernel.Wish{Person: "ann", AnswerSeconds: 86_400, UndoSeconds: 20}, kernel.Wish{Person: "Bób", UndoSeconds: 60}
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann, bob}})
 	same(l, "ann's wish", wish("ann"), ann)
 	same(l, "Bób's wish", wish("Bób"), bob)
@@ -37,9 +37,12 @@ func wishesAreKept(l *ledger) {
 	same(l, "another wish", wish("ann"), ann)
 	ann.AnswerSeconds = 0
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
+	same(l, "half a wish", wish("ann"), ann)
+	ann.UndoSeconds = 0
+	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
 	none("ann")
 	same(l, "the other's wish", wish("Bób"), bob)
-	for _, bad := range []kernel.Wish{{AnswerSeconds: 5}, {Person: "ann", AnswerSeconds: -1}} {
+	for _, bad := range []kernel.Wish{{AnswerSeconds: 5}, {Person: "ann", AnswerSeconds: -1}, {Person: "ann", AnswerSeconds: 60, UndoSeconds: -1}} {
 		if err := l.try(kernel.Batch{Wishes: []kernel.Wish{bad}}); err == nil {
 			l.t.Errorf("the wish %+v was kept", bad)
 		}

@@ -32,7 +32,8 @@ func Example() {
 	step(turn.QuestionAsked{Call: "tc_1", Number: 1, Digest: "d"})
 	step(turn.Start{Call: "tc_1", Owner: "o", Target: "files"}) // a forged command: nothing was dispatched
 	step(turn.Answered{Question: 1, Accept: true, By: "ada"})
-	now = now.Add(3 * time.Second)
+	step(turn.Noticed{Question: 1}) // now the person can take it back
+	now = now.Add(turn.DefaultUndo)
 	step(turn.Tick{Checks: []turn.Check{{Call: "tc_1", Digest: "d"}}})
 	step(turn.Start{Call: "tc_1", Owner: "o", Target: "files", Check: turn.Check{Call: "tc_1", Digest: "d"}})
 	fmt.Println(state.Calls[0].State)

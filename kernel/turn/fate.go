@@ -171,8 +171,8 @@ func (m *machine) notBegun(c *Call, by string) {
 }
 
 // orphan is a start of the only process that workers and services live in: whoever
-// held something before is gone.
-func (m *machine) orphan() {
+// held something before is gone, and so is every yes to what cannot be undone that was not used.
+func (m *machine) orphan(in Orphan) {
 	m.nobody()
 	for i := range m.Calls {
 		c := &m.Calls[i]
@@ -190,19 +190,25 @@ func (m *machine) orphan() {
 			c.OwnerGone = true
 		case Dispatched:
 			c.RingAt = m.now.Wall
+			m.outlived(c, in.Generation)
 		case Accepted:
-			m.undoAnew(c)
+			m.outlived(c, in.Generation)
 		case Requested, Asked, Finished, Resolved, Over:
 		}
 	}
 }
 
-// undoAnew gives the whole undo time again: nobody could take the yes back while the
-// process was gone. The time to start is not lengthened by it.
-func (m *machine) undoAnew(c *Call) {
-	if c.Class == utp.Irreversible {
-		c.DispatchAt = m.now.Add(c.Limits.UndoTime())
+// outlived asks again for a call whose consent is of another generation.
+func (m *machine) outlived(c *Call, generation string) {
+	if c.Outlives(generation) {
+		m.stale(c, StaleRestarted)
 	}
+}
+
+// Outlives reports whether the call has the consent of an earlier generation than this, and is
+// of the class that needs one of its own.
+func (c Call) Outlives(generation string) bool {
+	return c.Class == utp.Irreversible && c.Consent != nil && c.Consent.Generation != generation
 }
 
 // restored is the ledger having gone back in time: whatever is open and has an

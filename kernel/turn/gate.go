@@ -1,6 +1,10 @@
 package turn
 
-import "github.com/earshot-dev/earshot/utp"
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/utp"
+)
 
 // questionAsked ties the number and the digest to the call, once it has both.
 func (m *machine) questionAsked(in QuestionAsked) error {
@@ -65,13 +69,40 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	}
 	receipt.Decision = "accept"
 	c.State = Accepted
-	c.Consent = &Consent{By: in.By, Credential: in.Credential, Surface: in.Surface, At: m.now}
-	c.StartBy = m.now.Add(c.Limits.startWithin())
-	c.DispatchAt = m.now
+	c.Consent = &Consent{By: in.By, Credential: in.Credential, Surface: in.Surface, At: m.now, Generation: in.Generation}
 	if c.Class == utp.Irreversible {
-		c.DispatchAt = m.now.Add(c.Limits.UndoTime())
+		c.Limits.Wish = in.Undo
+		c.StartBy = m.now.Add(NoticeWithin)
+	} else {
+		c.DispatchAt, c.StartBy = m.now, m.now.Add(c.Limits.startWithin())
 	}
 	m.emit(receipt, Note{Kind: NoteAccepted, Call: c.ID, By: in.By, Surface: in.Surface})
+}
+
+// noticed begins the time to take a yes back, which nobody could use before. It may be said
+// again, or too late; that changes nothing.
+func (m *machine) noticed(in Noticed) error {
+	c := m.asked(in.Question)
+	switch {
+	case c == nil:
+		return refuse(utp.CodeNotFound, "no accepted question has that number")
+	case c.State == Accepted && !c.Noticed() && !c.StartBy.Passed(m.now):
+		c.DispatchAt = m.now.Add(c.Limits.UndoTime())
+		c.StartBy = c.DispatchAt.Add(c.Limits.startWithin())
+	}
+	return nil
+}
+
+// Noticed reports whether the time to take an accepted call back has begun.
+func (c Call) Noticed() bool { return !c.DispatchAt.IsZero() }
+
+// StartsAt is when an accepted call leaves: of one whose surface is still to be told, when it
+// leaves if that is told now.
+func (c Call) StartsAt(now time.Time) time.Time {
+	if c.State == Accepted && !c.Noticed() {
+		return now.Add(c.Limits.UndoTime())
+	}
+	return c.DispatchAt.Wall
 }
 
 func (m *machine) unanswered(in Unanswered) error {
@@ -128,6 +159,17 @@ func (m *machine) over(c *Call, code utp.Code, cause who) {
 	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: cause.by, Surface: cause.surface}, RecordOutcome{Call: c.ID})
 }
 
+// Why a consent is stale beside what the caller finds changed ("arguments", "definition", …).
+const (
+	// StaleAge is a yes that was not used in time, StaleUnnoticed one whose surface was not
+	// told of it in time.
+	StaleAge       = "age"
+	StaleUnnoticed = "unnoticed"
+	// StaleRestarted is a yes of an earlier generation: the process that took it is gone. It is
+	// asked for again under the number of its question.
+	StaleRestarted = "restarted"
+)
+
 // stale ends a call whose consent no longer fits what would run, and asks anew. The
 // reason names what changed: "age", "arguments", "definition", ….
 func (m *machine) stale(c *Call, reason string) {
@@ -159,7 +201,7 @@ func (m *machine) stale(c *Call, reason string) {
 func (m *machine) fresh(c *Call, check Check) string {
 	switch {
 	case c.StartBy.Passed(m.now):
-		return "age"
+		return StaleAge
 	case check.Call != c.ID:
 		return "call"
 	case !c.Adopted && c.Number != m.Step:

@@ -55,7 +55,14 @@ type (
 		// Credential is what the person has shown; it has to count still when the call leaves.
 		Credential string
 		Surface    string
+		// Undo is how long this person wishes to be able to take a yes back; 0 is no wish.
+		Undo time.Duration
+		// Generation is the one that takes the answer, see [Consent].
+		Generation string
 	}
+	// Noticed says that the surface of a yes has been told of it: from now on it can be taken
+	// back, as long as that is.
+	Noticed struct{ Question int }
 	// Unanswered ends a question without a yes: Code says how.
 	Unanswered struct {
 		Question int
@@ -115,8 +122,8 @@ type (
 		Surface  string
 	}
 	// Orphan says that every owner and worker up to now is gone for good: the process
-	// that held them all has been started anew.
-	Orphan struct{}
+	// that held them all has been started anew, and with it begins a generation.
+	Orphan struct{ Generation string }
 	// Restored says that the ledger is older than the world: it went back in time.
 	Restored struct{}
 )
@@ -156,6 +163,7 @@ func (QuestionAsked) input() {}
 func (Shown) input()         {}
 func (Unshown) input()       {}
 func (Answered) input()      {}
+func (Noticed) input()       {}
 func (Unanswered) input()    {}
 func (Tick) input()          {}
 func (Undelivered) input()   {}

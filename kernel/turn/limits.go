@@ -1,14 +1,23 @@
 package turn
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Defaults and bounds of [Limits].
 const (
 	DefaultAnswer      = 5 * time.Minute
 	DefaultStartWithin = 60 * time.Second
 	MaxStartWithin     = 10 * time.Minute
-	DefaultUndo        = 3 * time.Second
-	DefaultSettle      = 10 * time.Second
+	// DefaultUndo is how long a yes can be taken back where nobody wishes for another time: a
+	// sentence of ten words is heard in it, and answered.
+	DefaultUndo = 8 * time.Second
+	MinUndo     = 3 * time.Second
+	MaxUndo     = 5 * time.Minute
+	// NoticeWithin is how soon the surface of a yes has to be told of it.
+	NoticeWithin  = 60 * time.Second
+	DefaultSettle = 10 * time.Second
 	// DefaultResult is how long after its dispatch a call is to have a result.
 	DefaultResult = 24 * time.Hour
 	// MaxDepth is how many agents deep a turn may not be any more (contract §17).
@@ -33,10 +42,10 @@ func (l Limits) AnswerTime() time.Duration {
 	return min(l.Answer, 24*time.Hour)
 }
 
-// UndoTime is how long an accept can be taken back: the default or longer, but never
-// more than half of the time to start.
+// UndoTime is how long an accept can be taken back once its surface has been told of it: as the
+// person wishes or the default, and never less than tool and policy say.
 func (l Limits) UndoTime() time.Duration {
-	return min(max(l.Undo, DefaultUndo), l.startWithin()/2)
+	return min(max(cmp.Or(l.Wish, DefaultUndo), l.Undo, MinUndo), MaxUndo)
 }
 
 func (l Limits) resultTime() time.Duration {

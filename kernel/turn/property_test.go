@@ -174,6 +174,9 @@ func (p *player) say() {
 	case 0, 1, 2:
 		yes := rapid.Bool().Draw(p.rt, "yes")
 		p.step(turn.Answered{Question: q, Accept: yes, Insist: yes && rapid.Bool().Draw(p.rt, "insist"), By: "ada"})
+		if rapid.IntRange(0, 3).Draw(p.rt, "told") > 0 {
+			p.step(turn.Noticed{Question: q})
+		}
 	case 3:
 		p.step(turn.Unanswered{Question: q, Code: utp.CodeConsentExpired})
 	case 4:

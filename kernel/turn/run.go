@@ -41,12 +41,18 @@ func (m *machine) tickCall(c *Call, checks map[string]Check) {
 }
 
 func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
-	if c.StartBy.Passed(m.now) {
-		m.stale(c, "age")
-		return
-	}
 	check, given := checks[c.ID]
-	if !given || !c.DispatchAt.Over(m.now) {
+	switch {
+	case given && check.Reason == StaleRestarted:
+		m.stale(c, StaleRestarted)
+		return
+	case c.StartBy.Passed(m.now) && !c.Noticed():
+		m.stale(c, StaleUnnoticed)
+		return
+	case c.StartBy.Passed(m.now):
+		m.stale(c, StaleAge)
+		return
+	case !given || !c.Noticed() || !c.DispatchAt.Over(m.now):
 		return // without a fresh check nothing leaves
 	}
 	if reason := m.fresh(c, check); reason != "" {
@@ -115,7 +121,7 @@ func (m *machine) notStarted(c *Call) {
 		return
 	}
 	if c.Decision == Ask {
-		m.stale(c, "age")
+		m.stale(c, StaleAge)
 		return
 	}
 	m.complete(c, Finished, Outcome{
@@ -157,7 +163,7 @@ func (m *machine) start(in Start) error {
 		return nil
 	}
 	if reason := m.fresh(c, in.Check); reason != "" {
-		if reason == "age" {
+		if reason == StaleAge {
 			m.notStarted(c)
 		} else {
 			m.stale(c, reason)
@@ -262,7 +268,7 @@ func (m *machine) finished(c *Call, o Outcome) {
 		m.unknown(c)
 		c.Outcome.Message = o.Message
 	case o.TooLate():
-		m.stale(c, "age")
+		m.stale(c, StaleAge)
 	default:
 		m.complete(c, Finished, o)
 	}
@@ -352,7 +358,9 @@ func (s State) Due(now Moment) (time.Time, bool) {
 	for _, c := range s.Calls {
 		switch c.State {
 		case Accepted:
-			sooner(c.DispatchAt.overAt(now))
+			if c.Noticed() {
+				sooner(c.DispatchAt.overAt(now))
+			}
 			sooner(c.StartBy.due(now))
 		case Dispatched:
 			sooner(c.rings(now))

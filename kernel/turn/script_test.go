@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,7 +82,9 @@ type script struct {
 	now      turn.Moment
 	made     int // calls
 	question int
-	out      strings.Builder
+	// generation is the one that takes the answers.
+	generation string
+	out        strings.Builder
 }
 
 // command runs one line: a verb, plain words, and name=value pairs.
@@ -96,6 +99,10 @@ func (s *script) command(fields []string) error {
 		in, err := s.input(verb, words, named)
 		if err != nil {
 			return err
+		}
+		if a, is := in.(turn.Answered); is && a.Accept && !slices.Contains(words, "unnoticed") {
+			s.feed(in, "  ")
+			in = turn.Noticed{Question: a.Question}
 		}
 		s.step(in)
 		return nil
@@ -203,8 +210,10 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	case "answer":
 		return turn.Answered{
 			Question: number(word(0)), Accept: word(1) == "accept", Insist: word(1) == "again",
-			By: cmp.Or(named["by"], "ada"), Surface: "terminal",
+			By: cmp.Or(named["by"], "ada"), Surface: "terminal", Undo: 3 * time.Second, Generation: s.generation,
 		}, nil
+	case "notice":
+		return turn.Noticed{Question: number(word(0))}, nil
 	case "shown":
 		return turn.Shown{Question: number(word(0))}, nil
 	case "unshown":
@@ -259,7 +268,8 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		s.state.Depth = number(word(0))
 		return turn.Tick{}, nil
 	case "orphan":
-		return turn.Orphan{}, nil
+		s.generation = named["generation"]
+		return turn.Orphan{Generation: s.generation}, nil
 	case "restored":
 		return turn.Restored{}, nil
 	}
@@ -329,14 +339,22 @@ func (s *script) feed(in turn.Input, indent string) {
 			old, _ := s.state.Find(e.Call)
 			c := s.call(string(old.Class) + "," + string(old.Decision))
 			c.Limits, c.After, c.Replaces = old.Limits, old.After, old.ID
+			if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted {
+				c.Question = old.Question
+			}
 			s.feed(turn.Adopt{Call: c}, indent+"  ")
 		}
 	}
 }
 
 func (s *script) ask(call, indent string) {
-	s.question++
-	s.feed(turn.QuestionAsked{Call: call, Number: s.question, Digest: "d" + strconv.Itoa(s.question)}, indent)
+	c, _ := s.state.Find(call)
+	number := c.Question
+	if number == 0 || c.State == turn.Unknown {
+		s.question++
+		number = s.question
+	}
+	s.feed(turn.QuestionAsked{Call: call, Number: number, Digest: "d" + strconv.Itoa(number)}, indent)
 }
 
 // shown writes an effect or an input with all its fields that say something.

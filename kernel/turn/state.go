@@ -148,7 +148,8 @@ type Call struct {
 	Question int      `json:"question,omitempty"`
 	Digest   string   `json:"digest,omitempty"`
 	Consent  *Consent `json:"consent,omitempty"`
-	// DispatchAt ends the undo time: on both clocks it must be over.
+	// DispatchAt ends the undo time: on both clocks it must be over. It is zero until that has
+	// begun, see [Noticed]; StartBy then is by when it has to begin.
 	DispatchAt Moment `json:"dispatch_at,omitzero"`
 
 	StartBy Moment `json:"start_by,omitzero"`
@@ -209,10 +210,13 @@ type Origin struct {
 type Limits struct {
 	// Answer is how long a question stays open (default 5 min, at most 24 h).
 	Answer time.Duration `json:"answer"`
-	// StartWithin bounds accept→start (default 60 s, at most 10 min), the undo time included.
+	// StartWithin bounds the time from the end of the undo time to the start (default 60 s, at
+	// most 10 min).
 	StartWithin time.Duration `json:"start_within"`
-	// Undo is waited between accept and dispatch of an irreversible call (default 3 s).
+	// Undo is waited at least before the dispatch of an irreversible call, as its tool and the
+	// policy say, and Wish what a person wishes for it; see [Limits.UndoTime].
 	Undo time.Duration `json:"undo"`
+	Wish time.Duration `json:"undo_wish,omitempty"`
 	// Settle is how long a service may take to tell what became of a lapsed call (default 10 s).
 	Settle time.Duration `json:"settle"`
 	// Result is how long after its dispatch it is to have a result (default 24 h).
@@ -229,6 +233,9 @@ type Consent struct {
 	Surface    string `json:"surface"`
 	At         Moment `json:"at"`
 	Consumed   bool   `json:"consumed,omitempty"`
+	// Generation is the life of the runtime in which it was given: an irreversible call is
+	// started in no other one. In a ledger that is put back, all that was agreed to is of another.
+	Generation string `json:"generation,omitempty"`
 }
 
 // Outcome is how a call ended.
@@ -273,8 +280,10 @@ func (s State) FindQuestion(number int) (Call, bool) {
 	return Call{}, false
 }
 
+// asked is the call that a question is about: the last one, where it was asked again under the
+// number of the one that it stands for.
 func (s *State) asked(number int) *Call {
-	for i := range s.Calls {
+	for i := range slices.Backward(s.Calls) {
 		if number != 0 && s.Calls[i].Question == number {
 			return &s.Calls[i]
 		}

@@ -51,6 +51,8 @@ func (m *machine) take(in Input) error {
 		return m.askedAgain(in.Question, NoteUnshown)
 	case Answered:
 		return m.answered(in)
+	case Noticed:
+		return m.noticed(in)
 	case Unanswered:
 		return m.unanswered(in)
 	case Tick:
@@ -66,7 +68,7 @@ func (m *machine) take(in Input) error {
 	case Undo:
 		return m.undo(in)
 	case Orphan:
-		m.orphan()
+		m.orphan(in)
 		return nil
 	case Restored:
 		m.restored()

@@ -35,7 +35,7 @@ type watched struct {
 	completed, grants  int
 	notBegun, recorded int
 	applied            int
-	startBy            turn.Moment
+	startBy, leaves    turn.Moment
 }
 
 func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool) *world {
@@ -106,6 +106,8 @@ func (w *world) one(in turn.Input) error {
 	switch in := in.(type) {
 	case turn.Shown, turn.Unshown:
 		w.onlyTold(in, next, effects)
+	case turn.Noticed:
+		w.noticed(in, next)
 	case turn.Settle:
 		w.saidNotBegun(in)
 	case turn.Finish:
@@ -137,6 +139,18 @@ func (w *world) onlyTold(in turn.Input, next turn.State, effects []turn.Effect) 
 		}
 	}
 	w.brokenf("%T was taken although no question is open", in)
+}
+
+// noticed: the time to take a yes back is counted from here, and once.
+func (w *world) noticed(in turn.Noticed, next turn.State) {
+	c, _ := next.FindQuestion(in.Question)
+	x := w.of(c.ID)
+	if !x.leaves.IsZero() && c.DispatchAt != x.leaves {
+		w.brokenf("the time to take %s back was counted again", c.ID)
+	}
+	if c.Class == utp.Irreversible {
+		x.leaves, x.startBy = c.DispatchAt, c.StartBy
+	}
 }
 
 // saidNotBegun allows another start, if the word is that of the owner, or the owner is
@@ -247,6 +261,9 @@ func (w *world) mayLeave(id string) {
 	if x.asked && x.consumed != 1 {
 		w.brokenf("%s left without a consent", id)
 	}
+	if c.Class == utp.Irreversible && (x.leaves.IsZero() || !x.leaves.Over(w.now)) {
+		w.brokenf("irreversible %s left before its yes could be taken back", id)
+	}
 }
 
 func (w *world) granted(e turn.Grant) {
@@ -319,8 +336,16 @@ func (w *world) moves() map[string]func(*world) error {
 		}
 	}
 	done := turn.Outcome{Status: utp.StatusSuccess, Digest: "r1"}
+	accept := turn.Answered{Question: c.Question, Accept: true, Insist: true, By: "me", Undo: 3 * time.Second}
 	return map[string]func(*world) error{
-		"accept":                  in(turn.Answered{Question: c.Question, Accept: true, Insist: true, By: "me"}),
+		"accept": in(accept),
+		"accept, told at once": func(w *world) error {
+			if err := w.feed(accept); err != nil {
+				return err
+			}
+			return w.feed(turn.Noticed{Question: c.Question})
+		},
+		"told":                    in(turn.Noticed{Question: c.Question}),
 		"reject":                  in(turn.Answered{Question: c.Question, By: "me"}),
 		"expire":                  in(turn.Unanswered{Question: c.Question, Code: utp.CodeConsentExpired}),
 		"shown":                   in(turn.Shown{Question: c.Question}),

@@ -38,7 +38,7 @@ func TestAcceptAndUndo(t *testing.T) {
 		t.Errorf("the notice is %q", text)
 	}
 	b.press(kb.Tab)
-	if name := value[string](b, `document.activeElement.textContent`); name != "Take back the yes to question 1" {
+	if name := value[string](b, `document.activeElement.textContent`); name != "Undo the yes to question 1" {
 		t.Fatalf("the next stop is %q", name)
 	}
 	b.press(kb.Enter)

@@ -64,7 +64,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.opened("2")
 	b.acts("Accept question 2")
 	b.notice("Question 2: accepted.")
-	b.acts("Take back the yes to question 2")
+	b.acts("Undo the yes to question 2")
 	b.notice("Question 2: stopped.")
 	s.ended(second)
 	third := s.turn(3)

@@ -71,13 +71,13 @@ func TestUndoThatFails(t *testing.T) {
 	b.acts("Accept question 1")
 	b.focusIs("#notice-text")
 	b.press(kb.Tab)
-	b.focusIs("button Take back the yes to question 1")
+	b.focusIs("button Undo the yes to question 1")
 	swap := `((action) => { document.getElementById("notice-undo").action = action; return true; })`
 	value[bool](b, swap+`("/questions/99/undo")`)
 	b.press(kb.Enter)
 	const reason = "Question 99 is not open any more, or has been asked again. Nothing was recorded."
 	b.hears("assertive: " + reason)
-	b.besideFocus("button Take back the yes to question 1", reason)
+	b.besideFocus("button Undo the yes to question 1", reason)
 }
 
 // TestPressWithoutAServer: a press that reaches nobody is told as a failed one is.

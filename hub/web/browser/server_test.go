@@ -88,6 +88,7 @@ func prepare(t *testing.T, folders int) *server {
 	for i := range folders {
 		s.duplicate(i + 1)
 	}
+	must(t, s.command("set", "undo-time", "3s").Run()) // what is waited for here is not the point
 	return s
 }
 

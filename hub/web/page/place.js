@@ -163,7 +163,7 @@ export async function placeSession(id) {
   return true;
 }
 
-export function placeSteps({ session_id: session, last, html, outputs, progress }) {
+export function placeSteps({ session_id: session, last, html, outputs, progress, undo, over }) {
   const root = document.documentElement;
   if (root.dataset.session !== session) return;
   const steps = document.getElementById("steps");
@@ -173,6 +173,8 @@ export function placeSteps({ session_id: session, last, html, outputs, progress 
   }
   for (const piece of outputs ?? []) placePiece(piece);
   document.getElementById("session-progress").textContent = progress;
+  if (over) placeBegun(over);
+  if (undo) placeUndo(undo);
   if (last > begun) root.dataset.from = String(last);
 }
 
@@ -197,14 +199,30 @@ function placePiece({ id, position, next, text, language }) {
 export function placeNotice({ text, undo }) {
   const line = document.getElementById("notice-text");
   line.textContent = text;
-  const form = document.getElementById("notice-undo");
-  form.hidden = !undo;
-  if (undo) {
-    form.action = `/questions/${undo}/undo`;
-    form.querySelector("button").textContent = `Take back the yes to question ${undo}`;
-  }
+  offer(undo);
   document.getElementById("notice").hidden = false;
   return line;
+}
+
+function offer(undo) {
+  const form = document.getElementById("notice-undo");
+  form.hidden = !undo;
+  if (!undo) return;
+  form.action = `/questions/${undo}/undo`;
+  form.querySelector("button").textContent = `Undo the yes to question ${undo}`;
+}
+
+// placeUndo offers to take a yes back, wherever it was given.
+function placeUndo(question) {
+  if (offered(question)) return; // by what stands there already
+  document.getElementById("notice-text").textContent = `Question ${question}: accepted.`;
+  offer(question);
+  document.getElementById("notice").hidden = false;
+}
+
+function offered(question) {
+  const form = document.getElementById("notice-undo");
+  return !form.hidden && new URL(form.action).pathname === `/questions/${question}/undo`;
 }
 
 // placeReason shows why nothing came of an act. A yes that can be taken back still can be.
@@ -213,10 +231,10 @@ export function placeReason(text) {
   document.getElementById("notice").hidden = false;
 }
 
-// placeBegun takes the offer away to take a yes back whose work has begun.
+// placeBegun takes the offer away to take a yes back whose work has begun, or is off.
 export function placeBegun(question) {
+  if (!offered(question)) return;
   const form = document.getElementById("notice-undo");
-  if (form.hidden || new URL(form.action).pathname !== `/questions/${question}/undo`) return;
   const inside = form.contains(document.activeElement);
   form.hidden = true;
   if (inside) document.getElementById("notice-text").focus();

@@ -1,0 +1,81 @@
+package main_test
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// TestSetUndoTime: what a person has set is what their yes can be taken back in, with the server running
+// or not, and is told in the question and after the answer.
+func TestSetUndoTime(t *testing.T) {
+	t.Parallel()
+	counts(t)
+	s := newScene(t)
+	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8s, or longer where the tool or the policy says so.")
+	contains(t, s.does(0, "set", "undo-time", "2m"), "can take an accept back for 2m0s")
+	for _, bad := range []string{"", "0s", "2s", "121s", "unlimited", "soon"} {
+		contains(t, s.does(2, "set", "undo-time", bad), "is no time to take an accept back; it can be 3s to 2m")
+	}
+	contains(t, s.does(2, "set", "undo-time", "20"), `"20" has no unit; a time is one such as 20s or 1m`)
+	alone := s.run("--json")
+	alone.await(asked)
+	alone.say("why")
+	alone.await("Why question 1: After you accept, you have 2 minutes")
+	alone.say("accept")
+	alone.await("Starts in 2 minutes; type undo.")
+	alone.say("undo")
+	alone.ends(3)
+	s.untouched("after an undo")
+
+	server := s.up()
+	contains(t, s.does(0, "set", "undo-time", "3s"), "can take an accept back for 3s")
+	run := s.run("--json")
+	run.await(asked)
+	run.say("accept")
+	run.await("Starts in 3 seconds; type undo.")
+	run.ends(0)
+	s.tidied()
+	contains(t, s.does(0, "set", "undo-time", "default", "--json"), `"undo_seconds": 0`)
+	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
+	server.signal(os.Interrupt)
+	server.ends(0)
+}
+
+// TestRestartedAfterTheYes: the server is killed between the yes and the start. What was agreed to is
+// not done by the next one: it asks again, under the number that the person knows, and says why.
+func TestRestartedAfterTheYes(t *testing.T) {
+	t.Parallel()
+	counts(t)
+	s := newScene(t)
+	first := s.up()
+	session := s.starts(s.dials())
+	s.reaches(s.dials(), session, func(e aaep.Event) bool { _, asks := e.Payload.(aaep.AwaitingConfirmation); return asks })
+	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.")
+	must(t, first.cmd.Process.Signal(syscall.SIGKILL))
+	first.wait()
+	second := s.up()
+	client := s.dials()
+	s.reaches(client, session, func(e aaep.Event) bool {
+		return e.Extension(aaep.PrefixEarshot, "changed") == "restarted"
+	})
+	s.untouched("after a restart")
+	var number int
+	for end := time.Now().Add(patience); number == 0 && time.Now().Before(end); {
+		for _, q := range s.pending() {
+			number = q.Number
+		}
+	}
+	if number != 1 {
+		t.Errorf("it is asked again as question %d", number)
+	}
+	contains(t, s.does(0, "pending", "1"), "Earshot restarted after your yes. Nothing was done.")
+	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.")
+	s.reaches(client, session, func(e aaep.Event) bool { return e.IsTerminal() })
+	s.tidied()
+	second.signal(os.Interrupt)
+	second.ends(0)
+}
