@@ -171,8 +171,13 @@ const (
 )
 
 // stale ends a call whose consent no longer fits what would run, and asks anew. The
-// reason names what changed: "age", "arguments", "definition", ….
+// reason names what changed: "age", "arguments", "definition", …. One that is forbidden now
+// is not asked for again.
 func (m *machine) stale(c *Call, reason string) {
+	if reason == ReasonDenied {
+		m.over(c, utp.CodeDeniedByPolicy, who{})
+		return
+	}
 	if c.Unsure {
 		m.unknown(c)
 		return

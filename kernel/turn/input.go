@@ -129,7 +129,7 @@ type (
 )
 
 // Check is what the caller recomputed about a call at this moment: the digest of
-// what would run now. Reason names what changed when it differs.
+// what would run now. Reason names what changed when it differs; [ReasonDenied] ends the call.
 type Check struct {
 	Call   string
 	Digest string

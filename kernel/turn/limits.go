@@ -45,8 +45,11 @@ func (l Limits) AnswerTime() time.Duration {
 // UndoTime is how long an accept can be taken back once its surface has been told of it: as the
 // person wishes or the default, and never less than tool and policy say.
 func (l Limits) UndoTime() time.Duration {
-	return min(max(cmp.Or(l.Wish, DefaultUndo), l.Undo, MinUndo), MaxUndo)
+	return min(max(cmp.Or(l.Wish, DefaultUndo), l.leastUndo()), MaxUndo)
 }
+
+// leastUndo is how long an accept can be taken back at least, whatever the person wishes.
+func (l Limits) leastUndo() time.Duration { return max(l.Undo, MinUndo) }
 
 func (l Limits) resultTime() time.Duration {
 	if l.Result <= 0 {

@@ -237,7 +237,7 @@ func (p *player) tick() {
 		}
 		check := turn.Check{Call: c.ID, Digest: c.Digest}
 		if rapid.IntRange(0, 5).Draw(p.rt, "changed") == 0 {
-			check.Digest, check.Reason = "other", "policy"
+			check.Digest, check.Reason = "other", rapid.SampledFrom([]string{"policy", turn.ReasonDenied}).Draw(p.rt, "reason")
 		}
 		in.Checks = append(in.Checks, check)
 	}
@@ -247,7 +247,7 @@ func (p *player) tick() {
 // disturb is what happens to machines: clocks are set, lids are closed, power fails,
 // backups are restored; and commands come from outside.
 func (p *player) disturb() {
-	switch rapid.IntRange(0, 6).Draw(p.rt, "disturbance") {
+	switch rapid.IntRange(0, 7).Draw(p.rt, "disturbance") {
 	case 0:
 		p.now.Wall = p.now.Wall.Add(-time.Hour)
 	case 1:
@@ -263,6 +263,13 @@ func (p *player) disturb() {
 		p.step(turn.Restored{})
 	case 6:
 		p.step(turn.Adopt{Call: p.wanted()})
+	case 7:
+		for _, c := range slices.Clone(p.state.Calls) {
+			p.step(turn.Ruled{Call: c.ID, Terms: turn.Terms{
+				Decision: rapid.SampledFrom([]turn.Decision{turn.Allow, turn.Ask, turn.Ask, turn.Deny}).Draw(p.rt, "rule"),
+				Limits:   turn.Limits{StartWithin: rapid.SampledFrom([]time.Duration{0, 30 * time.Second}).Draw(p.rt, "start within")},
+			}})
+		}
 	}
 }
 

@@ -232,6 +232,14 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		return turn.Start{
 			Call: word(0), Owner: cmp.Or(named["owner"], "o1"), Target: cmp.Or(named["target"], "files"), Lease: lease, Check: check,
 		}, nil
+	case "rule":
+		start, err := time.ParseDuration(cmp.Or(named["start_within"], "0s"))
+		if err != nil {
+			return nil, err
+		}
+		undo, err := time.ParseDuration(cmp.Or(named["undo"], "0s"))
+		terms := turn.Terms{Decision: turn.Decision(word(1)), Limits: turn.Limits{StartWithin: start, Undo: undo}}
+		return turn.Ruled{Call: word(0), Terms: terms}, err
 	case "undelivered":
 		return turn.Undelivered{Call: word(0)}, nil
 	case "beat":

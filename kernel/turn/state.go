@@ -138,8 +138,10 @@ type Call struct {
 	Card       string    `json:"card"` // the tool.call card
 	// After is what the definition says follows the result; empty is suspend.
 	After utp.AfterExecution `json:"after,omitempty"`
-	// Arguments is the SHA-256 of the canonical arguments and Policy the version of the
-	// rules that judged them, both kept to name what has changed when a digest differs.
+	// Arguments is the SHA-256 of the canonical arguments, kept to name what has changed when a
+	// digest differs. Policy is the rule that applied when the call was judged, in its canonical
+	// form: the digest is bound to it. (Of calls from before rules were kept one by one it is
+	// the version of the whole file.)
 	Arguments string     `json:"arguments,omitempty"`
 	Policy    string     `json:"policy,omitempty"`
 	Limits    Limits     `json:"limits"`

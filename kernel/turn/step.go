@@ -103,6 +103,8 @@ func (m *machine) ofAgent(in Input) error {
 		return m.say(in)
 	case Release:
 		return m.release(in)
+	case Ruled:
+		return m.ruled(in)
 	}
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))
 }

@@ -108,6 +108,8 @@ func (w *world) one(in turn.Input) error {
 		w.onlyTold(in, next, effects)
 	case turn.Noticed:
 		w.noticed(in, next)
+	case turn.Ruled:
+		w.onlyStricter(in, next, effects)
 	case turn.Settle:
 		w.saidNotBegun(in)
 	case turn.Finish:
@@ -150,6 +152,27 @@ func (w *world) noticed(in turn.Noticed, next turn.State) {
 	}
 	if c.Class == utp.Irreversible {
 		x.leaves, x.startBy = c.DispatchAt, c.StartBy
+	}
+}
+
+// onlyStricter: rules that have changed let nothing leave and start nothing, and looser ones
+// change nothing at all. What they forbid and nobody has started is over.
+func (w *world) onlyStricter(in turn.Ruled, next turn.State, effects []turn.Effect) {
+	for _, e := range effects {
+		switch e.(type) {
+		case turn.Consume, turn.Command, turn.Grant, turn.Receipt:
+			w.brokenf("rules that have changed have the effect %s", shown(e))
+		}
+	}
+	before, _ := w.state.Find(in.Call)
+	after, _ := next.Find(in.Call)
+	if !in.Terms.StricterThan(before.Terms()) && (len(effects) > 0 || !reflect.DeepEqual(next, w.state)) {
+		w.brokenf("looser rules have changed %s", in.Call)
+	}
+	waits := before.State == turn.Asked || before.State == turn.Accepted || before.State == turn.Dispatched
+	if in.Terms.Decision == turn.Deny && waits && !before.Unsure &&
+		(after.State != turn.Over || after.Outcome.Code != utp.CodeDeniedByPolicy || after.ReplacedBy != "") {
+		w.brokenf("%s is forbidden and %s", in.Call, after.State)
 	}
 }
 
@@ -380,6 +403,9 @@ func (w *world) moves() map[string]func(*world) error {
 			return w.feed(turn.Claim{Worker: "w", Lease: time.Minute})
 		},
 		"restored": in(turn.Restored{}),
+		"denied":   in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}}),
+		"stricter": in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Ask, Limits: turn.Limits{StartWithin: 20 * time.Second}}}),
+		"looser":   in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Allow, Limits: turn.Limits{StartWithin: time.Second}}}),
 	}
 }
 
