@@ -444,7 +444,7 @@ func TestCrashKilledWhileRestoring(t *testing.T) {
 		p.afterCommits(func() bool {
 			return len(w.query(p.path, `SELECT seq FROM events WHERE template LIKE 'ledger.%'`)) > 0
 		})
-		policy, err := kernel.NewRules(w.rules)
+		policy, err := w.judges()
 		if err != nil {
 			t.Fatal(err)
 		}

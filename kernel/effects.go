@@ -388,7 +388,7 @@ func (s *step) digest(c turn.Call) (string, error) {
 func (s *step) digestOf(c turn.Call, args jsontext.Value) (string, error) {
 	sum, err := utp.Consented{
 		Project: s.rec.State.Project, Session: s.rec.State.Session, Turn: s.rec.State.Turn, Call: c.ID,
-		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: s.k.o.Policy.Version(), Question: c.Question,
+		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
 	}.Digest()
 	if err != nil {
 		return "", fmt.Errorf("kernel: digest of call %s: %w", c.ID, err)

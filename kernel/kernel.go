@@ -21,18 +21,20 @@ type Bus interface {
 	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
 }
 
-// Policy decides about a call before anyone is asked. It is consulted inside
-// transactions and must be quick and without effects.
+// Policy decides about a call before anyone is asked, and again when it is to leave and when it
+// is to start: a rule that has become stricter meanwhile counts at once. It is consulted inside
+// transactions and must be quick and without effects. Where it changes, call [Kernel.Rejudge].
 type Policy interface {
-	// Decide says what an agent may do with a tool. It never allows an irreversible one; the
-	// turn machine would ask anyway.
+	// Decide says what an agent may do with a tool at this moment. It never allows an
+	// irreversible one; the turn machine would ask anyway.
 	Decide(agent string, t Tool) Ruling
-	// Version names the rules as they stand: it is part of what is consented to.
-	Version() string
 }
 
 // Ruling is a policy's word on a tool.
 type Ruling struct {
+	// Rule is the rule that applied, in a canonical form: it is part of what is consented to,
+	// and must not be empty.
+	Rule     string
 	Decision turn.Decision
 	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the time
 	// to take a yes back longer, never shorter. Result is how long after its dispatch a call is

@@ -69,7 +69,7 @@ func mutations() map[string]mutation {
 			w.tamper(`UPDATE tools SET risk = 'high' WHERE tool_name = ?`, paint)
 		}},
 		"policy": {reason: "policy", down: true, change: func(w *world, _ turn.Call) {
-			w.rules = []kernel.Rule{{Tool: "other.*", Decide: turn.Deny}}
+			w.rules = []kernel.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 30 * time.Second}}
 		}},
 		"environment": {tool: mail, reason: "env", change: func(w *world, _ turn.Call) {
 			w.mu.Lock()

@@ -89,3 +89,11 @@ type QuestionFacts struct {
 // NoteExtended is the note that the kernel itself adds to those of the turn machine: a
 // question got more time; it is asked again with a new token.
 const NoteExtended turn.NoteKind = "question.extended"
+
+// The notes that [Kernel.Notice] adds to every open turn.
+const (
+	// NoteRulesBroken: the policy has changed and cannot be read; the rules from before count.
+	NoteRulesBroken turn.NoteKind = "rules.broken"
+	// NoteRulesMended: it can be read again, and counts.
+	NoteRulesMended turn.NoteKind = "rules.mended"
+)

@@ -1,11 +1,12 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -32,33 +33,49 @@ type Rule struct {
 
 // Rules is the policy of an operator's file. Without a matching rule, reads and
 // reversible calls of low risk are allowed, and all else is asked for.
-type Rules struct {
-	rules   []Rule
-	version string
-}
+type Rules struct{ rules []Rule }
 
-// NewRules checks the rules and names them by their content.
+// NewRules checks the rules.
 func NewRules(rules []Rule) (*Rules, error) {
-	sum := sha256.New()
 	for i, r := range rules {
 		if err := r.check(i + 1); err != nil {
 			return nil, err
 		}
-		if r.Agent != "" {
-			fmt.Fprintf(sum, "agent %q ", r.Agent)
-		}
-		fmt.Fprintf(sum, "%q %q %d %d\n", r.Tool, r.Decide, r.Timeout, r.StartWithin)
-		if r.Undo != 0 {
-			fmt.Fprintf(sum, "undo %d\n", r.Undo)
-		}
-		if r.ResultWithin != 0 {
-			fmt.Fprintf(sum, "result_within %d\n", r.ResultWithin)
-		}
-		if r.BrokerOnly {
-			fmt.Fprintln(sum, "broker_only")
-		}
 	}
-	return &Rules{rules: rules, version: hex.EncodeToString(sum.Sum(nil))[:16]}, nil
+	return &Rules{rules: rules}, nil
+}
+
+// The rules that apply where none of the file matches, by their names.
+const (
+	defaultRead       = `{"default":"read"}`
+	defaultReversible = `{"default":"reversible, low risk"}`
+	defaultAsk        = `{"default":"ask"}`
+)
+
+// canonical is the rule in the form of RFC 8785: the members that it has, times as Go writes
+// them. Two rules that say the same have one form, wherever they stand in a file.
+func (r Rule) canonical() string {
+	text := func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	}
+	raw, err := json.Marshal(struct { // in the order of RFC 8785
+		Agent        string `json:"agent,omitzero"`
+		BrokerOnly   bool   `json:"broker_only,omitzero"`
+		Decide       string `json:"decide"`
+		ResultWithin string `json:"result_within,omitzero"`
+		StartWithin  string `json:"start_within,omitzero"`
+		Timeout      string `json:"timeout,omitzero"`
+		Tool         string `json:"tool"`
+		Undo         string `json:"undo,omitzero"`
+	}{r.Agent, r.BrokerOnly, string(r.Decide), text(r.ResultWithin), text(r.StartWithin), text(r.Timeout), r.Tool, text(r.Undo)},
+		jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "" // of strings and a bool there is no error; and nothing is agreed to by no rule
+	}
+	return string(raw)
 }
 
 // check judges the n-th rule by itself.
@@ -114,23 +131,43 @@ func (r *Rules) CheckTools(tools []Tool) error {
 	return nil
 }
 
-// Version implements [Policy].
-func (r *Rules) Version() string { return r.version }
-
 // Decide implements [Policy].
 func (r *Rules) Decide(agent string, t Tool) Ruling {
 	if rule, found := r.match(agent, t.Definition.Tool); found {
 		return Ruling{
-			Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Undo: rule.Undo,
+			Rule: rule.canonical(), Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Undo: rule.Undo,
 			Result: rule.ResultWithin, BrokerOnly: rule.BrokerOnly,
 		}
 	}
 	switch class := t.EffectiveClass(); {
-	case class == utp.Read, class == utp.Reversible && t.EffectiveRisk() == utp.RiskLow:
-		return Ruling{Decision: turn.Allow}
+	case class == utp.Read:
+		return Ruling{Rule: defaultRead, Decision: turn.Allow}
+	case class == utp.Reversible && t.EffectiveRisk() == utp.RiskLow:
+		return Ruling{Rule: defaultReversible, Decision: turn.Allow}
 	default:
-		return Ruling{Decision: turn.Ask}
+		return Ruling{Rule: defaultAsk, Decision: turn.Ask}
 	}
+}
+
+// terms are what a ruling comes to for a call of the tool.
+func terms(t Tool, r Ruling) turn.Terms {
+	return turn.Terms{Decision: decision(t, r), Limits: limits(t, r)}
+}
+
+// Strictest is what two rulings on one tool come to where neither may be left out: the stricter
+// of both, and where each is the stricter in something, what is stricter in either.
+func Strictest(t Tool, a, b Ruling) Ruling {
+	first, second := terms(t, a), terms(t, b)
+	switch {
+	case !second.StricterThan(first):
+		return a
+	case !first.StricterThan(second):
+		return b
+	}
+	both := first.Limits.Tightened(second.Limits)
+	a.StartWithin, a.Undo = both.StartWithin, both.Undo
+	a.Rule = "[" + a.Rule + "," + b.Rule + "]"
+	return a
 }
 
 func (r *Rules) match(agent, tool string) (Rule, bool) {

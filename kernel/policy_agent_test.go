@@ -39,14 +39,6 @@ func TestRulesByAgent(t *testing.T) {
 			t.Errorf("%q with %s: %s, want %s", tt.agent, tt.tool, got, tt.want)
 		}
 	}
-	plain, err := kernel.NewRules([]kernel.Rule{{Tool: "files.scan", Decide: turn.Ask}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := kernel.NewRules([]kernel.Rule{{Agent: "tidy", Tool: "files.scan", Decide: turn.Ask}})
-	if err != nil || named.Version() == plain.Version() {
-		t.Errorf("naming an agent does not change the version %s: %v", named.Version(), err)
-	}
 	if _, err := kernel.NewRules([]kernel.Rule{{Agent: "a b", Tool: "*", Decide: turn.Ask}}); err == nil {
 		t.Error("an agent that can have no such name was taken")
 	}

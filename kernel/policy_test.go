@@ -54,7 +54,11 @@ func TestPolicyDecides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Decide("tidy", tt.tool); got != tt.want {
+		got := p.Decide("tidy", tt.tool)
+		if got.Rule == "" {
+			t.Errorf("%s: no rule is named", tt.name)
+		}
+		if got.Rule = ""; got != tt.want {
 			t.Errorf("%s: %+v; want %+v", tt.name, got, tt.want)
 		}
 	}
@@ -109,32 +113,75 @@ func TestPolicyRefused(t *testing.T) {
 	}
 }
 
-// TestPolicyVersion: other rules have another name, the same rules the same.
-func TestPolicyVersion(t *testing.T) {
+// TestRuleApplied: what is agreed to is the one rule that applied, by what it says: neither
+// where it stands nor what else is in the file.
+func TestRuleApplied(t *testing.T) {
 	t.Parallel()
-	version := func(rules ...kernel.Rule) string {
+	scan := reviewed("files.scan", utp.Idempotent, utp.RiskLow)
+	applied := func(t *testing.T, tool kernel.Tool, rules ...kernel.Rule) string {
+		t.Helper()
 		p, err := kernel.NewRules(rules)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.Version()
+		return p.Decide("tidy", tool).Rule
 	}
-	a, b := kernel.Rule{Tool: "a", Decide: turn.Ask}, kernel.Rule{Tool: "b", Decide: turn.Deny}
-	seen := map[string]string{}
-	for name, v := range map[string]string{
-		"none": version(), "a": version(a), "a b": version(a, b), "b a": version(b, a),
-		"timeout":      version(kernel.Rule{Tool: "a", Decide: turn.Ask, Timeout: time.Second}),
-		"start within": version(kernel.Rule{Tool: "a", Decide: turn.Ask, StartWithin: time.Second}),
-		"undo":         version(kernel.Rule{Tool: "a", Decide: turn.Ask, Undo: 3 * time.Second}),
-		"result":       version(kernel.Rule{Tool: "a", Decide: turn.Ask, ResultWithin: time.Second}),
+	whole := kernel.Rule{
+		Agent: "tidy", Tool: "files.scan", Decide: turn.Ask, Timeout: time.Hour, StartWithin: 90 * time.Second,
+		Undo: 3 * time.Second, ResultWithin: 500 * time.Second, BrokerOnly: true,
+	}
+	other := kernel.Rule{Tool: "mail", Decide: turn.Deny}
+	for _, tt := range []struct {
+		name string
+		tool kernel.Tool
+		all  []kernel.Rule
+		want string
+	}{
+		{"all members", scan, []kernel.Rule{whole}, `{"agent":"tidy","broker_only":true,"decide":"ask","result_within":"8m20s","start_within":"1m30s","timeout":"1h0m0s","tool":"files.scan","undo":"3s"}`},
+		{"few members", scan, []kernel.Rule{{Tool: "files.*", Decide: turn.Allow}}, `{"decide":"allow","tool":"files.*"}`},
+		{"others before and behind", scan, []kernel.Rule{other, {Tool: "files.*", Decide: turn.Allow}, whole}, `{"decide":"allow","tool":"files.*"}`},
+		{"none: asked for", scan, []kernel.Rule{other}, `{"default":"ask"}`},
+		{"none: a read", reviewed("look", utp.Read, utp.RiskHigh), nil, `{"default":"read"}`},
+		{"none: reversible", reviewed("move", utp.Reversible, utp.RiskLow), nil, `{"default":"reversible, low risk"}`},
+		{"quoted", reviewed("a", utp.Read, utp.RiskLow), []kernel.Rule{{Tool: `*`, Agent: "t*", Decide: turn.Ask}}, `{"agent":"t*","decide":"ask","tool":"*"}`},
 	} {
-		if other, twice := seen[v]; twice || v == "" {
-			t.Errorf("%s and %s have the version %q", name, other, v)
+		got := applied(t, tt.tool, tt.all...)
+		if got != tt.want {
+			t.Errorf("%s: %s; want %s", tt.name, got, tt.want)
 		}
-		seen[v] = name
+		if canonical, err := utp.Canonical([]byte(got)); err != nil || string(canonical) != got {
+			t.Errorf("%s: %s is not canonical: %s, %v", tt.name, got, canonical, err)
+		}
 	}
-	if again := version(a, b); version(a, b) != again {
-		t.Error("the same rules have two versions")
+}
+
+// TestStrictest: where two sets of rules count, so does what is stricter in either.
+func TestStrictest(t *testing.T) {
+	t.Parallel()
+	tool := reviewed("files.delete", utp.Irreversible, utp.RiskHigh)
+	rule := func(d turn.Decision, start, undo time.Duration) kernel.Ruling {
+		p, err := kernel.NewRules([]kernel.Rule{{Tool: "files.delete", Decide: d, StartWithin: start, Undo: undo}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Decide("tidy", tool)
+	}
+	ask, deny, allow := rule(turn.Ask, 0, 0), rule(turn.Deny, 0, 0), rule(turn.Allow, time.Minute, 0)
+	hurried, patient := rule(turn.Ask, 10*time.Second, 0), rule(turn.Ask, 0, 20*time.Second)
+	both := hurried
+	both.Undo, both.Rule = 20*time.Second, "["+hurried.Rule+","+patient.Rule+"]"
+	for name, tt := range map[string]struct{ a, b, want kernel.Ruling }{
+		"the same":               {ask, ask, ask},
+		"deny before":            {deny, ask, deny},
+		"deny behind":            {ask, deny, deny},
+		"what nothing can allow": {allow, ask, allow}, // it is asked for all the same
+		"less time":              {ask, hurried, hurried},
+		"more time":              {hurried, ask, hurried},
+		"each in something":      {hurried, patient, both},
+	} {
+		if got := kernel.Strictest(tool, tt.a, tt.b); got != tt.want {
+			t.Errorf("%s: %+v; want %+v", name, got, tt.want)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *step) unresolved(w wanted) (turn.Call, error) {
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
 		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
-		Class: utp.Irreversible, Risk: utp.RiskHigh, Policy: s.k.o.Policy.Version(),
+		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }
 
@@ -91,8 +91,8 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 		return c, err
 	}
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
-	c.Decision = decision(tool, ruling)
-	c.Limits = limits(tool, ruling)
+	judged := terms(tool, ruling)
+	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
 	if c.Limits.Wish, err = s.undoWish(s.rec.State.Owner); err != nil {
 		return c, err
 	}
@@ -200,6 +200,9 @@ func (s *step) replace(id string) error {
 	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted { // nobody has changed their mind
 		c.Question = old.Question
 	}
+	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule is none for what somebody was asked about
+		c.Decision = turn.Ask
+	}
 	return s.feed(turn.Adopt{Call: c})
 }
 
@@ -228,14 +231,17 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 		return out, nil //nolint:nilerr // What cannot be made canonical is not what was agreed to.
 	}
 	sum := sha256.Sum256(canonical)
+	ruled := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
 	switch {
 	case c.Outlives(s.k.generation()):
 		out.Reason = turn.StaleRestarted
 	case hex.EncodeToString(sum[:]) != c.Arguments:
 		out.Reason = "arguments"
-	case tool.Digest != c.Definition || tool.EffectiveClass() != c.Class || tool.EffectiveRisk() != c.Risk:
+	case !judgedAs(tool, c):
 		out.Reason = "definition"
-	case s.k.o.Policy.Version() != c.Policy || decision(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool)) == turn.Deny:
+	case ruled.Decision == turn.Deny:
+		out.Reason = turn.ReasonDenied
+	case ruled.StricterThan(c.Terms()):
 		out.Reason = "policy"
 	case secrets:
 		out.Reason = "env"
@@ -248,4 +254,10 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 		out.Digest, err = s.digestOf(c, args)
 	}
 	return out, err
+}
+
+// judgedAs reports whether the tool is the one that the call was judged with, and counts as it
+// did then.
+func judgedAs(t Tool, c turn.Call) bool {
+	return t.Digest == c.Definition && t.EffectiveClass() == c.Class && t.EffectiveRisk() == c.Risk
 }

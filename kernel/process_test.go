@@ -286,7 +286,7 @@ func (w *world) process(store *sqlite.Store) *process {
 		w.t.Fatal(err)
 	}
 	p.narrator = narrator
-	policy, err := kernel.NewRules(w.rules)
+	policy, err := w.judges()
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -318,6 +318,14 @@ func lasting(configure func(*world)) func(*world) {
 			configure(w)
 		}
 	}
+}
+
+// judges is the policy of the world's kernels.
+func (w *world) judges() (kernel.Policy, error) {
+	if w.policy != nil {
+		return w.policy, nil
+	}
+	return kernel.NewRules(w.rules)
 }
 
 func (p *process) open() []kernel.TurnRow {

@@ -23,7 +23,7 @@ func (s *step) own(w utp.ToolCall, stepID string) (turn.Call, error) {
 	}
 	c := turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.Key, Step: stepID, Kind: turn.SubmitCall, Tool: utp.SubmitResult,
-		State: turn.Requested, Class: utp.Read, Risk: utp.RiskLow, Policy: s.k.o.Policy.Version(),
+		State: turn.Requested, Class: utp.Read, Risk: utp.RiskLow,
 	}
 	if w.Question == nil {
 		return s.invalid(c, w.Args.Inline, utp.CodeBadRequest, s.whyNot(w.Args.Inline))

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -147,7 +148,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 			return err
 		}
 		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
-			refusal = fault(c.Outcome.Code, "the call may not start: "+c.Outcome.Message)
+			refusal = fault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
 			return nil // the refusal itself is recorded
 		}
 		effectful = c.Class.Effectful()

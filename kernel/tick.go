@@ -288,6 +288,9 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 				return err
 			}
 		}
+		if err := s.rejudge(); err != nil && !errors.Is(err, errUnchanged) { // the rules may have changed meanwhile
+			return err
+		}
 		return s.showAll()
 	})
 	if err != nil {

@@ -42,6 +42,7 @@ type world struct {
 	lines *lines
 
 	rules   []kernel.Rule
+	policy  kernel.Policy // in place of rules
 	project string
 	key     []byte
 	env     map[string]string

@@ -278,7 +278,9 @@ func (s *scene) refusal(code utp.Code) line {
 		}
 	case utp.CodeConsentExpired:
 		params["absent"] = yes(s.t.Absent)
-	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
+	case utp.CodeDeniedByPolicy:
+		params["said"] = yes(s.t.Call.Consent != nil)
+	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn:
 	default:
 		key = "call.refused.other"
 	}

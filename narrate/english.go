@@ -48,6 +48,15 @@ func English() Catalogue {
 				"one {# tool is still at work and has been told to stop. What it did will be said.} " +
 				"other {# tools are still at work and have been told to stop. What they did will be said.}}",
 		},
+		"rules.broken": {
+			Terse: "The new rules of this place cannot be read. The old ones count.",
+			Normal: "The file with the rules of this place has changed and cannot be used. The rules from before stay in force. " +
+				"Whoever runs this place has to mend the file.",
+		},
+		"rules.mended": {
+			Terse:  "The rules of this place can be read again.",
+			Normal: "The file with the rules of this place can be read again, and counts.",
+		},
 		"ledger.restored": {
 			Terse: "The ledger is from an older copy.",
 			Normal: "The ledger has been restored from an older copy. What happened since is not in it. " +
@@ -117,6 +126,11 @@ func English() Catalogue {
 			Terse:  "{tool} was stopped before it began.",
 			Normal: "The tool {tool} was stopped before it began. Nothing of it was done.",
 			Fields: map[string]string{"error_message": "Stopped before it began."},
+		},
+		"call.completed.denied_by_policy": {
+			Terse:  "{tool} is not allowed any more.",
+			Normal: "The tool {tool} did not begin: the rules of this place have changed and do not allow it any more. Nothing of it was done.",
+			Fields: map[string]string{"error_message": "The rules of this place have changed and do not allow it any more."},
 		},
 		"call.completed.consent_stale": {
 			Terse: "{question, select, none {{tool} did not begin.} other {Your yes no longer fits.}}",
@@ -321,8 +335,10 @@ func English() Catalogue {
 			Normal: "Taken back in time: the tool {tool} does not run. Nothing of it was done.",
 		},
 		"call.refused.denied_by_policy": {
-			Terse:  "{tool} is not allowed.",
-			Normal: "The rules of this place do not allow the tool {tool}. It does not run and nobody is asked.",
+			Terse: "{tool} is not allowed.",
+			Normal: "{question, select, none {The rules of this place do not allow the tool {tool}. It does not run and nobody is asked.} " +
+				"other {The rules of this place have changed and do not allow the tool {tool} any more. " +
+				"{said, select, yes {Your yes to question {question} does not count.} other {Question {question} is withdrawn.}} It does not run.}}",
 		},
 		"call.refused.other": {
 			Terse:  "{tool} does not run.",

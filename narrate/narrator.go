@@ -109,7 +109,8 @@ type scene struct {
 // tell says what happened.
 func (s *scene) tell() error {
 	if s.session.State().Phase == session.PhaseNew {
-		if s.t.Note.Kind == turn.NoteFrozen {
+		switch s.t.Note.Kind {
+		case turn.NoteFrozen, kernel.NoteRulesBroken, kernel.NoteRulesMended:
 			return nil // nobody has heard of this turn yet, and nothing of it was lost
 		}
 		if err := s.began(); err != nil {
@@ -155,6 +156,8 @@ func (s *scene) happened() error {
 		return s.stopping()
 	case turn.NoteFrozen:
 		return s.frozen()
+	case kernel.NoteRulesBroken, kernel.NoteRulesMended:
+		return s.rules()
 	case turn.NoteEnded:
 		return s.ended()
 	case turn.NoteSaid:

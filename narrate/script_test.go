@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -229,6 +230,35 @@ func callScenarios() map[string]func(*stage) {
 			c.Decision = turn.Deny
 			s.step(c)
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "I may not send mail.", "")
+		},
+		"denied while asked": func(s *stage) {
+			id := asks(s)
+			s.feed(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
+		},
+		"denied after the yes": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: turn.ReasonDenied}}})
+			s.after(3 * time.Second)
+			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: turn.ReasonDenied}}})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
+		},
+		"denied at start": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.feed(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
+		},
+		"the rules cannot be read": func(s *stage) {
+			s.narrate(turn.Note{Kind: kernel.NoteRulesBroken}) // nobody has heard of the turn
+			asks(s)
+			s.narrate(turn.Note{Kind: kernel.NoteRulesBroken})
+			s.narrate(turn.Note{Kind: kernel.NoteRulesMended})
+			s.answer(1, false, false)
+			s.done()
 		},
 		"unknown then leave": func(s *stage) {
 			loses(s)

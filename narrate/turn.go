@@ -2,6 +2,7 @@ package narrate
 
 import (
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 )
 
@@ -115,6 +116,15 @@ func (s *scene) frozen() error {
 		return err
 	}
 	return s.announce(line{key: "ledger.restored", urgency: aaep.UrgencyCritical})
+}
+
+// rules tells that the rules of the place are in trouble, or are not any more: it is about no
+// call, and no secret of the operator's is in it.
+func (s *scene) rules() error {
+	if s.t.Note.Kind == kernel.NoteRulesMended {
+		return s.announce(line{key: "rules.mended", urgency: aaep.UrgencyNormal})
+	}
+	return s.announce(line{key: "rules.broken", urgency: aaep.UrgencyCritical})
 }
 
 // progress tells the share of the whole work that is done; it never falls.

@@ -243,7 +243,7 @@ func TestGranted(t *testing.T) {
 // TestNotGranted: without a grant nothing runs, and nothing is said.
 func TestNotGranted(t *testing.T) {
 	for _, code := range []utp.Code{
-		utp.CodeBusy, utp.CodeDone, utp.CodeStale, utp.CodeStopped, utp.CodeUnknownCall, utp.CodeAuthFailed, utp.CodeTurnEnded, utp.CodeConsentStale,
+		utp.CodeBusy, utp.CodeDone, utp.CodeStale, utp.CodeStopped, utp.CodeUnknownCall, utp.CodeAuthFailed, utp.CodeTurnEnded, utp.CodeConsentStale, utp.CodeDeniedByPolicy,
 	} {
 		t.Run(string(code), func(t *testing.T) {
 			ran := false

@@ -15,7 +15,7 @@ const (
 	CodeConsentWithdrawn Code = "consent_withdrawn" // the question was taken back before an answer
 	CodeConsentStale     Code = "consent_stale"     // the yes is too old, or for something that has changed since
 	CodeStopped          Code = "stopped"           // a person or an operator stopped the turn or the call
-	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call; nobody was asked
+	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call, or came to before it began
 	CodeOutcomeUnknown   Code = "outcome_unknown"   // the call was started and nobody can tell what it did
 )
 

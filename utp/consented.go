@@ -25,7 +25,7 @@ type Consented struct {
 	Definition string
 	// Args are the resolved arguments, exactly as they will be handed out.
 	Args jsontext.Value
-	// Policy is the version of the policy that decided to ask.
+	// Policy is the rule that applied, in its canonical form.
 	Policy string
 	// Question is the number of the question; 0 when policy allowed the call unasked.
 	Question int

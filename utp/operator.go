@@ -71,22 +71,23 @@ type TurnDetail struct {
 
 // CallDetail is one call of a turn. Of an erased one the digests stay.
 type CallDetail struct {
-	ID         string    `json:"tool_call_id"`
-	Key        string    `json:"key,omitzero"`
-	Step       string    `json:"step_id,omitzero"`
-	Number     int       `json:"step,omitzero"`
-	Tool       string    `json:"tool_name"`
-	Kind       string    `json:"kind,omitzero"` // what it is, where it is not a tool's call
-	Target     string    `json:"target,omitzero"`
-	Definition string    `json:"definition,omitzero"`
-	Class      Class     `json:"class"`
-	Risk       Risk      `json:"risk"`
-	Decision   string    `json:"decision,omitzero"`
-	State      string    `json:"state"`
-	Says       string    `json:"says,omitzero"`
-	Question   int       `json:"question,omitzero"`
-	Digest     string    `json:"digest,omitzero"`
-	Arguments  string    `json:"arguments,omitzero"`
+	ID         string `json:"tool_call_id"`
+	Key        string `json:"key,omitzero"`
+	Step       string `json:"step_id,omitzero"`
+	Number     int    `json:"step,omitzero"`
+	Tool       string `json:"tool_name"`
+	Kind       string `json:"kind,omitzero"` // what it is, where it is not a tool's call
+	Target     string `json:"target,omitzero"`
+	Definition string `json:"definition,omitzero"`
+	Class      Class  `json:"class"`
+	Risk       Risk   `json:"risk"`
+	Decision   string `json:"decision,omitzero"`
+	State      string `json:"state"`
+	Says       string `json:"says,omitzero"`
+	Question   int    `json:"question,omitzero"`
+	Digest     string `json:"digest,omitzero"`
+	Arguments  string `json:"arguments,omitzero"`
+	// Policy is the rule that applied, in its canonical form.
 	Policy     string    `json:"policy,omitzero"`
 	Card       string    `json:"card,omitzero"`
 	Started    time.Time `json:"started,omitzero"`
