@@ -17,11 +17,13 @@ import (
 // Place is where a server is and how programs of its own user are let in. A server leaves
 // it in its data directory, in a file that only that user may read.
 type Place struct {
-	URL     string    `json:"url"`
-	Page    string    `json:"page"` // where browsers find the page
-	PID     int       `json:"pid"`
-	Person  string    `json:"person"`
-	Token   string    `json:"token"`
+	URL    string `json:"url"`
+	Page   string `json:"page"` // where browsers find the page
+	PID    int    `json:"pid"`
+	Person string `json:"person"`
+	Token  string `json:"token"`
+	// Policy is the file of the operator's rules, named from the root; "" where there is none.
+	Policy  string    `json:"policy,omitzero"`
 	Started time.Time `json:"started"`
 }
 

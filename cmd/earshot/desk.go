@@ -76,11 +76,11 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 
 // openHere opens the ledger of a data directory for an operator.
 func (m *Main) openHere(ctx context.Context, path string) (*house, error) {
-	rules, err := loadPolicy("")
+	policy, err := loadPolicy("")
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, rules: rules, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
+	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
 	if err == nil && h.restored {
 		m.tellf("%s", restoredNote)
 	}

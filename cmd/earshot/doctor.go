@@ -111,16 +111,36 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []finding {
 	if f.ledger != "" {
 		all = append(all, examineDatabase(ctx, f.ledger))
 	}
-	if _, err := loadPolicy(f.policy); err != nil {
-		all = append(all, broken("policy", err))
-	} else if f.policy != "" {
-		all = append(all, finding{Name: "policy", State: stateOK, Found: "The rules in " + f.policy + " can be read."})
-	}
+	all = append(all, examinePolicy(f.policy)...)
 	all = append(all, m.examineTools(f.tools)...)
 	for _, root := range f.roots {
 		all = append(all, examineRoot(root, path))
 	}
 	return append(all, m.examineTerminal())
+}
+
+// examinePolicy looks whether the rules of a file can be read.
+func examinePolicy(path string) []finding {
+	const name = "policy"
+	if path == "" {
+		return nil
+	}
+	if _, err := loadPolicy(path); err != nil {
+		return []finding{broken(name, err)}
+	}
+	return []finding{{Name: name, State: stateOK, Found: "The rules in " + path + " can be read."}}
+}
+
+// examineRules looks at the file of the rules that a running server goes by.
+func examineRules(path string) []finding {
+	found := examinePolicy(path)
+	for i := range found {
+		found[i].Name = "policy of the server"
+		if found[i].State == stateProblem {
+			found[i].Found += " The server goes on with the rules that it read before."
+		}
+	}
+	return found
 }
 
 // copyFlag gives a flag of another set what it was given here, where that has it.
@@ -255,6 +275,7 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 	all := []finding{{Name: "server", State: stateOK, Found: found}}
 	if place, err := listen.ReadPlace(filepath.Join(path, serverFile)); err == nil && place.Page != "" {
 		all = append(all, finding{Name: "page", State: stateOK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
+		all = append(all, examineRules(place.Policy)...)
 	}
 	if len(open) > 0 {
 		all = append(all, finding{Name: "questions", State: stateNote, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})

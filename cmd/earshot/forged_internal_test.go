@@ -12,7 +12,6 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
-	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,14 +34,14 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	}
 	before := listed(t, root)
 
-	rules, err := kernel.NewRules(nil)
+	policy, err := loadPolicy("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := Main{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now}
 	refused := make(chan string, 16) // ids of starts that the service was refused
 	o := houseOptions{
-		dataPath: filepath.Join(dir, "data"), rules: rules, reached: func(string) {},
+		dataPath: filepath.Join(dir, "data"), policy: policy, reached: func(string) {},
 		log: slog.New(refusals{calls: refused}),
 	}
 	h, err := m.openHouse(ctx, o)

@@ -60,6 +60,7 @@ type house struct {
 	kernel     *kernel.Kernel
 	conn       client // the hub's end of the bus
 	hub        *hub.Hub
+	policy     *livePolicy
 	access     *access.Store // who may do what; nil where only the one who runs it is there
 	// token lets programs of the local user listen and ask for work, personToken the user
 	// answer; both as long as this process lives.
@@ -103,7 +104,7 @@ func (f *floor) close() {
 // houseOptions say what the house is to hold.
 type houseOptions struct {
 	dataPath string
-	rules    *kernel.Rules
+	policy   *livePolicy
 	log      *slog.Logger
 	reached  func(point string)
 	serves   bool // others come in too, by tokens and logins
@@ -121,7 +122,7 @@ type houseOptions struct {
 
 // openHouse opens the ledger, starts the bus and serves the kernel. Nothing runs yet.
 func (m *Main) openHouse(ctx context.Context, o houseOptions) (*house, error) {
-	h := &house{broken: make(chan error, 1), now: m.Now, log: o.log, reached: o.reached}
+	h := &house{broken: make(chan error, 1), now: m.Now, log: o.log, reached: o.reached, policy: o.policy}
 	h.upper.open(ctx)
 	h.lower.open(ctx)
 	for _, open := range []func(context.Context, houseOptions) error{h.openData, h.openAccess, h.openLedger, h.openBus, m.openKernel(h)} {
@@ -228,7 +229,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return err
 		}
 		h.kernel, err = kernel.New(kernel.Options{
-			Store: h.watch(), Bus: end, Policy: o.rules, Narrator: narrator,
+			Store: h.watch(), Bus: end, Policy: o.policy, Narrator: narrator,
 			Approvers:   h.approvers(),
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke},
 			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
@@ -251,6 +252,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return failed(err, "the kernel could not serve", "")
 		}
 		h.lower.owned.Go(func() { h.kernel.Run(ctx) })
+		h.lower.owned.Go(func() { o.policy.watch(ctx, m.overseer(h, o)) })
 		if content > 0 {
 			h.lower.owned.Go(func() { h.sweepJournals(ctx, content) })
 		}

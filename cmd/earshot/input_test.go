@@ -111,6 +111,9 @@ func TestBadPolicies(t *testing.T) {
 		{"unknown decision", rule("{tool: files.delete, decide: perhaps}"), `decide is "perhaps"`},
 		{"no YAML", "rules: [}", "yaml"},
 		{"another form", "- tool\n", "line 1"},
+		{"empty", "", "has no rules; where none are meant, write rules: []"},
+		{"a comment and no more", "# nothing\n", "has no rules"},
+		{"cut off behind its first word", "rules:\n", "has no rules"},
 		{"two documents", "rules: []\n---\nrules: []\n", "several documents"},
 		{"allows what is irreversible", rule("{tool: files.delete, decide: allow}"), "irreversible"},
 		{"allows everything", rule(`{tool: "*", decide: allow}`), "irreversible"},
@@ -139,8 +142,7 @@ func TestPolicies(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"empty", "", 3, "Nobody answered."},
-		{"comment", "# nothing\n", 3, "Nobody answered."},
+		{"none", "# nothing\nrules: []\n", 3, "Nobody answered."},
 		{"deny", "rules: [{tool: files.delete, decide: deny}]\n", 1, "The policy of this installation forbids it."},
 		{"names a foreign service", "rules: [{tool: words.post, decide: ask, broker_only: true}]\n", 3, "Nobody answered."},
 		{"ask", "rules: [{tool: files.scan, decide: ask}]\n", 3, "Nobody answered"},

@@ -16,7 +16,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -50,7 +49,7 @@ func TestToolFromOutside(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	rules, err := kernel.NewRules(nil)
+	policy, err := loadPolicy("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +57,7 @@ func TestToolFromOutside(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	words, me := bus.Principal{Kind: bus.Tool, Name: "words"}, bus.Principal{Kind: bus.Operator, Name: "me"}
 	files := letIn(t, data, words, me)
-	h, err := m.openHouse(ctx, houseOptions{dataPath: data, rules: rules, reached: func(string) {}, log: slog.New(slog.DiscardHandler), natsListen: "127.0.0.1:0"})
+	h, err := m.openHouse(ctx, houseOptions{dataPath: data, policy: policy, reached: func(string) {}, log: slog.New(slog.DiscardHandler), natsListen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

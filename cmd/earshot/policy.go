@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/kernel"
@@ -22,27 +24,52 @@ type policyFile struct {
 
 const maxPolicy = 1 << 20
 
-func readPolicy(path string) (*kernel.Rules, error) {
+// readPolicy reads and checks the rules of a file; without one there are none.
+func readPolicy(path string) (*kernel.Rules, []byte, error) {
 	if path == "" {
-		return kernel.NewRules(nil)
+		rules, err := kernel.NewRules(nil)
+		return rules, nil, err
 	}
-	info, err := os.Stat(path)
+	raw, err := policyBytes(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, err := parsePolicy(path, raw)
+	return rules, raw, err
+}
+
+// policyBytes is what the file holds. It waits for nobody, also where the file is none.
+func policyBytes(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the policy cannot be read: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxPolicy {
 		return nil, fmt.Errorf("the policy %s should be a file of at most 1 MiB", path)
 	}
-	f, err := os.Open(path)
+	raw, err := io.ReadAll(io.LimitReader(f, maxPolicy))
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
-	defer func() { _ = f.Close() }()
-	d := yaml.NewDecoder(f)
+	return raw, nil
+}
+
+// parsePolicy reads the rules. A file without any is refused: it may be one that is being
+// written, or that a crash has cut off, and its rules are not to be lost without a word.
+func parsePolicy(path string, raw []byte) (*kernel.Rules, error) {
+	d := yaml.NewDecoder(bytes.NewReader(raw))
 	d.KnownFields(true)
 	var in policyFile
-	if err := d.Decode(&in); err != nil && !errors.Is(err, io.EOF) { // an empty file has no rules
+	if err := d.Decode(&in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the policy %s: %w", path, inWords(err))
+	}
+	if in.Rules == nil {
+		return nil, fmt.Errorf("the policy %s has no rules; where none are meant, write rules: []", path)
 	}
 	if err := d.Decode(new(policyFile)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the policy %s has several documents; write all rules into one", path)

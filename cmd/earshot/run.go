@@ -20,7 +20,6 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
-	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -116,7 +115,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	rules, err := loadPolicy(f.policy)
+	policy, err := loadPolicy(f.policy)
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	o := houseOptions{dataPath: path, rules: rules, log: m.logger(f.debug), reached: m.faultPoint()}
+	o := houseOptions{dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint()}
 	h, err := m.openHouse(ctx, o)
 	if errors.Is(err, errHeld) {
 		return m.attachHere(ctx, f, j, path, err)
@@ -448,13 +447,4 @@ func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
 		return "", err
 	}
 	return args.Root, nil
-}
-
-// loadPolicy reads the operator's rules; without a file there are none.
-func loadPolicy(path string) (*kernel.Rules, error) {
-	rules, err := readPolicy(path)
-	if err != nil {
-		return nil, usage(why(err), "see docs/policy.md for the form of the file")
-	}
-	return rules, nil
 }

@@ -181,11 +181,11 @@ func (m *Main) prefer(ctx context.Context, f wordFlags, wanted listen.Wish) (per
 
 // preferHere opens the ledger for the one wish.
 func (m *Main) preferHere(ctx context.Context, path string, wanted listen.Wish) (person string, now listen.Wish, err error) {
-	rules, err := loadPolicy("")
+	policy, err := loadPolicy("")
 	if err != nil {
 		return "", now, err
 	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, rules: rules, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
+	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
 	if err != nil {
 		return "", now, err
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/bus/bustest"
-	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 	workerbus "github.com/earshot-dev/earshot/worker/agent"
@@ -203,14 +202,14 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 
 func officeHouse(ctx context.Context, t *testing.T, m *Main, o houseOptions) *house {
 	t.Helper()
-	rules, err := kernel.NewRules(nil)
+	policy, err := loadPolicy("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.dataPath == "" {
 		o.dataPath = filepath.Join(t.TempDir(), "data")
 	}
-	o.rules, o.log = rules, slog.New(slog.DiscardHandler)
+	o.policy, o.log = policy, slog.New(slog.DiscardHandler)
 	if o.reached == nil {
 		o.reached = func(string) {}
 	}

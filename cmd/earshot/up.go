@@ -141,7 +141,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if f.certificate, err = openCertificate(f, m.Now, m.logger(f.debug)); err != nil {
 		return err
 	}
-	rules, err := loadPolicy(f.policy)
+	policy, err := loadPolicy(f.policy)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	defer signal.Stop(signals)
 	heed(signals)
 	o := houseOptions{
-		dataPath: path, rules: rules, log: m.logger(f.debug), reached: m.faultPoint(), serves: true, database: f.ledger, natsListen: f.natsListen,
+		dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint(), serves: true, database: f.ledger, natsListen: f.natsListen,
 		retention: retention{Content: f.content, Receipts: f.receipts},
 		services:  services,
 	}
@@ -380,5 +380,8 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 
 // place is what programs of this user need to find the server and come in.
 func (s *server) place(started time.Time) listen.Place {
-	return listen.Place{URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Started: started.UTC().Truncate(time.Second)}
+	return listen.Place{
+		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Policy: s.house.policy.path,
+		Started: started.UTC().Truncate(time.Second),
+	}
 }

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	allowPaint = "rules:\n  - {tool: paint, decide: allow}\n"
+	askPaint   = "rules:\n  - {tool: paint, decide: ask}\n"
+	denyPaint  = "rules:\n  - {tool: paint, decide: deny}\n"
+)
+
+// lawbook is a policy file that somebody writes while it is in use, in virtual time.
+type lawbook struct {
+	t      *testing.T
+	path   string
+	policy *livePolicy
+}
+
+func withPolicy(t *testing.T, text string, play func(*testing.T, *lawbook)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o := &lawbook{t: t, path: filepath.Join(t.TempDir(), "policy.yaml")}
+		o.writes(text)
+		var err error
+		if o.policy, err = loadPolicy(o.path); err != nil {
+			t.Fatal(err)
+		}
+		play(t, o)
+	})
+}
+
+func (o *lawbook) writes(text string) {
+	o.t.Helper()
+	if err := os.WriteFile(o.path, []byte(text), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *lawbook) decides(want turn.Decision) {
+	o.t.Helper()
+	paint := kernel.Tool{Definition: utp.Definition{Tool: "paint", Class: utp.Reversible, Risk: utp.RiskHigh}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh}
+	if got := o.policy.Decide("tidy", paint).Decision; got != want {
+		o.t.Errorf("it decides %s; want %s", got, want)
+	}
+}
+
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// TestPolicyStricterAtOnce: what the file makes stricter counts in the instant in which it is
+// written, what it makes looser once the file has stayed as it is.
+func TestPolicyStricterAtOnce(t *testing.T) {
+	t.Parallel()
+	withPolicy(t, allowPaint, func(_ *testing.T, o *lawbook) {
+		o.decides(turn.Allow)
+		o.writes(askPaint)
+		o.decides(turn.Ask)
+		o.writes(denyPaint)
+		o.decides(turn.Deny)
+		o.policy.poll()
+		pass(policySettle)
+		o.policy.poll()
+		o.decides(turn.Deny)
+		o.writes(allowPaint)
+		o.decides(turn.Deny)
+		o.policy.poll()
+		pass(policySettle - time.Millisecond)
+		o.policy.poll()
+		o.decides(turn.Deny)
+		pass(time.Millisecond)
+		o.policy.poll()
+		o.decides(turn.Allow)
+	})
+}
+
+// TestPolicyRewritten: the same size at the same time is another file all the same.
+func TestPolicyRewritten(t *testing.T) {
+	t.Parallel()
+	withPolicy(t, "rules: [{tool: paint, decide: ask }]\n", func(t *testing.T, o *lawbook) {
+		before, err := os.Stat(o.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.writes("rules: [{tool: paint, decide: deny}]\n")
+		if err := os.Chtimes(o.path, before.ModTime(), before.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		o.decides(turn.Deny)
+	})
+}
+
+// TestPolicySpoilt: a file that cannot be used changes nothing, however long it stays so, and
+// counts again by itself once it is mended.
+func TestPolicySpoilt(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lawbook){
+		"no YAML":              func(o *lawbook) { o.writes("rules: [}\n") },
+		"cut off in a rule":    func(o *lawbook) { o.writes(denyPaint[:len(denyPaint)-4]) },
+		"cut off before rules": func(o *lawbook) { o.writes(denyPaint[:len("rules:\n")]) },
+		"empty":                func(o *lawbook) { o.writes("") },
+		"a misspelt word":      func(o *lawbook) { o.writes("rules:\n  - {tool: paint, decide: dny}\n") },
+		"an unknown member":    func(o *lawbook) { o.writes("rules:\n  - {tol: paint, decide: deny}\n") },
+		"two documents":        func(o *lawbook) { o.writes(denyPaint + "---\n" + denyPaint) },
+		"too large":            func(o *lawbook) { o.writes(strings.Repeat("#", maxPolicy) + "\n" + denyPaint) },
+		"missing":              func(o *lawbook) { _ = os.Remove(o.path) },
+		"a folder":             func(o *lawbook) { _, _ = os.Remove(o.path), os.Mkdir(o.path, 0o700) },
+		"allows too much": func(o *lawbook) {
+			o.writes("rules:\n  - {tool: burn, decide: allow}\n  - {tool: paint, decide: deny}\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
+				burn := kernel.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
+				if err := o.policy.reviewed([]kernel.Tool{burn}); err != nil {
+					t.Fatal(err)
+				}
+				spoil(o)
+				o.decides(turn.Ask)
+				pass(policySettle)
+				for range 3 {
+					if s := o.policy.poll(); s.trouble == nil || s.changed || s.steady {
+						t.Errorf("it stands as %+v", s)
+					}
+					o.decides(turn.Ask)
+					pass(time.Minute)
+				}
+				_ = os.Remove(o.path)
+				o.writes(denyPaint)
+				o.decides(turn.Deny)
+				pass(policySettle)
+				if s := o.policy.poll(); !s.changed || !s.steady || s.trouble != nil {
+					t.Errorf("mended, it stands as %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// TestPolicyHalfWritten: of a file that is written in two pieces, the first can be read by
+// itself. Until it is whole nothing is looser than before, and nobody is alarmed.
+func TestPolicyHalfWritten(t *testing.T) {
+	t.Parallel()
+	const whole = "rules:\n  - {tool: mail, decide: ask}\n  - {tool: paint, decide: deny}\n  - {tool: \"*\", decide: allow}\n"
+	withPolicy(t, denyPaint, func(t *testing.T, o *lawbook) {
+		for end := range len(whole) {
+			o.writes(whole[:end])
+			o.decides(turn.Deny)
+			if s := o.policy.poll(); s.trouble != nil || s.changed {
+				t.Errorf("after %d bytes it stands as %+v", end, s)
+			}
+			pass(time.Millisecond)
+		}
+		o.writes(whole)
+		pass(policySettle)
+		o.policy.poll()
+		pass(policySettle)
+		if s := o.policy.poll(); !s.steady {
+			t.Errorf("whole, it stands as %+v", s)
+		}
+		o.decides(turn.Deny)
+	})
+}
+
+// heardOf is what an overseer was told, in its order.
+type heardOf struct {
+	mu    sync.Mutex
+	lines []string
+	fail  int // how often rejudging fails
+}
+
+func (h *heardOf) says(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, line)
+}
+
+func (h *heardOf) are(t *testing.T, want ...string) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Equal(h.lines, want) {
+		t.Errorf("told: %q; want %q", h.lines, want)
+	}
+	h.lines = nil
+}
+
+func (h *heardOf) overseer() overseer {
+	return overseer{
+		rejudge: func(context.Context) error {
+			h.says("rejudged")
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.fail--; h.fail >= 0 {
+				return errors.New("the ledger is busy")
+			}
+			return nil
+		},
+		broken: func(_ context.Context, err error) {
+			h.says("broken: " + err.Error()[strings.LastIndex(err.Error(), " ")+1:])
+		},
+		mended: func(context.Context) { h.says("mended") },
+	}
+}
+
+// TestPolicyWatched: a change is acted on within two seconds, once, and again where that
+// failed; trouble is told once, and so is its end.
+func TestPolicyWatched(t *testing.T) {
+	t.Parallel()
+	withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
+		ctx, stop := context.WithCancel(t.Context())
+		var told heardOf
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			o.policy.watch(ctx, told.overseer())
+		}()
+		defer func() {
+			stop()
+			<-done
+		}()
+		const soon = policyPoll + policySettle + time.Millisecond
+		pass(time.Minute)
+		told.are(t)
+		o.writes(denyPaint)
+		pass(soon)
+		told.are(t, "rejudged")
+		pass(time.Minute)
+		told.are(t)
+		o.writes("")
+		pass(soon)
+		told.are(t, "broken: []")
+		pass(time.Minute)
+		told.are(t)
+		if err := os.Remove(o.path); err != nil {
+			t.Fatal(err)
+		}
+		pass(soon)
+		told.are(t, "broken: directory")
+		told.fail = 2
+		o.writes(askPaint)
+		pass(soon + 2*policyPoll)
+		told.are(t, "rejudged", "mended", "rejudged", "rejudged")
+		o.writes("")
+		pass(policySettle / 2)
+		o.writes(askPaint)
+		pass(time.Minute)
+		told.are(t)
+	})
+}
+
+// TestNoPolicy: without a file nothing is watched, and the rules are those of the tools.
+func TestNoPolicy(t *testing.T) {
+	t.Parallel()
+	p, err := loadPolicy("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.watch(t.Context(), overseer{}) // ends by itself
+	if s := p.poll(); !s.steady || s.changed || s.trouble != nil {
+		t.Errorf("it stands as %+v", s)
+	}
+}
