@@ -24,6 +24,7 @@ type plan struct {
 	project  string
 	random   io.Reader
 	key      []byte
+	kept     map[string]Login // those that were drawn for this process, by user
 	kernel   *server.Account
 	accounts []*server.Account
 	users    []*server.User
@@ -40,13 +41,15 @@ type rights struct {
 	ways               []string
 }
 
-func newPlan(o Options) (*plan, error) {
+// newPlan makes the plan of a server, with the logins that an earlier one has drawn.
+func newPlan(o Options, kept map[string]Login) (*plan, error) {
 	kernel := server.NewAccount(kernelAccount)
 	p := &plan{
 		project: o.Project, random: o.Rand, key: o.Key, kernel: kernel,
 		accounts: []*server.Account{kernel}, principals: map[Principal]Credentials{},
-		faces: map[string]*server.Account{},
+		kept: map[string]Login{}, faces: map[string]*server.Account{},
 	}
+	maps.Copy(p.kept, kept)
 	if err := p.addKernel(o); err != nil {
 		return nil, err
 	}

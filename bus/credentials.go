@@ -51,10 +51,16 @@ type KernelCredentials struct {
 	Publisher  Login  `json:"publisher"`
 }
 
-// login makes the secret of a user: derived from the key where there is one, else drawn.
+// login makes the secret of a user: derived from the key where there is one, else drawn, once.
 func (p *plan) login(user string) (Login, error) {
 	if len(p.key) == 0 {
-		return newLogin(p.random, user)
+		l, drawn := p.kept[user]
+		if drawn {
+			return l, nil
+		}
+		l, err := newLogin(p.random, user)
+		p.kept[user] = l
+		return l, err
 	}
 	derive := func(what string) []byte {
 		sum := hmac.New(sha256.New, p.key)

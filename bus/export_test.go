@@ -11,13 +11,13 @@ const ForeignAtOnce = foreignAtOnce
 func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
 
 // ResponderLogin is the kernel's own, to prove that it is fenced in too.
-func (s *Server) ResponderLogin() Login { return s.plan.responder }
+func (s *Server) ResponderLogin() Login { return s.now().responder }
 
 // PublisherLogin is the kernel's own, to prove that it is fenced in too.
-func (s *Server) PublisherLogin() Login { return s.plan.publisher }
+func (s *Server) PublisherLogin() Login { return s.now().publisher }
 
 // StreamsLogin may manage streams, where JetStream is on.
-func (s *Server) StreamsLogin() Login { return s.plan.streams }
+func (s *Server) StreamsLogin() Login { return s.now().streams }
 
 // AfterEnd has Close call f once the subscription takes no further message, and before it
 // waits for the handler.

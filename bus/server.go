@@ -15,11 +15,13 @@ import (
 // Server is the embedded bus. It is safe for use by several goroutines.
 type Server struct {
 	options Options
-	plan    *plan
 	nats    *server.Server
 	url     string
 
+	changing sync.Mutex // held while who may come in changes
+
 	mu     sync.Mutex
+	plan   *plan
 	closed bool
 	open   map[closer]struct{} // kernels and clients
 	dials  sync.WaitGroup      // those that are being opened
@@ -39,7 +41,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wireError("start", false, err)
 	}
-	p, err := newPlan(o)
+	p, err := newPlan(o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (s *Server) URL() string { return s.url }
 // Credentials returns what another process needs to be p. Error: not_allowed if p is
 // not one of the principals.
 func (s *Server) Credentials(p Principal) (Credentials, error) {
-	c, ok := s.plan.principals[p]
+	c, ok := s.now().principals[p]
 	if !ok {
 		return Credentials{}, &Error{
 			Code:    CodeNotAllowed,
@@ -153,10 +155,17 @@ func (s *Server) KernelCredentials() (KernelCredentials, error) {
 	if !s.options.Kernels {
 		return KernelCredentials{}, &Error{Code: CodeNotAllowed, Message: "kernels of other processes are not let in; set Kernels in the options"}
 	}
+	c := s.kernelLogins()
+	c.URL = s.url
+	return c, nil
+}
+
+// kernelLogins are those of a kernel of this process.
+func (s *Server) kernelLogins() KernelCredentials {
+	p := s.now()
 	return KernelCredentials{
-		URL: s.url, Project: s.options.Project, MaxPayload: s.options.MaxPayload,
-		Responder: s.plan.responder, Publisher: s.plan.publisher,
-	}, nil
+		Project: s.options.Project, MaxPayload: s.options.MaxPayload, Responder: p.responder, Publisher: p.publisher,
+	}
 }
 
 // Kernel opens the kernel's two connections: one that answers requests, one that
@@ -166,9 +175,7 @@ func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 		return nil, err
 	}
 	defer s.dials.Done()
-	k, err := openKernel(ctx, KernelCredentials{
-		Project: s.options.Project, MaxPayload: s.options.MaxPayload, Responder: s.plan.responder, Publisher: s.plan.publisher,
-	}, s.options, s.dial)
+	k, err := openKernel(ctx, s.kernelLogins(), s.options, s.dial)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package bus_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"slices"
@@ -59,6 +60,7 @@ type setting struct {
 	name              string
 	listen, jetStream bool
 	kernels           bool // those of other processes are let in
+	changed           bool // most are let in while it runs, and so is another once all listen
 }
 
 func settings() []setting {
@@ -66,6 +68,8 @@ func settings() []setting {
 		{name: "in process"},
 		{name: "listening", listen: true},
 		{name: "listening, also for kernels", listen: true, kernels: true},
+		{name: "in process, changed while it runs", changed: true},
+		{name: "listening, changed while it runs", listen: true, kernels: true, changed: true},
 		{name: "in process with JetStream", jetStream: true},
 		{name: "listening with JetStream", listen: true, jetStream: true},
 	}
@@ -142,6 +146,9 @@ func newWorld(t *testing.T, s setting) *world {
 	if s.jetStream {
 		o.JetStreamDir = t.TempDir()
 	}
+	if s.changed {
+		o.Principals = []bus.Principal{worker, prober, victimTool, desk}
+	}
 	w := &world{setting: s, clients: map[bus.Principal]*bus.Client{}, met: make(chan func(), bus.ForeignAtOnce)}
 	var err error
 	w.server, err = bus.Start(t.Context(), o)
@@ -150,13 +157,33 @@ func newWorld(t *testing.T, s setting) *world {
 	w.kernel, err = w.server.Kernel(t.Context())
 	must(t, err)
 	must(t, w.kernel.Serve(t.Context(), w.echo))
+	var known []bus.Credentials
+	if s.changed {
+		known = drawn(t, victimAgent, files, victimHub, overseer, peer, victimPeer, scout)
+		must(t, w.server.SetKnown(known))
+	}
 	w.addListeners(t)
+	if s.changed {
+		must(t, w.server.SetKnown(append(known, drawn(t, bus.Principal{Kind: bus.Tool, Name: "newcomer"})...)))
+	}
 	w.probe = w.connect(t, prober)
 	w.lanes = w.raw(t, w.credentials(t, scout).Mouth)
 	if s.jetStream {
 		w.addStreams(t)
 	}
 	return w
+}
+
+// drawn are new credentials.
+func drawn(t *testing.T, principals ...bus.Principal) []bus.Credentials {
+	t.Helper()
+	all := make([]bus.Credentials, 0, len(principals))
+	for _, p := range principals {
+		c, err := bus.NewCredentials(rand.Reader, project, p)
+		must(t, err)
+		all = append(all, c)
+	}
+	return all
 }
 
 // echo is the worst kernel there could be: it sends back what the caller wrote.
