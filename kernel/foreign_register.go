@@ -14,7 +14,7 @@ func (k *Kernel) registerForeign(ctx context.Context, from Caller, q utp.Registe
 	if err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.Register(ctx, from.Name, d)
+	return struct{}{}, k.offer(ctx, from, d)
 }
 
 // add takes it from an operator: a service of another make may know nothing of registering.
@@ -28,11 +28,11 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q utp.RegisterRequest) (utp.
 	if err != nil {
 		return utp.ToolDetail{}, fault(utp.CodeBadRequest, err.Error())
 	}
-	err = k.enter(ctx, target, d, func(known Tool) error {
+	err = k.enter(ctx, target, d, func(_ Tx, known Tool) error {
 		if known.Digest != "" && known.Enforcement() == utp.Enforced {
 			return fault(utp.CodeConflict, "the service of "+d.Tool+" registers its tools itself; take it out first if it is another one now")
 		}
-		return nil
+		return ownedBy(target, known)
 	})
 	if err != nil {
 		return utp.ToolDetail{}, err

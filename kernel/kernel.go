@@ -53,6 +53,15 @@ type Approvers interface {
 	MayApprove(person, credential, owner string) bool
 }
 
+// Names says whose tool names are. It is consulted inside transactions and must be quick and
+// without effects.
+type Names interface {
+	// MayRegister says why a service may not register a tool of this name, in words for whoever
+	// starts it: what is wrong and what to do; nil if it may. It is asked about names that nobody
+	// has registered: what a service has registered stays its own.
+	MayRegister(from Caller, tool string) error
+}
+
 // Incarnation is a counter kept outside the ledger. When it is ahead of the ledger's
 // own, the ledger has gone back in time.
 type Incarnation interface {
@@ -83,6 +92,8 @@ type Options struct {
 	Narrator Narrator
 	// Approvers default to anyone whom a hub speaks for, except the agent itself.
 	Approvers Approvers
+	// Names default to first come, first served.
+	Names Names
 	// Incarnation detects a restored ledger; nil keeps no watch.
 	Incarnation Incarnation
 	Project     string // default "default"

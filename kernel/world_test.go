@@ -50,6 +50,7 @@ type world struct {
 	secrets []string // values that must be nowhere
 
 	approvers kernel.Approvers
+	names     kernel.Names
 	retention kernel.Retention
 	unjudged  bool // what is left behind says nothing any more
 	unresumed bool // a kernel that is booted leaves the open turns alone

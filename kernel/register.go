@@ -1,0 +1,152 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// register takes a tool's definition. A new or changed one stays unreviewed, which
+// means irreversible, of high risk, and asked for, until an operator has looked.
+func (k *Kernel) register(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+	if q.Definition.Enforcement() != utp.Enforced {
+		return struct{}{}, fault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
+	}
+	return struct{}{}, k.offer(ctx, from, q.Definition)
+}
+
+// Register enters a definition for the service target, as the word of whoever runs the kernel: a
+// name that another service has registered is this one's from now on, and nobody has reviewed it.
+func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) error {
+	return k.enter(ctx, target, d, func(Tx, Tool) error { return nil })
+}
+
+// offer enters a definition for the service that asks: under a name that is its own.
+func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error {
+	return k.enter(ctx, from.Name, d, func(_ Tx, known Tool) error {
+		if known.Digest != "" {
+			return ownedBy(from.Name, known)
+		}
+		if k.o.Names == nil {
+			return nil
+		}
+		if err := k.o.Names.MayRegister(from, d.Tool); err != nil {
+			return fault(utp.CodeAuthFailed, err.Error())
+		}
+		return nil
+	})
+}
+
+// ownedBy refuses a registered tool to a service that is not its own.
+func ownedBy(target string, known Tool) error {
+	if known.Digest == "" {
+		return nil
+	}
+	owner, err := service(known.Definition)
+	if err == nil && owner != target {
+		return fault(utp.CodeConflict, fmt.Sprintf(
+			"the tool %s belongs to the service %s, and %s cannot have it; choose another name, or have an operator take it out first (`earshot tools rm %s`)",
+			known.Definition.Tool, owner, target, known.Definition.Tool))
+	}
+	return nil
+}
+
+// enter keeps a definition for the service target if may has nothing against it, in that
+// transaction, given what is registered under its name.
+func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may func(tx Tx, known Tool) error) error {
+	if err := d.Validate(); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	owner, err := service(d)
+	if err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	if owner != target {
+		return fault(utp.CodeAuthFailed, "the tool's target subject names another service")
+	}
+	if _, err := k.schemas.compiled(d); err != nil {
+		return fault(utp.CodeBadRequest, "the parameters are no JSON Schema: "+err.Error())
+	}
+	if err := k.o.Narrator.Check(d); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	digest, err := d.Digest()
+	if err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	return protocolError(k.update(ctx, func(tx Tx) error {
+		known, err := registered(tx, d.Tool)
+		if err == nil && known.Digest == digest { // the target is in it: it is the same service's
+			return raiseRisk(tx, known, d.Risk)
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if err := may(tx, known); err != nil {
+			return err
+		}
+		if ownedBy(target, known) != nil { // what was reviewed was another's
+			known.Seen = nil
+		}
+		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: known.Seen}}})
+	}))
+}
+
+// registered finds a tool by its name.
+func registered(tx Tx, name string) (Tool, error) {
+	return One(tx.Tools(ToolFilter{Names: []string{name}}))
+}
+
+// raiseRisk takes a service's word that a tool is riskier than it said. A lower one does
+// not count: the definition that was reviewed said otherwise.
+func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
+	if raised := t.Definition.Risk.Raise(risk); raised != t.Definition.Risk {
+		t.Definition.Risk = raised
+		return tx.Save(Batch{Tools: []Tool{t}})
+	}
+	return nil
+}
+
+// Vouch registers a definition that whoever runs the kernel has chosen with it, and reviews it
+// as it describes itself. An operator's own word on this very definition stands.
+func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (Tool, error) {
+	if err := k.Register(ctx, target, d); err != nil {
+		return Tool{}, err
+	}
+	var known Tool
+	err := k.update(ctx, func(tx Tx) (err error) {
+		if known, err = registered(tx, d.Tool); err != nil || known.Reviewed {
+			return err
+		}
+		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
+		if known.Seen, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return unexpected("a definition", err)
+		}
+		return tx.Save(Batch{Tools: []Tool{known}})
+	})
+	return known, protocolError(err)
+}
+
+// Review is an operator's word on a definition: its class and risk, pinned to the
+// digest that was looked at.
+func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
+	return protocolError(k.update(ctx, func(tx Tx) error {
+		t, err := registered(tx, name)
+		if err != nil {
+			return err
+		}
+		if t.Digest != digest {
+			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
+		}
+		t.Reviewed, t.Class, t.Risk = true, class, risk
+		if t.Seen, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return unexpected("a definition", err)
+		}
+		return tx.Save(Batch{Tools: []Tool{t}})
+	}))
+}
