@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Login is the secret of one connection. It prints and logs without the password.
@@ -39,6 +42,19 @@ type Credentials struct {
 	Ear   Login `json:"ear"`
 	// Face answers discovery ($SRV) and does nothing else. Kind Tool only.
 	Face Login `json:"face,omitzero"`
+	// Tools are the names of tools that it may register beside its own, see [Credentials.Owns].
+	// Kinds Tool and Foreign only.
+	Tools []string `json:"tools,omitempty"`
+}
+
+// Owns tells whether the name of a tool is one of this principal's: its own name, alone or before a
+// dot, or one on its list. A principal's name has no dot, so that no name begins with those of two.
+func (c Credentials) Owns(tool string) bool {
+	if c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
+		return false
+	}
+	prefix, _, _ := strings.Cut(tool, ".")
+	return prefix == c.Principal.Name || slices.Contains(c.Tools, tool)
 }
 
 // KernelCredentials are all that another process needs to be a kernel on the bus: to answer
@@ -119,6 +135,14 @@ func (c Credentials) check(project string) error {
 	}
 	if c.Project != project {
 		return invalidf("the credentials of %s are for the project %q; this one is %q", c.Principal, c.Project, project)
+	}
+	if len(c.Tools) > 0 && c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
+		return invalidf("the credentials of %s list tools, and only a tool service or a foreign peer has any", c.Principal)
+	}
+	for _, tool := range c.Tools {
+		if !utp.ValidToolName(tool) {
+			return invalidf("the credentials of %s list the tool %q; a name is 1 to 128 of A-Z a-z 0-9 _ - .", c.Principal, tool)
+		}
 	}
 	for _, l := range c.logins() {
 		secret, found := strings.CutPrefix(l.login.Inbox, inboxPrefix)

@@ -11,3 +11,9 @@ import (
 func (c *Client) Operate(ctx context.Context, op string, request, answer any) error {
 	return c.call(ctx, http.MethodPost, api+"/operator/"+url.PathEscape(op), request, answer)
 }
+
+// TakeUpCredentials has the server look at its files of credentials again, and returns when what
+// they say counts: who is new is let in, and who is gone is cut off.
+func (c *Client) TakeUpCredentials(ctx context.Context, answer any) error {
+	return c.call(ctx, http.MethodPost, api+"/credentials", struct{}{}, answer)
+}

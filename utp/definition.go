@@ -56,7 +56,7 @@ func (d Definition) Validate() error {
 		return &DefinitionError{Tool: d.Tool, Field: field, Found: found, Expected: expected, Err: err}
 	}
 	switch {
-	case !validToolName(d.Tool):
+	case !ValidToolName(d.Tool):
 		return wrong("tool_name", shown(d.Tool), "1 to 128 of A-Z a-z 0-9 _ - .", nil)
 	case slices.Contains(reserved, d.Tool):
 		return wrong("tool_name", shown(d.Tool), "a name that is not reserved", nil)
@@ -81,7 +81,8 @@ func (d Definition) Validate() error {
 	return nil
 }
 
-func validToolName(s string) bool {
+// ValidToolName tells whether a tool can have the name: 1 to 128 of A-Z a-z 0-9 _ - and the dot.
+func ValidToolName(s string) bool {
 	if s == "" || len(s) > maxToken {
 		return false
 	}

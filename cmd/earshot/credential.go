@@ -1,11 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,14 +23,16 @@ func (m *Main) credentialCommand() *cobra.Command {
 		Short: "Make, list and revoke credentials for tool services and agents of your own",
 		Long: `Credentials let a tool service or an agent of yours, in a process of its own, come to the message bus of
 ` + "`earshot up --nats-listen`" + `. Each is a file in the data directory, which nobody else may read:
-hand it to the service with EARSHOT_CREDENTIALS. A new one, and one that is revoked, counts from
-the next start of ` + "`earshot up`" + `, which also writes into it where the bus is.
+hand it to the service with EARSHOT_CREDENTIALS. A server that runs takes notice at once: a new one
+lets its process in, and one that is revoked has its connections cut. The server also writes into
+the file where the bus is.
 
 Roles:
-  tool      serves the tools whose names begin with NAME and a dot
+  tool      serves the tools whose names begin with NAME and a dot, and those of --tools
   agent     works on the turns of the agent NAME
   operator  sees which services there are and how they do, with ` + "`nats micro ls`" + `
-  foreign   speaks UTP v1r4 as it is: an agent NAME, a tool service NAME, or both, of another make
+  foreign   speaks UTP v1r4 as it is: an agent NAME, a tool service NAME, or both, of another make;
+            its tools are named like those of a tool service
 
 Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,
 		Args: knownCommand,
@@ -62,13 +60,22 @@ func (c credentials) file(p bus.Principal) string {
 	return filepath.Join(c.folder, string(p.Kind)+"."+p.Name+".json")
 }
 
-// all are those that there are, by name.
-func (c credentials) all() ([]bus.Credentials, error) {
+// paths are the files that there are, by name.
+func (c credentials) paths() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(c.folder, "*.json"))
 	if err != nil {
 		return nil, failed(err, "the credentials cannot be listed", "")
 	}
 	slices.Sort(files)
+	return files, nil
+}
+
+// all are those that there are, by name.
+func (c credentials) all() ([]bus.Credentials, error) {
+	files, err := c.paths()
+	if err != nil {
+		return nil, err
+	}
 	all := make([]bus.Credentials, 0, len(files))
 	for _, path := range files {
 		one, err := bus.ReadCredentials(path)
@@ -113,69 +120,27 @@ func outside() map[string]bus.Kind {
 // roleNames are those words for people to choose from.
 const roleNames = "tool, agent, operator or foreign"
 
-// namesake is who would hear the messages of one and the same name beside a peer of another make,
+// rivals are who would hear the messages of one and the same name beside a peer of another make,
 // which may be an agent and a tool service: of the two only one can be there.
-func (c credentials) namesake(who bus.Principal) (bus.Principal, bool) {
-	var rivals []bus.Kind
+func rivals(who bus.Principal) []bus.Principal {
 	switch who.Kind {
 	case bus.Foreign:
-		rivals = []bus.Kind{bus.Agent, bus.Tool}
+		return []bus.Principal{{Kind: bus.Agent, Name: who.Name}, {Kind: bus.Tool, Name: who.Name}}
 	case bus.Agent, bus.Tool:
-		rivals = []bus.Kind{bus.Foreign}
+		return []bus.Principal{{Kind: bus.Foreign, Name: who.Name}}
 	case bus.Hub, bus.Operator:
 	}
-	for _, kind := range rivals {
-		other := bus.Principal{Kind: kind, Name: who.Name}
+	return nil
+}
+
+// namesake is the rival that there is.
+func (c credentials) namesake(who bus.Principal) (bus.Principal, bool) {
+	for _, other := range rivals(who) {
 		if slices.Contains(residents(), other) || exists(c.file(other)) {
 			return other, true
 		}
 	}
 	return bus.Principal{}, false
-}
-
-func (m *Main) credentialAddCommand() *cobra.Command {
-	var role, dataFlag string
-	c := &cobra.Command{
-		Use:     "add NAME --role tool|agent|operator|foreign",
-		Short:   "Make the credentials of a tool service, an agent, an operator or a peer of another make, and say where they are",
-		Example: "  earshot credential add words --role tool\n  earshot credential add me --role operator",
-		Args:    oneName("a name: of a tool service, what its tools' names begin with"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			kind, known := outside()[role]
-			if !known {
-				return usage("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "add --role tool for a tool service")
-			}
-			who := bus.Principal{Kind: kind, Name: args[0]}
-			if slices.Contains(residents(), who) {
-				return usage("the program itself is "+who.String(), "choose another name")
-			}
-			files, err := m.credentials(dataFlag)
-			if err != nil {
-				return err
-			}
-			if other, taken := files.namesake(who); taken {
-				return usage("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
-			}
-			if exists(files.file(who)) {
-				return usage("there are credentials of "+who.String()+" already: "+files.file(who), "use them, or revoke them first")
-			}
-			one, err := bus.NewCredentials(rand.Reader, project, who)
-			if err != nil {
-				return usage(why(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
-			}
-			if err := files.write(one); err != nil {
-				return failed(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
-			}
-			m.sayf("Credentials of %s: %s", who, oneLine(files.file(who)))
-			m.sayf("They count from the next start of `earshot up --nats-listen ADDRESS`. Whoever can read the file can act as %s.", who)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&role, "role", "", "what they are for: "+roleNames)
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Sorted(maps.Keys(outside())), cobra.ShellCompDirectiveNoFileComp))
-	return c
 }
 
 func quotedOr(s, none string) string {
@@ -204,14 +169,15 @@ func (m *Main) credentialListCommand() *cobra.Command {
 				return err
 			}
 			type row struct {
-				Role string `json:"role"`
-				Name string `json:"name"`
-				File string `json:"file"`
-				URL  string `json:"url,omitzero"`
+				Role  string   `json:"role"`
+				Name  string   `json:"name"`
+				File  string   `json:"file"`
+				URL   string   `json:"url,omitzero"`
+				Tools []string `json:"tools,omitzero"`
 			}
 			rows := make([]row, 0, len(all))
 			for _, one := range all {
-				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.file(one.Principal), one.URL})
+				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.file(one.Principal), one.URL, one.Tools})
 			}
 			if asJSON {
 				return m.writeJSON(rows)
@@ -221,6 +187,9 @@ func (m *Main) credentialListCommand() *cobra.Command {
 			}
 			for _, r := range rows {
 				m.sayf("Credentials of %s/%s: %s", r.Role, r.Name, oneLine(r.File))
+				if len(r.Tools) > 0 {
+					m.sayf("  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
+				}
 			}
 			return nil
 		},
@@ -228,40 +197,5 @@ func (m *Main) credentialListCommand() *cobra.Command {
 	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
 	markPaths(c, []string{"data"}, nil)
 	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
-}
-
-func (m *Main) credentialRevokeCommand() *cobra.Command {
-	var role, dataFlag string
-	c := &cobra.Command{
-		Use:   "revoke NAME [--role tool|agent|operator|foreign]",
-		Short: "Take credentials away, from the next start of `earshot up`",
-		Args:  oneName("the name of the credentials"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			kind, known := outside()[role]
-			if !known {
-				return usage("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "see `earshot credential list`")
-			}
-			files, err := m.credentials(dataFlag)
-			if err != nil {
-				return err
-			}
-			who := bus.Principal{Kind: kind, Name: args[0]}
-			if strings.ContainsAny(who.Name, "/.") {
-				return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
-			}
-			switch err := os.Remove(files.file(who)); {
-			case errors.Is(err, fs.ErrNotExist):
-				return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
-			case err != nil:
-				return failed(err, "the credentials cannot be removed", "")
-			}
-			m.sayf("The credentials of %s are revoked. A server that is up lets them in until it is started again.", who)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&role, "role", "tool", "what they are for: "+roleNames)
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
 	return c
 }

@@ -68,8 +68,8 @@ type house struct {
 	// counter is the file beside the ledger that tells when that has gone back in time.
 	counter string
 	now     func() time.Time
-	// outside are the agents that have credentials to come in with, each in a process of its own.
-	outside []string
+	// roster is who comes to the bus.
+	roster *roster
 	// restored: the ledger went back in time since it was last used here.
 	restored bool
 	// changed are the tools whose programs changed since they were reviewed.
@@ -189,11 +189,6 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 		if settings.Known, err = files.all(); err != nil {
 			return err
 		}
-		for _, known := range settings.Known {
-			if kind := known.Principal.Kind; kind == bus.Agent || kind == bus.Foreign {
-				h.outside = append(h.outside, known.Principal.Name)
-			}
-		}
 	}
 	if err := onlyHere(o.services, settings.Known); err != nil {
 		return err
@@ -202,6 +197,7 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 		return failed(nil, "the message bus did not start: "+why(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
 	}
 	h.closers = append(h.closers, h.bus.Close)
+	h.roster = &roster{files: files, services: o.services, bus: h.bus, known: settings.Known}
 	if err := files.settle(settings.Known, h.bus.URL()); err != nil {
 		return failed(err, "the credentials cannot be written", "make room in "+h.data.path)
 	}
@@ -231,6 +227,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		h.kernel, err = kernel.New(kernel.Options{
 			Store: h.watch(), Bus: end, Policy: o.policy, Narrator: narrator,
 			Approvers:   h.approvers(),
+			Names:       h.roster,
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke},
 			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,

@@ -193,7 +193,7 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 		case files[c.target] != "":
 		case !exists(path):
 			return nil, failed(nil, "there are no credentials of "+c.principal().String()+" in "+data,
-				"make them with `earshot credential add "+c.target+" --role tool`, and start `earshot up --nats-listen 127.0.0.1:4222` again; or name their file with --credential")
+				"make them with `earshot credential add "+c.target+" --role tool`; or name their file with --credential")
 		default:
 			files[c.target] = path
 		}

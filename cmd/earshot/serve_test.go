@@ -62,6 +62,7 @@ func TestServeCheck(t *testing.T) {
 		{"target: tickets", "target: desk", "another service of the name desk"},
 		{"target: tickets", "target: files", "another service of the name files"},
 		{"tickets.close", "desk.say", "another tool of the name desk.say"},
+		{"desk.say", "files.delete", "another tool of the name files.delete"},
 		{"https://api", "http://api", "not among the allowed hosts"},
 		{"command:", "- command:", "it cannot be read"},
 	} {

@@ -108,7 +108,7 @@ func (s *server) open(ctx context.Context, o houseOptions, f upFlags, listeners 
 	s.web, err = web.New(web.Options{
 		Hub: web.Over(h.hub), Access: h.access, Agents: s.judge, Now: h.now, Logger: o.log, PageURL: s.page, AllowedOrigins: f.origins,
 		User:  peerOf,
-		Ready: h.hub.Ready, Counters: h.counters,
+		Ready: h.hub.Ready, Counters: h.counters, Credentials: h.roster.takeUp,
 		Manifest: aaep.Manifest{
 			AgentID: "earshot", AgentName: "Earshot", AgentVersion: thisBuild().Version, LanguagesSupported: []string{"en"},
 			ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
@@ -156,8 +156,8 @@ func (s *server) judge(_ context.Context, t *web.Turn) error {
 		return nil
 	}
 	if agent != tidyName {
-		if !slices.Contains(s.house.outside, agent) {
-			known := append([]string{tidyName, utp.OperatorAgent}, s.house.outside...)
+		if outside := s.house.roster.agents(); !slices.Contains(outside, agent) {
+			known := append([]string{tidyName, utp.OperatorAgent}, outside...)
 			return invalid(fmt.Sprintf("there is no agent %.64q", agent), meantAgent(agent, known))
 		}
 		if raw.Kind() != '{' {

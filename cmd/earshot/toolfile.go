@@ -149,7 +149,14 @@ func checkWords(section settings.Section, definitions []utp.Definition) error {
 
 // apartFrom refuses services and tools that are there already: a name means one thing.
 func apartFrom(before, more []configured) error {
+	shipped, err := tidy.Definitions()
+	if err != nil {
+		return fmt.Errorf("the tools of the program itself: %w", err)
+	}
 	taken := map[string]bool{tidy.Target: true}
+	for _, d := range shipped {
+		taken["tool "+d.Tool] = true
+	}
 	for _, c := range before {
 		taken[c.target] = true
 		for _, d := range c.definitions() {

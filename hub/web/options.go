@@ -21,6 +21,8 @@ type Options struct {
 	Ready func(ctx context.Context) error
 	// Counters are counted elsewhere in the process and told with /metrics. Default: none.
 	Counters func() []Counter
+	// Credentials takes up the files of credentials as they are now. Default: there are none.
+	Credentials func(ctx context.Context) (Credentials, error)
 	// Manifest is what is published at the well-known address (MAN-01). The server adds
 	// its versions, its transport and its paths; the default of AgentID is earshot.
 	Manifest aaep.Manifest

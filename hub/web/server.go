@@ -103,6 +103,7 @@ func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
 	by(mayReply(), "PUT "+apiRoot+"/preferences", s.wish)
 	by(mayRead(), "POST "+apiRoot+"/codes", s.newCode)
 	by(mayMeasure(), "POST "+apiRoot+"/operator/{op}", s.operate)
+	by(mayAdmit(), "POST "+apiRoot+"/credentials", s.takeUpCredentials)
 
 	others(mux)
 

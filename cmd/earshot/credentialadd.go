@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/hub/web"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// addFlags are the flags of `earshot credential add`.
+type addFlags struct {
+	role, dataFlag string
+	tools          []string
+}
+
+func (m *Main) credentialAddCommand() *cobra.Command {
+	var f addFlags
+	c := &cobra.Command{
+		Use:   "add NAME --role tool|agent|operator|foreign",
+		Short: "Make the credentials of a tool service, an agent, an operator or a peer of another make, and say where they are",
+		Long: `Make credentials, and say where they are. A server that runs lets them in at once.
+
+A tool service registers tools whose names begin with NAME and a dot. With --tools it may register others
+too; where there are credentials of NAME already, that adds to their list and leaves their secrets as they are.
+A name belongs to one of them only, and what the operator's own file serves (` + "`earshot up --tools`" + `) to none.`,
+		Example: "  earshot credential add words --role tool\n  earshot credential add words --role tool --tools word_count,word_sum\n  earshot credential add me --role operator",
+		Args:    oneName("a name: of a tool service, what its tools' names begin with"),
+		RunE: func(c *cobra.Command, args []string) error {
+			kind, known := outside()[f.role]
+			if !known {
+				return usage("the role is "+quotedOr(f.role, "missing")+"; expected "+roleNames, "add --role tool for a tool service")
+			}
+			return m.addCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, f)
+		},
+	}
+	c.Flags().StringVar(&f.role, "role", "", "what they are for: "+roleNames)
+	c.Flags().StringSliceVar(&f.tools, "tools", nil, "names of tools that the service may register beside NAME.…, for the roles tool and foreign")
+	c.Flags().StringVar(&f.dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Sorted(maps.Keys(outside())), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags) error {
+	if slices.Contains(residents(), who) {
+		return usage("the program itself is "+who.String(), "choose another name")
+	}
+	files, err := m.credentials(f.dataFlag)
+	if err != nil {
+		return err
+	}
+	if other, taken := files.namesake(who); taken {
+		return usage("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
+	}
+	one, before, err := files.made(who, len(f.tools) > 0)
+	if err != nil {
+		return err
+	}
+	if err := files.list(&one, f.tools); err != nil {
+		return err
+	}
+	if err := files.write(one); err != nil {
+		return failed(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
+	}
+	told, err := m.tellServer(ctx, f.dataFlag, files)
+	if err != nil {
+		return failed(nil, "the credentials of "+who.String()+" are made ("+oneLine(files.file(who))+"), and the server that runs has not taken them up: "+why(err),
+			"they count from its next start")
+	}
+	for _, r := range told.answer.Refused {
+		if r.File == filepath.Base(files.file(who)) {
+			files.restore(who, before)
+			return usage("the server that runs does not take them: "+r.Message, r.Hint)
+		}
+	}
+	m.sayf("Credentials of %s: %s", who, oneLine(files.file(who)))
+	if len(one.Tools) > 0 {
+		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(one.Tools, ", "))
+	}
+	m.sayf("%s Whoever can read the file can act as %s.", told.counts(), who)
+	m.tellRefused(told.answer)
+	return nil
+}
+
+// made are the credentials of who: those that there are, with the file as it is, where their list
+// grows; else new ones.
+func (c credentials) made(who bus.Principal, grows bool) (one bus.Credentials, before []byte, err error) {
+	path := c.file(who)
+	if !exists(path) {
+		if one, err = bus.NewCredentials(rand.Reader, project, who); err != nil {
+			return one, nil, usage(why(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
+		}
+		return one, nil, nil
+	}
+	if !grows {
+		return one, nil, usage("there are credentials of "+who.String()+" already: "+path, "use them, or revoke them first")
+	}
+	if before, err = os.ReadFile(path); err == nil {
+		one, err = bus.ReadCredentials(path)
+	}
+	if err != nil {
+		return one, nil, failed(nil, why(err), "revoke them with `earshot credential revoke`, and make new ones")
+	}
+	return one, before, nil
+}
+
+// restore puts a file back as it was; nil removes it.
+func (c credentials) restore(who bus.Principal, before []byte) {
+	if before == nil {
+		_ = os.Remove(c.file(who))
+		return
+	}
+	_ = writeWhole(c.file(who), before) // what it holds now is the same, with a longer list
+}
+
+// list adds tools to what one may register. A name belongs to one credential only.
+func (c credentials) list(one *bus.Credentials, tools []string) error {
+	who := one.Principal
+	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.Foreign {
+		return usage("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
+	}
+	others, err := c.all()
+	if err != nil {
+		return err
+	}
+	for _, name := range tools {
+		if !utp.ValidToolName(name) {
+			return usage(quotedOr(name, "an empty name")+" is no name of a tool", "use 1 to 128 of A-Z a-z 0-9 _ - .")
+		}
+		if other, taken := ownerOf(others, who, name); taken {
+			return usage("the tool "+name+" is a name of "+other.String(), "choose another name for it")
+		}
+		if !one.Owns(name) {
+			one.Tools = append(one.Tools, name)
+		}
+	}
+	for _, other := range others {
+		for _, name := range other.Tools {
+			if other.Principal != who && one.Owns(name) {
+				return usage("the tool "+name+" is on the list of "+other.Principal.String()+", and would be one of "+who.String(), "choose another name")
+			}
+		}
+	}
+	return nil
+}
+
+// told is what a server that runs has made of the files; running is false without one.
+type told struct {
+	running bool
+	answer  web.Credentials
+}
+
+// counts says when what was added counts.
+func (t told) counts() string {
+	switch {
+	case !t.running:
+		return "They count from the next start of `earshot up --nats-listen ADDRESS`."
+	case t.answer.URL == "":
+		return "The server that runs lets no processes in; they count once it is started with --nats-listen ADDRESS."
+	}
+	return "They count now: it can come to " + t.answer.URL + "."
+}
+
+// tellServer has the server that works with the data, if there is one, take up the files as they are.
+func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentials) (told, error) {
+	if !serverAt(filepath.Dir(files.folder)) {
+		return told{}, nil
+	}
+	client, err := m.dial(ctx, serverFlags{dataFlag: dataFlag}, "earshot-credential")
+	if err != nil {
+		return told{}, err
+	}
+	t := told{running: true}
+	return t, serverFailure(client.TakeUpCredentials(ctx, &t.answer))
+}
+
+// tellRefused tells which files the server has found wanting beside the one that was meant.
+func (m *Main) tellRefused(answer web.Credentials) {
+	for _, r := range answer.Refused {
+		m.tellf("Not taken up: %s: %s", oneLine(r.File), oneLine(r.Message))
+	}
+}
+
+func (m *Main) credentialRevokeCommand() *cobra.Command {
+	var role, dataFlag string
+	c := &cobra.Command{
+		Use:   "revoke NAME [--role tool|agent|operator|foreign]",
+		Short: "Take credentials away; a server that runs cuts their connections at once",
+		Args:  oneName("the name of the credentials"),
+		RunE: func(c *cobra.Command, args []string) error {
+			kind, known := outside()[role]
+			if !known {
+				return usage("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "see `earshot credential list`")
+			}
+			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, dataFlag)
+		},
+	}
+	c.Flags().StringVar(&role, "role", "tool", "what they are for: "+roleNames)
+	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	return c
+}
+
+func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag string) error {
+	files, err := m.credentials(dataFlag)
+	if err != nil {
+		return err
+	}
+	if strings.ContainsAny(who.Name, "/.") {
+		return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
+	}
+	switch err := os.Remove(files.file(who)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
+	case err != nil:
+		return failed(err, "the credentials cannot be removed", "")
+	}
+	t, err := m.tellServer(ctx, dataFlag, files)
+	if err != nil {
+		return failed(nil, "the file of "+who.String()+" is removed, and the server that runs has not been told: "+why(err),
+			"it lets them in until it is started again: end it now")
+	}
+	if t.running && t.answer.URL != "" {
+		m.sayf("The credentials of %s are revoked, and its connections are cut.", who)
+	} else {
+		m.sayf("The credentials of %s are revoked.", who)
+	}
+	m.tellRefused(t.answer)
+	return nil
+}

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/earshot-dev/earshot/hub/access"
+)
+
+// Credentials says what became of the credentials of processes that come to the message bus, when
+// the server has looked at their files again.
+type Credentials struct {
+	// URL is where such a process comes to the bus; "" where nobody is let in.
+	URL string `json:"url,omitzero"`
+	// Refused are those that do not count as their files have them now.
+	Refused []RefusedCredential `json:"refused,omitzero"`
+}
+
+// RefusedCredential is a file that the server has not taken up, and why.
+type RefusedCredential struct {
+	File    string `json:"file"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitzero"`
+}
+
+// mayAdmit is the right to say who comes to the bus: a person's, as everything that the gate
+// relies on.
+func mayAdmit() right { return right{"let processes in", access.Principal.Operates} }
+
+// takeUpCredentials looks at the files of credentials again. The request holds none: what counts
+// is what the files say, which only the user of the server can write.
+func (s *Server) takeUpCredentials(w http.ResponseWriter, r *http.Request, _ visitor) error {
+	if s.options.Credentials == nil {
+		return refuse(KindNotFound, "this server lets no processes in", "")
+	}
+	if _, err := body(w, r, replyLimit); err != nil {
+		return err
+	}
+	answer, err := s.options.Credentials(r.Context())
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, answer)
+	return nil
+}
