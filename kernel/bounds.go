@@ -12,6 +12,7 @@ const (
 	// maxOpen is how many turns one owner may have that have not ended: whoever may start
 	// turns must not fill the ledger, nor the lists of those who hear them.
 	maxOpen    = 200
+	maxTools   = 200     // names that one credential registers: the registry is everybody's
 	maxCalls   = 256     // of one step
 	maxAdopted = 64      // open commands taken over in one turn
 	maxName    = 128     // a key, a code, or who holds a turn or a call

@@ -3,6 +3,8 @@ package kernel_test
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,6 +182,75 @@ func TestOpenTurnsBound(t *testing.T) {
 		w.over(first.Turn)
 		if _, err := ask(person); err != nil {
 			t.Errorf("after one has ended: %v", err)
+		}
+	})
+}
+
+// TestToolsBound: a service registers at most 200 tools of its own accord. The next one is refused
+// and leaves nothing behind, those that are there can still be changed, other services and whoever
+// runs the kernel go on, and there is room again once one is taken out.
+func TestToolsBound(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		const most = 200
+		register := func(service string, n int, class utp.Class) error {
+			d := of(service, fmt.Sprintf("%s.tool_%03d", service, n))
+			d.Class = class
+			return w.as(kernel.ToolCaller, service, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+		}
+		for n := range most {
+			if err := register("words", n, utp.Read); err != nil {
+				t.Fatalf("tool %d: %v", n+1, err)
+			}
+		}
+		err := register("words", most, utp.Read)
+		wantFault(t, err, utp.CodeTooManyTools)
+		for _, says := range []string{"words", "200", "words.tool_200", "earshot tools rm"} {
+			if !strings.Contains(err.Error(), says) {
+				t.Errorf("it does not say %s: %v", says, err)
+			}
+		}
+		if n := w.cell(`SELECT count(*) FROM tools WHERE tool_name LIKE 'words.%'`); n != "200" {
+			t.Errorf("%s tools are in the ledger", n)
+		}
+		for name, err := range map[string]error{
+			"the same again": register("words", 0, utp.Read), "a change": register("words", 1, utp.Idempotent), "another service": register("word", 0, utp.Read),
+			"the operator": w.now.kernel.Register(w.ctx, "words", of("words", "words.more")),
+		} {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, name := range []string{"words.more", "words.tool_007"} {
+			if _, err := operate[struct{}](w, utp.OpRemove, utp.RemoveRequest{Tool: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := register("words", most, utp.Read); err != nil {
+			t.Errorf("once one is taken out: %v", err)
+		}
+		wantFault(t, register("words", most+1, utp.Read), utp.CodeTooManyTools)
+	})
+}
+
+// TestToolsBoundAtOnce: of many who ask for the last place at the same time, one gets it.
+func TestToolsBoundAtOnce(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		var asked sync.WaitGroup
+		var taken, refused atomic.Int64
+		for n := range 230 {
+			asked.Go(func() {
+				err := w.as(kernel.ToolCaller, "words", utp.OpRegister, utp.RegisterRequest{Definition: of("words", fmt.Sprintf("words.tool_%03d", n))}, nil)
+				switch {
+				case err == nil:
+					taken.Add(1)
+				case rpc.Code(err, utp.CodeTooManyTools):
+					refused.Add(1)
+				}
+			})
+		}
+		asked.Wait()
+		if taken.Load() != 200 || refused.Load() != 30 {
+			t.Errorf("%d were registered and %d refused; want 200 and 30", taken.Load(), refused.Load())
 		}
 	})
 }

@@ -28,19 +28,37 @@ func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) 
 
 // offer enters a definition for the service that asks: under a name that is its own.
 func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error {
-	return k.enter(ctx, from.Name, d, func(_ Tx, known Tool) error {
+	return k.enter(ctx, from.Name, d, func(tx Tx, known Tool) error {
 		if known.Digest != "" {
 			return ownedBy(from.Name, known)
 		}
-		if k.o.Names == nil {
-			return nil
+		if k.o.Names != nil {
+			if err := k.o.Names.MayRegister(from, d.Tool); err != nil {
+				return fault(utp.CodeAuthFailed, err.Error())
+			}
 		}
-		if err := k.o.Names.MayRegister(from, d.Tool); err != nil {
-			return fault(utp.CodeAuthFailed, err.Error())
-		}
-		return nil
+		return roomForTool(tx, from.Name, d.Tool)
 	})
 }
+
+// roomForTool refuses one more tool of a service that has most of them already. It is asked in the
+// transaction that adds the tool, and counting holds up whoever adds another one for the service
+// at the same time, so that no two of them take the last place.
+func roomForTool(tx Tx, service, name string) error {
+	if _, err := tx.Count("tools of "+service, 1); err != nil {
+		return err
+	}
+	there, err := tx.Tools(ToolFilter{Service: service, Limit: maxTools})
+	if err == nil && len(there) >= maxTools {
+		return fault(utp.CodeTooManyTools, fmt.Sprintf(
+			"the service %s has registered %d tools, which is the most that one credential may have, so that %s was not registered; take out those that it does not serve any more (`earshot tools rm`)",
+			service, len(there), name))
+	}
+	return err
+}
+
+// CommandsTo is what the subject of each tool of a service holds, and that of no other's does.
+func CommandsTo(service string) string { return ".cmd.tool." + service + "." }
 
 // ownedBy refuses a registered tool to a service that is not its own.
 func ownedBy(target string, known Tool) error {

@@ -151,6 +151,8 @@ type CardFilter struct {
 // ToolFilter narrows a list of tools. Nil names are all; an empty name is nobody's.
 type ToolFilter struct {
 	Names []string
+	// Service keeps only the tools whose subjects are this service's.
+	Service string
 	// After is a name, whether it is there or not: the list goes on behind it.
 	After string
 	Limit int // 0 does not limit

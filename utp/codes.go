@@ -31,6 +31,8 @@ const (
 	CodeParked      Code = "parked"       // the turn is not under way here, so nothing of it could be started
 	// CodeTooManyTurns: the owner has as many turns open as one may have.
 	CodeTooManyTurns Code = "too_many_turns"
+	// CodeTooManyTools: the service has registered as many tools as one may.
+	CodeTooManyTools Code = "too_many_tools"
 	// CodeArgumentsNotSeen: the question has arguments that whoever accepts it was not shown and has not read.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 )
@@ -106,6 +108,7 @@ var codeTable = map[Code]codeFacts{
 	CodeParked:      {safe: true, http: 409},
 
 	CodeTooManyTurns: {retryable: true, safe: true, http: 429},
+	CodeTooManyTools: {safe: true, http: 429},
 
 	CodeArgumentsNotSeen: {safe: true, http: 409},
 

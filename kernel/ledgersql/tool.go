@@ -9,7 +9,7 @@ func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	if len(f.Names) == 1 && f.After == "" {
+	if len(f.Names) == 1 && f.After == "" && f.Service == "" {
 		if known := t.tools[f.Names[0]]; known.Definition.Tool != "" { // decided on once, whatever others make of it since
 			return []kernel.Tool{known}, nil
 		}
@@ -18,6 +18,9 @@ func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 	w.among("tool_name", f.Names)
 	if f.After != "" {
 		w.add("tool_name > %s", f.After)
+	}
+	if f.Service != "" { // both dialects can tell so, letter by letter: what is taken out was there
+		w.add("replace(target_subject, %s, '') <> target_subject", kernel.CommandsTo(f.Service))
 	}
 	for _, name := range f.Names {
 		t.tools[name] = kernel.Tool{} // not there, unless it is found now

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/kernel"
@@ -277,7 +278,9 @@ func (t *tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 	for _, name := range f.Names {
 		t.seen[name] = kernel.Tool{} // not there, unless it is found now
 	}
-	rows := listed(t.rows.tools, f.Names, func(_ kernel.Tool, name string) bool { return name > f.After }, f.Limit)
+	rows := listed(t.rows.tools, f.Names, func(tool kernel.Tool, name string) bool {
+		return name > f.After && (f.Service == "" || strings.Contains(tool.Definition.Target, kernel.CommandsTo(f.Service)))
+	}, f.Limit)
 	for _, tool := range rows {
 		t.seen[tool.Definition.Tool] = tool
 	}

@@ -13,6 +13,7 @@ func toolCases() []exercise {
 	return []exercise{
 		{"come back and are replaced", toolsComeBack},
 		{"are compared and set once they were read", toolsRace},
+		{"are listed by their service", toolsOfAService},
 		{"one of many who register a new one wins", toolsAppearOnce},
 		{"sealed values belong to their call", sealedValues},
 	}
@@ -23,6 +24,31 @@ func counterCases() []exercise {
 		{"count", countersCount},
 		{"give each number once", countersRace},
 	}
+}
+
+func toolsOfAService(l *ledger) {
+	var all []kernel.Tool
+	for i, target := range []string{"words", "words_2", "Words", "words", "wordsx", "w.words"} {
+		one := tool(i)
+		one.Definition.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + ".call"
+		all = append(all, one)
+	}
+	l.save(kernel.Batch{Tools: all})
+	l.view(func(tx kernel.Tx) error {
+		found, err := tx.Tools(kernel.ToolFilter{Service: "words"})
+		same(l, "the tools of words", found, []kernel.Tool{all[0], all[3]})
+		if err != nil {
+			return err
+		}
+		found, err = tx.Tools(kernel.ToolFilter{Service: "words_2", Limit: 1})
+		same(l, "the tools of words_2", found, []kernel.Tool{all[1]})
+		if err != nil {
+			return err
+		}
+		found, err = tx.Tools(kernel.ToolFilter{Service: "word"})
+		same(l, "the tools of word", len(found), 0)
+		return err
+	})
 }
 
 func toolsComeBack(l *ledger) {
