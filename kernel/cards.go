@@ -260,11 +260,18 @@ func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
 		return "", err
 	}
 	card := &s.batch.Cards[len(s.batch.Cards)-1]
-	card.Type = cardLate
-	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+cardLate+`"`)); err != nil {
-		return "", unexpected("card of a late result", err)
+	*card, err = typed(*card, cardLate)
+	return id, err
+}
+
+// typed is a card of the same content under another type.
+func typed(card utp.Card, name string) (utp.Card, error) {
+	var err error
+	card.Type = name
+	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+name+`"`)); err != nil {
+		return card, unexpected("card "+card.ID, err)
 	}
-	return id, nil
+	return card, nil
 }
 
 // resultOf is the result that this step records for a call, when a service gave one

@@ -65,15 +65,6 @@ func (k *Kernel) Foreign() ForeignCounts {
 	}
 }
 
-// toolOf reads one tool; the zero one where there is none, which is enforced and of no use.
-func toolOf(tx Tx, name string) (Tool, error) {
-	t, err := registered(tx, name)
-	if errors.Is(err, ErrNotFound) {
-		return Tool{}, nil
-	}
-	return t, err
-}
-
 // codeOf is the code of an error of package utp, else bad_request.
 func codeOf(err error) utp.Code {
 	var coded interface{ Code() utp.Code }

@@ -60,12 +60,7 @@ func (s *step) answerOrigin(c turn.Call, result string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	tool, err := toolOf(s.tx, c.Tool)
-	if err != nil {
-		return err
-	}
 	r.ID, r.ToolCallID, r.CreatedAt = answerID(s.rec.State.Project, c.Origin.Call), c.Origin.Call, s.now.Wall
-	r.AfterExecution, r.Command = "", utp.EffectiveAfter(nil, c.Origin.After, tool.Definition.AfterExecution)
 	if theirs, err := cardOf(s.tx, c.Origin.Card); err == nil {
 		if content, err := utp.DecodeToolCall(theirs); err == nil {
 			r.Lineage = content.Lineage.Or(r.Lineage)

@@ -1,14 +1,15 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -72,7 +73,7 @@ func (s *step) commandForeign(c turn.Call, t Tool) error {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	payload, err := utp.EncodeCommand(utp.Command{
-		ToolName: c.Tool, AfterExecution: t.Definition.AfterExecution, ToolCallCardID: c.Card,
+		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
@@ -226,7 +227,14 @@ func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q utp.CardReq
 	case card.AuthorID != "tool."+from.Name || card.Project != k.o.Project:
 		return struct{}{}, fault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
 	}
-	err = k.ofForeign(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) error { return s.offer(c, card, content) })
+	var refused error
+	err = k.ofForeign(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
+		refused, err = s.offer(c, card, content)
+		return err
+	})
+	if err == nil {
+		err = refused // what the refusal has led to is recorded
+	}
 	return struct{}{}, err
 }
 
@@ -248,42 +256,46 @@ func (k *Kernel) ofForeign(ctx context.Context, from Caller, call string, fn fun
 	return err
 }
 
-func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) error {
+// offer keeps the result card of a call that a foreign service has been sent. The first card
+// counts: one that comes beside it shows that whoever kept the first will not report it, so
+// that it counts now, and the other is refused.
+func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {
 	case c == nil || c.State == turn.Finished || c.State == turn.Over:
-		return fault(utp.CodeDone, "the call has ended; another result stands")
+		return nil, fault(utp.CodeDone, "the call has ended; another result stands")
+	case strings.HasPrefix(card.ID, answerPrefix):
+		return nil, fault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
 	case content.FunctionName != c.Tool:
-		return fault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
+		return nil, fault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
 	case content.Lineage.TurnID != "" && content.Lineage.TurnID != s.rec.State.Turn:
-		return fault(utp.CodeAuthFailed, "the card belongs to another turn")
-	case c.Offered != "" && c.Offered != card.ID:
-		return fault(utp.CodeConflict, "the call has a result card already; there is one for each call")
+		return nil, fault(utp.CodeAuthFailed, "the card belongs to another turn")
 	}
-	var err error
-	card.Type = cardOffered
-	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+cardOffered+`"`)); err != nil {
-		return unexpected("card of a foreign result", err)
+	if card, err = typed(card, cardOffered); err != nil {
+		return nil, err
+	}
+	if c.Offered != "" {
+		return s.offeredBefore(c, card)
 	}
 	c.Offered = card.ID
 	s.batch.Cards = append(s.batch.Cards, card)
-	return nil
+	return nil, nil
 }
 
-// offered reads the card that a foreign service has kept for its report.
-func (s *step) offered(id string) (utp.ResultCard, error) {
-	card, err := cardOf(s.tx, id)
+// offered reads the card that a foreign service has kept for its report. What follows is the
+// card's own to say; where it does not, the report's, and then the command's (contract §7).
+func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
+	card, err := cardOf(s.tx, c.Offered)
 	if err != nil {
 		return utp.ResultCard{}, damage(err)
 	}
-	card.Type = utp.CardToolResult
-	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+utp.CardToolResult+`"`)); err != nil {
-		return utp.ResultCard{}, unexpected("card of a foreign result", err)
+	if card, err = typed(card, utp.CardToolResult); err != nil {
+		return utp.ResultCard{}, err
 	}
-	r, err := utp.DecodeToolResult(card)
+	content, err := utp.DecodeToolResult(card, r.AfterExecution, c.After)
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return content, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return r, nil
+	return content, nil
 }
 
 // report takes a foreign service's report: three keys, and the call in its headers. It
@@ -333,14 +345,16 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	case c.Offered == "" || c.Offered != r.ToolResultCardID:
 		return "", fault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
 	}
-	content, err := s.offered(c.Offered)
+	content, err := s.offered(c, r)
 	if err != nil {
 		return "", err
 	}
 	if content.Error != nil && content.Error.Code == utp.CodeConsentStale { // the gate's to say, not a stranger's
 		content.Error.Code = utp.CodeUnknownError
 	}
-	o, err := s.outcome(*c, content.Status, utp.Body{Inline: content.Result}, content.Error)
+	answered := *c
+	answered.After = content.AfterExecution
+	o, err := s.outcome(answered, content.Status, utp.Body{Inline: content.Result}, content.Error)
 	if err != nil {
 		return "", err
 	}

@@ -172,6 +172,7 @@ func TestForeignReportChangesNothing(t *testing.T) {
 			"of another's call":  {s, func(r *utp.ResultCard) { r.ToolCallID = burnt.ID }, utp.CodeAuthFailed},
 			"of another tool":    {s, func(r *utp.ResultCard) { r.FunctionName = look }, utp.CodeBadRequest},
 			"of another turn":    {s, func(r *utp.ResultCard) { r.Lineage.TurnID = "turn_x" }, utp.CodeAuthFailed},
+			"under our ids":      {s, func(r *utp.ResultCard) { r.ID = "card_answer_x" }, utp.CodeBadRequest},
 		} {
 			if err := keep(tt.who, tt.change); err == nil {
 				t.Errorf("a card %s is kept", name)
@@ -214,9 +215,6 @@ func TestForeignReportChangesNothing(t *testing.T) {
 			t.Errorf("the turn was at %s and is at %s", before, after)
 		}
 		s.keeps(utp.NewToolResult(good))
-		if err := keep(s, func(r *utp.ResultCard) { r.ID = "theirs_2" }); err == nil {
-			t.Error("a second card of one call is kept")
-		}
 		s.saysOutcome(utp.ReportAccepted, header, good)
 		w.say(q, "reject")
 		w.over(a.Turn)

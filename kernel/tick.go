@@ -221,6 +221,9 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 		if err := s.await(); err != nil {
 			return err
 		}
+		if err := s.adoptExpired(); err != nil {
+			return err
+		}
 		for _, q := range s.openQuestions() {
 			judged, outcome := q.Expire(s.at(q))
 			if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {

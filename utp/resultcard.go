@@ -191,9 +191,10 @@ func failureResult(e *ToolError) jsontext.Value {
 
 // DecodeToolResult reads a tool.result card, a foreign service's too, and normalises it:
 // an unknown status reads as failed with invalid_status, an error in any known shape as
-// its normal one. The error is a [*CardError]; callers count an unreadable card as a
-// failed result.
-func DecodeToolResult(c Card) (ResultCard, error) {
+// its normal one. What follows, where the card does not say, is the first valid value of
+// otherwise (as in [EffectiveAfter]). The error is a [*CardError]; callers count an unreadable
+// card as a failed result.
+func DecodeToolResult(c Card, otherwise ...AfterExecution) (ResultCard, error) {
 	if err := c.expect(CardToolResult); err != nil {
 		return ResultCard{}, err
 	}
@@ -218,7 +219,8 @@ func DecodeToolResult(c Card) (ResultCard, error) {
 		ID: c.ID, Project: c.Project, AuthorID: c.AuthorID, CreatedAt: c.CreatedAt, ToolCallID: c.ToolCallID,
 		FunctionName: metadata.FunctionName, Lineage: metadata.Lineage,
 		Status: content.Status, AfterExecution: content.AfterExecution, Result: content.Result,
-		Error: NormalizeError(content.Error, CodeUnknownError, SourceTool),
+		Command: EffectiveAfter(nil, otherwise...),
+		Error:   NormalizeError(content.Error, CodeUnknownError, SourceTool),
 	}
 	return f.Normalize(), nil
 }

@@ -79,6 +79,12 @@ func (m *machine) tickDispatched(c *Call) {
 	m.emit(Command{Call: c.ID, Again: true})
 }
 
+// Expired reports whether the time of the call's owner is over: the next tick takes the call from
+// it, sends it again, or ends it.
+func (c Call) Expired(now Moment) bool {
+	return c.State == Started && (!c.EndBy.IsZero() && c.EndBy.reached(now) || c.Lease.Passed(now))
+}
+
 func (m *machine) tickLapsed(c *Call) {
 	switch {
 	case c.Lease.Passed(m.now):

@@ -136,7 +136,8 @@ type Call struct {
 	Decision   Decision  `json:"decision"`
 	State      CallState `json:"state"`
 	Card       string    `json:"card"` // the tool.call card
-	// After is what the definition says follows the result; empty is suspend.
+	// After is what follows the result where that does not say: the word of the foreign command
+	// that the call was made of, else of the definition; empty is suspend.
 	After utp.AfterExecution `json:"after,omitempty"`
 	// Arguments is the SHA-256 of the canonical arguments, kept to name what has changed when a
 	// digest differs. Policy is the rule that applied when the call was judged, in its canonical
@@ -247,7 +248,7 @@ type Outcome struct {
 	Message string     `json:"message,omitempty"`
 	// Untouched: its service says that nothing was changed before it failed.
 	Untouched bool `json:"untouched,omitempty"`
-	// After is what its result says follows, where that is not what the definition says.
+	// After is what follows, by the result and the call.
 	After utp.AfterExecution `json:"after,omitempty"`
 	// Card is the tool.result card, set by the caller when it records the outcome.
 	Card string `json:"card,omitempty"`

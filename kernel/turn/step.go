@@ -207,6 +207,9 @@ func (m *machine) adopt(c Call) error {
 		c.Adopted = true
 		m.dropAnswered()
 	}
+	if c.Origin != nil && c.Origin.After.Valid() {
+		c.After = c.Origin.After
+	}
 	m.admit(c)
 	return nil
 }

@@ -1,0 +1,56 @@
+package kernel_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	wire "github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// TestForeignKeptOnTheWire: over the real bus, a service of another make keeps its card and is cut off. Its
+// successor keeps another one, and is told that the call is done: the first card is the result, and what
+// that says is to follow, follows.
+func TestForeignKeptOnTheWire(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, "words.count")
+	words := y.connect(wire.Foreign, "words")
+	commands := make(chan wire.Message, 64)
+	_, err := words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
+	y.check(err)
+	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
+	y.reviewed("words.count")
+	turn, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
+	y.check(err)
+	var m wire.Message
+	select {
+	case m = <-commands:
+	case <-y.ctx.Done():
+		y.late("the command")
+	}
+	header, err := utp.DecodeHeader(m.Header)
+	y.check(err)
+	command, header, err := utp.DecodeCommand(m.Payload, header)
+	y.check(err)
+	places := map[string]string{
+		"turn": turn.Turn, "trace": turn.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
+	}
+	first := goldenOf(t, "service.json", places).Result
+	first = jsontext.Value(strings.Replace(string(first), `"after_execution": "suspend"`, `"after_execution": "terminate"`, 1))
+	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: first}, nil))
+	second := jsontext.Value(strings.Replace(string(first), `4c1"`, `4c2"`, 1))
+	if err := rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: second}, nil); !rpc.Code(err, utp.CodeDone) {
+		t.Errorf("a second card: %v; want done", err)
+	}
+	y.ends(turn.Session)
+	for row, err := range y.hub.Follow(y.ctx, turn.Session, 0) {
+		y.check(err)
+		if strings.Contains(string(row.Body), "That was all.") {
+			t.Error("the agent was asked for another step after the result that ends its turn")
+		}
+	}
+}
