@@ -34,13 +34,15 @@ func (s *step) answerOrigins() error {
 		if !found || c.Origin == nil || c.ReplacedBy != "" {
 			continue
 		}
-		switch _, err := s.answered(c.Origin.Call); {
-		case err == nil:
-			continue // the first answer counts, as everywhere
-		case !errors.Is(err, ErrNotFound):
+		given, err := answersTo(s.tx, s.rec.State, c.Origin.Call)
+		if err != nil {
 			return err
 		}
-		if err := s.answerOrigin(c, report.Card); err != nil {
+		id, as := given.place(s.rec.State, c.Origin.Call, false)
+		if id == "" || given.to(c.Step) { // the first answer counts, as everywhere
+			continue
+		}
+		if err := s.answerOrigin(c, report.Card, id, as); err != nil {
 			return err
 		}
 		rang = true
@@ -51,7 +53,9 @@ func (s *step) answerOrigins() error {
 	return nil
 }
 
-func (s *step) answerOrigin(c turn.Call, result string) error {
+// answerOrigin keeps the answer to one call, under the id and as the type of card that its
+// place has.
+func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	card, err := s.card(result)
 	if err != nil {
 		return damage(err)
@@ -60,7 +64,7 @@ func (s *step) answerOrigin(c turn.Call, result string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	r.ID, r.ToolCallID, r.CreatedAt = answerID(s.rec.State.Project, c.Origin.Call), c.Origin.Call, s.now.Wall
+	r.ID, r.ToolCallID, r.CreatedAt = id, c.Origin.Call, s.now.Wall
 	if theirs, err := cardOf(s.tx, c.Origin.Card); err == nil {
 		if content, err := utp.DecodeToolCall(theirs); err == nil {
 			r.Lineage = content.Lineage.Or(r.Lineage)
@@ -68,7 +72,7 @@ func (s *step) answerOrigin(c turn.Call, result string) error {
 	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	answer, err := utp.NewToolResult(r)
+	answer, err := answerAs(r, as)
 	if err != nil {
 		return fmt.Errorf("kernel: answer to call %s: %w", c.ID, err)
 	}
@@ -114,15 +118,19 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 			return err
 		}
 		st = rec.State
-		id := answerID(st.Project, a.call)
-		if _, err := cardOf(tx, id); !errors.Is(err, ErrNotFound) { // the same command again, at the same time
+		given, err := answersTo(tx, st, a.call)
+		if err != nil {
 			return err
 		}
-		card, err := utp.NewToolResult(utp.ResultCard{
+		id, as := given.place(st, a.call, a.reused)
+		if id == "" || given.to(a.lineage.StepID) { // the same command again, at the same time
+			return nil
+		}
+		card, err := answerAs(utp.ResultCard{
 			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.moment().Wall,
 			ToolCallID: a.call, FunctionName: tool, Lineage: a.lineage, Status: utp.StatusFailed, Command: a.command.AfterExecution,
 			Error: &utp.ToolError{Code: refused.code, Message: clip(refused.message, maxMessage), Source: utp.SourceTool},
-		})
+		}, as)
 		if err != nil {
 			return err
 		}
@@ -151,18 +159,15 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q utp.InboxRequest) (ut
 			return notYours()
 		}
 		for _, call := range q.Calls {
-			card, err := cardOf(tx, answerID(rec.State.Project, call))
-			if errors.Is(err, ErrNotFound) {
-				continue
-			}
+			given, err := answersTo(tx, rec.State, call)
 			if err != nil {
 				return err
 			}
-			row, err := inboxRow(rec.State, card)
-			if err != nil {
-				return err
-			}
-			if row != nil {
+			for _, r := range given.own {
+				row, err := inboxRow(rec.State, r)
+				if err != nil {
+					return err
+				}
 				a.Rows = append(a.Rows, row)
 			}
 		}
@@ -171,16 +176,9 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q utp.InboxRequest) (ut
 	return a, protocolError(err)
 }
 
-// inboxRow is the row that a card of an answer makes; nil where it answers another turn.
-func inboxRow(st turn.State, card utp.Card) (jsontext.Value, error) {
-	r, err := utp.DecodeToolResult(card)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	if r.Lineage.TurnID != st.Turn {
-		return nil, nil
-	}
-	id := strings.TrimPrefix(card.ID, answerPrefix)
+// inboxRow is the row that an answer makes.
+func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
+	id := strings.TrimPrefix(r.ID, answerPrefix)
 	return utp.EncodeInboxRow(utp.InboxRow{
 		ID: "inbox_" + id, MessageType: utp.InboxToolResult, Report: r.Report(),
 		Context: utp.Context{
@@ -208,6 +206,9 @@ func (k *Kernel) readCard(ctx context.Context, from Caller, q utp.ReadRequest) (
 			if err := askedCard(tx, from, card); err != nil {
 				return err
 			}
+		}
+		if card, err = asAnswer(card); err != nil {
+			return err
 		}
 		out.Card, err = utp.EncodeCard(card)
 		return err
@@ -237,7 +238,7 @@ func askedCard(tx Tx, from Caller, card utp.Card) error {
 		}
 		lineage = content.Lineage
 	case strings.HasPrefix(card.ID, answerPrefix):
-		content, err := utp.DecodeToolResult(card)
+		content, err := answerOn(tx, card.ID)
 		if err != nil {
 			return ErrNotFound
 		}

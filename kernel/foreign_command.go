@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -17,6 +18,7 @@ type arrived struct {
 	lineage utp.Lineage // of the call
 	call    string
 	wrong   error // what is wrong with the command itself
+	reused  bool  // the id stands for another call
 }
 
 // commandError is why a command became no call. With answer set the worker gets a failed
@@ -160,10 +162,11 @@ func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) 
 	if st.Agent != from.Name || st.Project != s.k.o.Project {
 		return utp.CommandAnswer{}, unanswerable(utp.CodeAuthFailed, "the command names no turn of its sender's")
 	}
-	known, err := s.knownCommand(a)
+	known, reused, err := s.knownCommand(a)
 	if err != nil || known.State != "" {
 		return known, err
 	}
+	a.reused = reused
 	switch {
 	case st.Status == turn.Ended:
 		return known, unanswerable(utp.CodeTurnEnded, "the turn has ended; nothing waits for the command")
@@ -171,6 +174,8 @@ func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) 
 		return known, unanswerable(utp.CodeStale, "nobody holds the turn; claim it first")
 	case a.header.TurnEpoch > 0 && a.header.TurnEpoch != st.Epoch:
 		return known, unanswerable(utp.CodeStale, "the turn is held under another epoch; claim it again")
+	case a.reused:
+		return known, idReused(a.call)
 	case a.wrong != nil:
 		return known, &commandError{code: refusalCode(a.wrong), message: a.wrong.Error(), answer: true}
 	case a.header.RecursionDepth >= turn.MaxDepth:
@@ -185,39 +190,47 @@ func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) 
 	return utp.CommandAnswer{State: utp.CommandAdopted, Call: c.ID}, s.feed(turn.Adopt{Call: c})
 }
 
-// knownCommand finds what the same call has led to before. Its id belongs to the whole
-// project, so that one which is somebody else's is never answered.
-func (s *step) knownCommand(a *arrived) (utp.CommandAnswer, error) {
-	taken := unanswerable(utp.CodeConflict, "the id of the call is taken by another one; ids are unique in a project")
+// knownCommand finds what the same call has led to before, and whether its id stands for
+// another call already: one of another turn, or of another step. An id of the ledger's own is
+// never answered.
+func (s *step) knownCommand(a *arrived) (known utp.CommandAnswer, reused bool, err error) {
+	st := s.rec.State
 	switch _, err := s.tx.Turn(TurnRef{Call: a.call}); {
 	case err == nil:
-		return utp.CommandAnswer{}, taken
+		return known, false, unanswerable(utp.CodeConflict, "the id of the call is taken by another one; ids are unique in a project")
 	case !errors.Is(err, ErrNotFound):
-		return utp.CommandAnswer{}, err
+		return known, false, err
 	}
-	for _, c := range s.rec.State.Calls {
-		if c.Origin != nil && c.Origin.Call == a.call && c.ReplacedBy == "" && c.State.Open() {
-			return utp.CommandAnswer{State: utp.CommandAdopted, Call: c.ID}, nil
+	given, err := answersTo(s.tx, st, a.call)
+	if err != nil {
+		return known, false, err
+	}
+	if given.to(a.lineage.StepID) {
+		return utp.CommandAnswer{State: utp.CommandAnswered}, false, s.ringOrigin() // its first bell may have been lost
+	}
+	for _, c := range st.Calls {
+		if c.Origin == nil || c.Origin.Call != a.call || c.ReplacedBy != "" || !c.State.Open() {
+			continue
 		}
+		if a.lineage.StepID == "" || a.lineage.StepID == c.Step {
+			return utp.CommandAnswer{State: utp.CommandAdopted, Call: c.ID}, false, nil
+		}
+		reused = true
 	}
-	content, err := s.answered(a.call)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return utp.CommandAnswer{}, nil
-	case err != nil:
-		return utp.CommandAnswer{}, err
-	case content.Lineage.TurnID != s.rec.State.Turn:
-		return utp.CommandAnswer{}, taken
+	reused = reused || given.taken
+	if reused && given.next == "" {
+		return known, true, unanswerable(utp.CodeConflict, "the id of the call was used again too often for a further answer; give each call an id of its own")
 	}
-	return utp.CommandAnswer{State: utp.CommandAnswered}, s.ringOrigin() // its first bell may have been lost
+	return known, reused, nil
+}
+
+func idReused(call string) error {
+	return &commandError{code: utp.CodeConflict, answer: true, message: fmt.Sprintf(
+		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", clip(call, maxName))}
 }
 
 func (s *step) answered(call string) (utp.ResultCard, error) {
-	card, err := cardOf(s.tx, answerID(s.rec.State.Project, call))
-	if err != nil {
-		return utp.ResultCard{}, err
-	}
-	return utp.DecodeToolResult(card)
+	return answerOn(s.tx, answerID(s.rec.State.Project, call))
 }
 
 // refusalCode is what a worker is told of a command that cannot be read.
