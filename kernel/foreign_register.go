@@ -41,14 +41,9 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q utp.RegisterRequest) (utp.
 }
 
 // brokered is the definition of a foreign service's tool as it counts. It is broker-only,
-// whatever it says; a class or risk that it leaves out is the highest.
+// whatever it says. A class or risk that it leaves out stays so: until an operator has named
+// one, a tool counts as the worst.
 func brokered(d utp.Definition) (utp.Definition, error) {
-	if d.Class == "" {
-		d.Class = utp.Irreversible
-	}
-	if d.Risk == "" {
-		d.Risk = utp.RiskHigh
-	}
 	opts, err := utp.ParseOptions(d.Options)
 	if err != nil {
 		return d, fault(utp.CodeBadRequest, err.Error())

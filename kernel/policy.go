@@ -193,12 +193,12 @@ func cutStar(pattern string) (string, bool) {
 }
 
 // EffectiveClass is the class that counts: what an operator reviewed, raised by what
-// the tool says of itself; irreversible until somebody has looked.
+// the tool says of itself, if anything; irreversible until somebody has looked.
 func (t Tool) EffectiveClass() utp.Class {
 	if !t.Reviewed {
 		return utp.Irreversible
 	}
-	return t.Class.Raise(t.Definition.Class)
+	return t.Class.Raise(cmp.Or(t.Definition.Class, utp.Read))
 }
 
 // EffectiveRisk is the risk that counts, likewise; high until somebody has looked.
@@ -206,5 +206,5 @@ func (t Tool) EffectiveRisk() utp.Risk {
 	if !t.Reviewed {
 		return utp.RiskHigh
 	}
-	return t.Risk.Raise(t.Definition.Risk)
+	return t.Risk.Raise(cmp.Or(t.Definition.Risk, utp.RiskLow))
 }

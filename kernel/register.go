@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,10 +121,13 @@ func registered(tx Tx, name string) (Tool, error) {
 	return One(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 
-// raiseRisk takes a service's word that a tool is riskier than it said. A lower one does
-// not count: the definition that was reviewed said otherwise.
+// raiseRisk takes a service's word that a tool is riskier than it said, if anything. A lower
+// one does not count: the definition that was reviewed said otherwise.
 func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
-	if raised := t.Definition.Risk.Raise(risk); raised != t.Definition.Risk {
+	if risk == "" {
+		return nil
+	}
+	if raised := cmp.Or(t.Definition.Risk, risk).Raise(risk); raised != t.Definition.Risk {
 		t.Definition.Risk = raised
 		return tx.Save(Batch{Tools: []Tool{t}})
 	}

@@ -21,7 +21,8 @@ type Definition struct {
 	Target         string         `json:"target_subject"`
 	AfterExecution AfterExecution `json:"after_execution"`
 	// Class and Risk are the service's own claim, which may only raise what an operator
-	// has set.
+	// has set. A service of another make may name neither: then both are empty, and the
+	// operator's word counts as it is.
 	Class Class `json:"class"`
 	Risk  Risk  `json:"risk"`
 	// Options is an object, see [Options]; nil is the empty one.
@@ -62,9 +63,9 @@ func (d Definition) Validate() error {
 		return wrong("tool_name", shown(d.Tool), "a name that is not reserved", nil)
 	case !d.AfterExecution.Valid():
 		return wrong("after_execution", shown(string(d.AfterExecution)), "suspend or terminate", nil)
-	case !d.Class.Valid():
+	case !d.Class.Valid() && !(d.Class == "" && d.unclaimed()):
 		return wrong("class", shown(string(d.Class)), "read, idempotent, reversible or irreversible", nil)
-	case !d.Risk.Valid():
+	case !d.Risk.Valid() && !(d.Risk == "" && d.unclaimed()):
 		return wrong("risk", shown(string(d.Risk)), "low, medium or high", nil)
 	case d.Parameters.Kind() != jsontext.KindBeginObject:
 		return wrong("parameters", "no object", "a JSON Schema object", nil)
@@ -80,6 +81,10 @@ func (d Definition) Validate() error {
 	}
 	return nil
 }
+
+// unclaimed reports whether the definition may leave its class and risk out: v1r4 knows of
+// neither.
+func (d Definition) unclaimed() bool { return d.Enforcement() != Enforced }
 
 // ValidToolName tells whether a tool can have the name: 1 to 128 of A-Z a-z 0-9 _ - and the dot.
 func ValidToolName(s string) bool {

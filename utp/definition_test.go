@@ -87,6 +87,8 @@ func TestDefinitionValidate(t *testing.T) {
 		{"reserved", "tool_name", func(d *utp.Definition) { d.Tool = "fork_join" }},
 		{"after", "after_execution", func(d *utp.Definition) { d.AfterExecution = "" }},
 		{"class", "class", func(d *utp.Definition) { d.Class = "harmless" }},
+		{"no class", "class", func(d *utp.Definition) { d.Class = "" }},
+		{"no risk", "risk", func(d *utp.Definition) { d.Risk = "" }},
 		{"risk", "risk", func(d *utp.Definition) { d.Risk = "" }},
 		{"no schema", "parameters", func(d *utp.Definition) { d.Parameters = nil }},
 		{"schema with a name twice", "parameters or options", func(d *utp.Definition) { d.Parameters = []byte(`{"a":1,"a":1}`) }},

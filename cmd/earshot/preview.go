@@ -32,7 +32,7 @@ func (m *Main) preview(t utp.ToolDetail, args jsontext.Value) error {
 	if err != nil {
 		return failed(err, "the question cannot be previewed", "")
 	}
-	p := narrator.Preview(t.Definition, t.Class, t.Risk, args)
+	p := narrator.Preview(t.Definition, classOr("", t), riskOr("", t), args)
 	m.sayf("Once reviewed, with the arguments %s, it is asked for like this:", legible.Value(oneLine(string(p.Args))))
 	m.sayf("  %s", legible.Line(strings.TrimSuffix(p.Action, ".")+"."))
 	m.sayf("  What happens: %s", legible.Line(p.Consequence))

@@ -108,7 +108,7 @@ func (m *Main) showTool(t utp.ToolDetail, example jsontext.Value) error {
 	m.field("Description", t.Description)
 	m.field("Target", t.Target)
 	m.field("After execution", string(t.AfterExecution))
-	m.sayf("The service says: %s, %s risk.", t.Class, t.Risk)
+	m.sayf("The service says: %s.", claimed(t.Definition))
 	m.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
 	m.sayf("How it is held: %s.", howHeld(t.Enforcement))
 	m.field("Digest", t.Digest)
@@ -118,6 +118,17 @@ func (m *Main) showTool(t utp.ToolDetail, example jsontext.Value) error {
 		m.sayf("Changed since the last review: %s", change)
 	}
 	return m.preview(t, example)
+}
+
+// claimed is what a service says of its tool. One of another make may say nothing.
+func claimed(d utp.Definition) string {
+	if d.Class == "" && d.Risk == "" {
+		return "neither a class nor a risk, so the review alone decides"
+	}
+	if d.Risk == "" {
+		return string(d.Class) + ", and no risk"
+	}
+	return fmt.Sprintf("%s, %s risk", cmp.Or(string(d.Class), "no class"), d.Risk)
 }
 
 // howHeld says how far a tool's service is held to the gate (call protocol, "Who may answer").
@@ -133,6 +144,9 @@ func howHeld(e utp.Enforcement) string {
 	return "unknown"
 }
 
+// unnamed stands for a class or risk that a service leaves out.
+const unnamed = "not named"
+
 // changes tells what of a definition is other than when it was reviewed last.
 func changes(t utp.ToolDetail) []string {
 	if len(t.Seen) == 0 {
@@ -147,8 +161,8 @@ func changes(t utp.ToolDetail) []string {
 		{"description", was.Description, t.Description},
 		{"target", was.Target, t.Target},
 		{"after execution", string(was.AfterExecution), string(t.AfterExecution)},
-		{"class", string(was.Class), string(t.Class)},
-		{"risk", string(was.Risk), string(t.Risk)},
+		{"class", cmp.Or(string(was.Class), unnamed), cmp.Or(string(t.Class), unnamed)},
+		{"risk", cmp.Or(string(was.Risk), unnamed), cmp.Or(string(t.Risk), unnamed)},
 	} {
 		if part.was != part.is {
 			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(oneLine(part.was)), legible.Value(oneLine(part.is))))
@@ -192,8 +206,8 @@ func (m *Main) toolsReviewCommand() *cobra.Command {
 		Short: "Look at a tool's definition, then say which class and risk count for it",
 		Long: `Without --digest, show the definition, what has changed in it since it was reviewed last and how it asks, and tell the
 command that takes it as it is. With --digest, record the review of the definition with that very digest: if it
-has changed meanwhile, nothing is recorded. Class and risk default to what the service says; a service can only
-raise them later, and a changed definition counts as not reviewed.`,
+has changed meanwhile, nothing is recorded. Class and risk default to what the service says, and to irreversible and high
+where it says nothing; a service can only raise them later, and a changed definition counts as not reviewed.`,
 		Example: `  earshot tools review mail.send
   earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
 		Args: oneName(toolArgument),
@@ -213,7 +227,7 @@ raise them later, and a changed definition counts as not reviewed.`,
 			return failed(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", oneLine(t.Tool)),
 				"look at it again: `earshot tools review "+oneLine(t.Tool)+"`")
 		}
-		q := utp.ReviewRequest{Tool: t.Tool, Digest: digest, Class: utp.Class(cmp.Or(class, string(t.Class))), Risk: utp.Risk(cmp.Or(risk, string(t.Risk)))}
+		q := utp.ReviewRequest{Tool: t.Tool, Digest: digest, Class: classOr(class, t), Risk: riskOr(risk, t)}
 		if !q.Class.Valid() || !q.Risk.Valid() {
 			return usage("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}
@@ -243,8 +257,18 @@ func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string, ex
 		return err
 	}
 	m.sayf("To record that you have looked at this very definition:")
-	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", quoted(t.Tool), t.Digest, cmp.Or(class, string(t.Class)), cmp.Or(risk, string(t.Risk)))
+	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", quoted(t.Tool), t.Digest, classOr(class, t), riskOr(risk, t))
 	return nil
+}
+
+// classOr and riskOr are what an operator has named, else what the service says, else the
+// worst.
+func classOr(named string, t utp.ToolDetail) utp.Class {
+	return cmp.Or(utp.Class(named), t.Class, utp.Irreversible)
+}
+
+func riskOr(named string, t utp.ToolDetail) utp.Risk {
+	return cmp.Or(utp.Risk(named), t.Risk, utp.RiskHigh)
 }
 
 func (m *Main) toolsRemoveCommand() *cobra.Command {
