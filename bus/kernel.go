@@ -17,6 +17,7 @@ type Kernel struct {
 
 	responder, publisher *conn
 	release              func()
+	interest             func(subject string) int // nil where the server is in another process
 
 	mu      sync.Mutex
 	closed  bool
@@ -108,6 +109,17 @@ func (k *Kernel) Publish(ctx context.Context, subject string, header map[string]
 		return nil
 	}
 	return k.publisher.confirm(ctx, "publish "+subject, subject)
+}
+
+// Listens reports whether a message on the subject would be heard at this moment, or kept
+// for somebody by a stream: what the kernel publishes goes to whoever has a subscription in its
+// account, which all imports lead to. A kernel in another process than the server's cannot see
+// that: then it is not known.
+func (k *Kernel) Listens(subject string) (listens, known bool) {
+	if k.interest == nil {
+		return false, false
+	}
+	return k.interest(subject) > 0, true
 }
 
 // mayBeLost reports whether nobody waits to hear that a message was taken: who misses a

@@ -180,6 +180,12 @@ func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 		return nil, err
 	}
 	k.release = func() { s.release(k) }
+	account, err := s.nats.LookupAccount(kernelAccount)
+	if err != nil { // it was made with the server
+		k.Close()
+		return nil, &Error{Code: CodeFailed, Message: "the kernel's account is not there: " + err.Error(), Err: err}
+	}
+	k.interest = account.Interest
 	s.adopt(k)
 	return k, nil
 }
