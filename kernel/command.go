@@ -20,12 +20,15 @@ func (s *step) command(e turn.Command) error {
 	if err != nil {
 		return err
 	}
-	if tool.Enforcement() != utp.Enforced {
-		return s.commandForeign(c, tool)
-	}
 	subject, err := s.target(tool.Definition)
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
+	}
+	if err := s.tellUnserved(e, subject); err != nil {
+		return err
+	}
+	if tool.Enforcement() != utp.Enforced {
+		return s.commandForeign(c, tool, subject)
 	}
 	payload, err := utp.EncodeCommand(utp.Command{
 		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,

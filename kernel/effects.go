@@ -109,6 +109,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 			return err
 		}
 	}
+	t.Unserved = call.State == turn.Asked && s.toolUnserved(t.Tool)
 	if q := s.question(call.Question); q != nil {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),

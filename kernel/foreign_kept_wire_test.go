@@ -54,3 +54,40 @@ func TestForeignKeptOnTheWire(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignWaitsOnTheWire: the command of a service that is not connected waits for it. Over core NATS it
+// would be lost, and the call with it.
+func TestForeignWaitsOnTheWire(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, "words.count")
+	words := y.connect(wire.Foreign, "words") // it may ask, and hears nothing yet
+	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
+	y.reviewed("words.count")
+	turn, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
+	y.check(err)
+	for row, err := range y.hub.Follow(y.ctx, turn.Session, 0) {
+		y.check(err)
+		if strings.Contains(string(row.Body), "tool.invoked") {
+			break
+		}
+	}
+	commands := make(chan wire.Message, 64)
+	_, err = words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
+	y.check(err)
+	var m wire.Message
+	select {
+	case m = <-commands:
+	case <-y.ctx.Done():
+		y.late("the command")
+	}
+	header, err := utp.DecodeHeader(m.Header)
+	y.check(err)
+	command, header, err := utp.DecodeCommand(m.Payload, header)
+	y.check(err)
+	g := goldenOf(t, "service.json", map[string]string{
+		"turn": turn.Turn, "trace": turn.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
+	})
+	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: g.Result}, nil))
+	y.check(words.sent(y.ctx, g.Report.message("earshot.v1.home.kernel.report"), nil))
+	y.ends(turn.Session)
+}

@@ -45,15 +45,20 @@ func decision(t Tool, r Ruling) turn.Decision {
 }
 
 // commandForeign sends a call to a foreign service. There the command is the start: it is
-// checked and recorded on the service's behalf in the transaction that lets it leave.
-func (s *step) commandForeign(c turn.Call, t Tool) error {
+// checked and recorded on the service's behalf in the transaction that lets it leave. While
+// nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
+// has heard of, could not be told from one that was made.
+func (s *step) commandForeign(c turn.Call, t Tool, subject utp.Subject) error {
+	if c.Lapse == 0 && s.k.unserved(subject) {
+		return nil // it is rung again until it is too old
+	}
 	lease := foreignLease(t)
 	check, err := s.check(c)
 	if err != nil {
 		return err
 	}
 	owner := "foreign." + c.Target
-	err = s.feed(turn.Start{Call: c.ID, Owner: owner, Target: c.Target, Lease: lease, Check: check})
+	err = s.feed(turn.Start{Call: c.ID, Owner: owner, Target: c.Target, Lease: lease, Check: check, Command: true})
 	if err != nil {
 		return err
 	}
@@ -67,10 +72,6 @@ func (s *step) commandForeign(c turn.Call, t Tool) error {
 		return s.feed(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
 			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
 		}})
-	}
-	subject, err := s.target(t.Definition)
-	if err != nil {
-		return fmt.Errorf("kernel: %w", err)
 	}
 	payload, err := utp.EncodeCommand(utp.Command{
 		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,

@@ -117,7 +117,7 @@ func (y *yard) serve(owned *sync.WaitGroup, store kernel.Store) {
 	y.check(err)
 	policy, err := kernel.NewRules(nil)
 	y.check(err)
-	y.kernel, err = kernel.New(kernel.Options{Store: store, Bus: end, Policy: policy, Narrator: narrator, Project: "home"})
+	y.kernel, err = kernel.New(kernel.Options{Store: store, Bus: end, Policy: policy, Narrator: narrator, Presence: end, Project: "home"})
 	y.check(err)
 	y.check(end.Serve(y.ctx, func(ctx context.Context, from wire.Principal, op string, request []byte) []byte {
 		return y.kernel.Handle(ctx, kernel.Caller{Kind: string(from.Kind), Name: from.Name}, op, request)

@@ -21,6 +21,14 @@ type Bus interface {
 	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
 }
 
+// Presence knows who hears the bus at this moment. It is consulted inside transactions and
+// must be quick and without effects.
+type Presence interface {
+	// Listens reports whether a message on the subject would be heard now, or kept for
+	// somebody. Where nobody can tell it is not known, and nothing is said of it.
+	Listens(subject string) (listens, known bool)
+}
+
 // Policy decides about a call before anyone is asked, and again when it is to leave and when it
 // is to start: a rule that has become stricter meanwhile counts at once. It is consulted inside
 // transactions and must be quick and without effects. Where it changes, call [Kernel.Rejudge].
@@ -90,6 +98,9 @@ type Options struct {
 	Bus      Bus
 	Policy   Policy
 	Narrator Narrator
+	// Presence tells which services are there; nil knows of none. With it a call that no
+	// service would hear of is told of, and a foreign service's command waits for one.
+	Presence Presence
 	// Approvers default to anyone whom a hub speaks for, except the agent itself.
 	Approvers Approvers
 	// Names default to first come, first served.
@@ -174,6 +185,8 @@ type Kernel struct {
 	generation func() string
 
 	foreign foreignCounts
+
+	began time.Duration // when it was made, by the second clock
 }
 
 // New checks the options and fills in defaults.
@@ -197,6 +210,7 @@ func New(o Options) (*Kernel, error) {
 		post:    post{lanes: map[string]*lane{}},
 		wake:    make(chan struct{}, 1),
 		bell:    make(chan struct{}, 1),
+		began:   o.Clock.Mono(),
 	}
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()

@@ -59,6 +59,8 @@ type Telling struct {
 	By, Surface string
 	// Absent: nobody is left who could answer, so questions end at once.
 	Absent bool
+	// Unserved: nobody would hear a call of the tool now, which a question is about.
+	Unserved bool
 	// StartsAt is when an accepted call leaves, after its undo time.
 	StartsAt time.Time
 	// Summary and Output are the agent's own word at the end of the turn; Output is also the

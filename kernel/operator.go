@@ -228,6 +228,7 @@ func (k *Kernel) toolDetail(t Tool) utp.ToolDetail {
 	d := utp.ToolDetail{
 		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
 		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
+		ServiceConnected: k.connected(t),
 	}
 	if !t.Reviewed {
 		d.Seen = t.Seen

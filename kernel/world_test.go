@@ -59,6 +59,7 @@ type world struct {
 	own       bool // its next kernel keeps to its own turns
 	patient   bool // its questions wait to be shown
 	hints     bool // followers of another make are told
+	presence  kernel.Presence
 
 	now       *process
 	processes []*process

@@ -78,6 +78,9 @@ func (s *scene) details() Param {
 	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
 		params["held"] = word(string(e))
 	}
+	if s.t.Unserved {
+		params["unserved"] = yes(true)
+	}
 	return say("question.details", params)
 }
 

@@ -152,6 +152,11 @@ func English() Catalogue {
 			Terse:  "{tool} was not reached.",
 			Normal: "A message to the tool {tool} could not be sent and has been put aside. It is tried again until the tool starts or its time to start is over.",
 		},
+		"call.unserved": {
+			Terse: "No service for {tool} is connected.",
+			Normal: "No service for {tool} is connected. The call starts when one connects. {left, select, none {} other {If none does within {left}, " +
+				"{again, select, yes {you will be asked again.} other {it is given up.}}}}",
+		},
 		"call.late": {
 			Terse:  "A late result from {tool}.",
 			Normal: "A result of {tool} came late, after you had been told that its outcome was not known. {outcome}",
@@ -182,6 +187,7 @@ func English() Catalogue {
 		// What is to be known beside the question itself.
 		"question.details": {Normal: "{undo, select, none {} other {After you accept, you have {undo} to take it back.}} " +
 			"The tool is {tool}. " +
+			"{unserved, select, none {} other {No service for it is connected at the moment. It can start only when one connects.}} " +
 			"{says, select, none {} other {The agent says: {says} End of the agent's words.}} " +
 			"{held, select, none {} advisory {The agent could also do this without your answer; it only asks.} " +
 			"other {A third-party service does this. It hears of it only after your answer, but Earshot cannot see or stop what it then does.}}"},

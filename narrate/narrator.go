@@ -152,6 +152,8 @@ func (s *scene) happened() error {
 		return s.late()
 	case turn.NoteUndelivered:
 		return s.undelivered()
+	case turn.NoteUnserved:
+		return s.unserved()
 	case turn.NoteStopping:
 		return s.stopping()
 	case turn.NoteFrozen:

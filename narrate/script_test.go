@@ -352,6 +352,29 @@ func callScenarios() map[string]func(*stage) {
 			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
 			s.done()
 		},
+		"no service is connected, then one is": func(s *stage) {
+			s.tell.Unserved = true
+			id := asks(s)
+			s.tell.Unserved = false
+			s.answer(1, true, false)
+			s.after(3 * time.Second)
+			s.tick()
+			s.after(time.Second)
+			s.feed(turn.Unserved{Call: id})
+			s.start(id)
+			s.finish(id, utp.StatusSuccess, "", `{"deleted":2,"bytes":12345678,"refused":[]}`)
+			s.done()
+		},
+		"no service is connected for a read": func(s *stage) {
+			s.claim()
+			c := s.call("files.scan", []byte(`{"root":"/home/anna","cursor":""}`))
+			s.step(c)
+			s.after(time.Second)
+			s.feed(turn.Unserved{Call: c.ID})
+			s.after(time.Minute)
+			s.tick()
+			s.done()
+		},
 		"late result": func(s *stage) {
 			id := loses(s)
 			s.answer(2, false, false)

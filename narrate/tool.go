@@ -189,6 +189,21 @@ func (s *scene) undelivered() error {
 	return s.announce(line{key: "call.undelivered", params: s.about(), earshot: s.aboutCall()})
 }
 
+// unserved tells that no service of the call's tool is there.
+func (s *scene) unserved() error {
+	c := s.t.Call
+	params := s.about()
+	until, again := c.StartBy.Wall, c.Decision == turn.Ask
+	if end := c.EndBy.Wall; !end.IsZero() && end.Before(until) { // its own time is over before
+		until, again = end, false
+	}
+	if left := until.Sub(s.t.At); left > 0 {
+		params["left"] = duration(left)
+	}
+	params["again"] = yes(again)
+	return s.announce(line{key: "call.unserved", params: params, earshot: s.aboutCall()})
+}
+
 // late announces a result that came after the person had taken note that its call's
 // outcome was not known.
 func (s *scene) late() error {

@@ -149,6 +149,9 @@ type ToolDetail struct {
 	Decision       string `json:"decision"`
 	// Enforcement is how far its service is held to the gate: enforced, broker-only, advisory.
 	Enforcement Enforcement `json:"enforcement"`
+	// ServiceConnected is whether a service would hear a call of it now; nil where that is not
+	// known.
+	ServiceConnected *bool `json:"service_connected,omitzero"`
 	// Seen is the definition that was reviewed last, where it is not the present one.
 	Seen jsontext.Value `json:"reviewed_definition,omitzero"`
 }

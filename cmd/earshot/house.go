@@ -209,6 +209,15 @@ func residents() []bus.Principal {
 	return []bus.Principal{{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: utp.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target}, {Kind: bus.Hub, Name: hubName}}
 }
 
+// presence knows which services are there. In a ledger that is opened for one command nobody
+// lives, and that says nothing.
+func (o houseOptions) presence(end *bus.Kernel) kernel.Presence {
+	if o.keepAll {
+		return nil
+	}
+	return end
+}
+
 func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 	return func(ctx context.Context, o houseOptions) error {
 		end, err := h.bus.Kernel(ctx)
@@ -228,6 +237,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Store: h.watch(), Bus: end, Policy: o.policy, Narrator: narrator,
 			Approvers:   h.approvers(),
 			Names:       h.roster,
+			Presence:    o.presence(end),
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke},
 			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,

@@ -99,6 +99,7 @@ const (
 	NoteRefused     NoteKind = "call.refused"     // ended before dispatch; Detail is the code
 	NoteInvoked     NoteKind = "call.invoked"     // the command may leave now
 	NoteUndelivered NoteKind = "call.undelivered" // a message about it can never be published
+	NoteUnserved    NoteKind = "call.unserved"    // nobody hears its command at the moment
 	NoteProgress    NoteKind = "call.progress"    // Percent of the whole work
 	NoteCompleted   NoteKind = "call.completed"   // a dispatched call ended, however
 	NoteFateAsked   NoteKind = "fate.asked"       // an unknown fate is put to a person

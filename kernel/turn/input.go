@@ -76,9 +76,14 @@ type (
 		Call, Owner, Target string
 		Lease               time.Duration
 		Check               Check
+		// Command: the start is the command itself, which may have waited for a service. The time
+		// for a result counts from it.
+		Command bool
 	}
 	// Undelivered says that a message about the call can never be published.
 	Undelivered struct{ Call string }
+	// Unserved says that nobody hears the call's command at the moment.
+	Unserved struct{ Call string }
 	// Beat is a service saying that it is alive; Fraction is its progress, 0 to 1, or
 	// negative for none.
 	Beat struct {
@@ -167,6 +172,7 @@ func (Noticed) input()       {}
 func (Unanswered) input()    {}
 func (Tick) input()          {}
 func (Undelivered) input()   {}
+func (Unserved) input()      {}
 func (Start) input()         {}
 func (Beat) input()          {}
 func (Finish) input()        {}

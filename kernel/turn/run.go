@@ -119,6 +119,20 @@ func (m *machine) undelivered(in Undelivered) error {
 	return nil
 }
 
+// unserved tells, once, that nobody hears the call's command. It goes on: the command is rung
+// again until somebody starts the call or it is too old.
+func (m *machine) unserved(in Unserved) error {
+	c := m.call(in.Call)
+	if c == nil {
+		return refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
+	}
+	if c.State == Dispatched && !c.Unserved {
+		c.Unserved = true
+		m.emit(Note{Kind: NoteUnserved, Call: c.ID})
+	}
+	return nil
+}
+
 // notStarted ends a call that no service took in time: a consented one is asked for
 // again, another one has timed out.
 func (m *machine) notStarted(c *Call) {
@@ -193,6 +207,9 @@ func (m *machine) grant(c *Call, in Start) {
 	c.Owner, c.OwnerGone = in.Owner, false
 	c.Lease = m.now.Add(in.Lease)
 	c.StartedAt = m.now.Wall
+	if in.Command && c.Lapse == 0 {
+		c.EndBy = m.now.Add(c.Limits.resultTime())
+	}
 	m.emit(Grant{Call: c.ID, Fence: c.Fence})
 }
 

@@ -231,6 +231,7 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		}
 		return turn.Start{
 			Call: word(0), Owner: cmp.Or(named["owner"], "o1"), Target: cmp.Or(named["target"], "files"), Lease: lease, Check: check,
+			Command: named["command"] != "",
 		}, nil
 	case "rule":
 		start, err := time.ParseDuration(cmp.Or(named["start_within"], "0s"))
@@ -242,6 +243,8 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		return turn.Ruled{Call: word(0), Terms: terms}, err
 	case "undelivered":
 		return turn.Undelivered{Call: word(0)}, nil
+	case "unserved":
+		return turn.Unserved{Call: word(0)}, nil
 	case "beat":
 		fraction, err := strconv.ParseFloat(cmp.Or(named["fraction"], "-1"), 64)
 		return turn.Beat{Call: word(0), Owner: owner, Fence: fence, Lease: lease, Fraction: fraction}, err

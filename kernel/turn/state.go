@@ -165,6 +165,8 @@ type Call struct {
 
 	// Undelivered: it has been told that a message about it cannot be sent.
 	Undelivered bool `json:"undelivered,omitempty"`
+	// Unserved: it has been told that nobody hears its command.
+	Unserved bool `json:"unserved,omitempty"`
 
 	Fence int    `json:"fence,omitempty"`
 	Owner string `json:"owner,omitempty"`

@@ -84,6 +84,8 @@ func (m *machine) ofService(in Input) error {
 		return m.start(in)
 	case Undelivered:
 		return m.undelivered(in)
+	case Unserved:
+		return m.unserved(in)
 	case Beat:
 		return m.beat(in)
 	case Finish:
