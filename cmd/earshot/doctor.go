@@ -277,6 +277,7 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 		all = append(all, finding{Name: "page", State: stateOK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}
+	all = append(all, examineServices(ctx, client.Operate)...)
 	if len(open) > 0 {
 		all = append(all, finding{Name: "questions", State: stateNote, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
 	}

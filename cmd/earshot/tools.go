@@ -20,7 +20,8 @@ func (m *Main) toolsCommand() *cobra.Command {
 		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
 as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
 it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
-advisory, where whoever asks could do it anyway. To look takes the role auditor or operator at a server, to
+advisory, where whoever asks could do it anyway. While a server works, "no service connected" marks a tool whose
+calls nobody would hear of. To look takes the role auditor or operator at a server, to
 add, review and remove operator and approver.`,
 		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
 }
@@ -60,9 +61,16 @@ func toolLine(t utp.ToolDetail) string {
 	default:
 		state = "not reviewed"
 	}
-	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s. %s",
-		oneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, legible.Value(oneLine(t.Description)))
+	missing := ""
+	if unserved(t) {
+		missing = "; no service connected"
+	}
+	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s%s. %s",
+		oneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, missing, legible.Value(oneLine(t.Description)))
 }
+
+// unserved reports that no service of the tool is connected, as far as that is known.
+func unserved(t utp.ToolDetail) bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
 
 // toolNamed reads one tool.
 func toolNamed(ctx context.Context, d desk, name string) (utp.ToolDetail, error) {
