@@ -63,9 +63,9 @@ func (d Definition) Validate() error {
 		return wrong("tool_name", shown(d.Tool), "a name that is not reserved", nil)
 	case !d.AfterExecution.Valid():
 		return wrong("after_execution", shown(string(d.AfterExecution)), "suspend or terminate", nil)
-	case !d.Class.Valid() && !(d.Class == "" && d.unclaimed()):
+	case !d.Class.Valid() && (d.Class != "" || !d.unclaimed()):
 		return wrong("class", shown(string(d.Class)), "read, idempotent, reversible or irreversible", nil)
-	case !d.Risk.Valid() && !(d.Risk == "" && d.unclaimed()):
+	case !d.Risk.Valid() && (d.Risk != "" || !d.unclaimed()):
 		return wrong("risk", shown(string(d.Risk)), "low, medium or high", nil)
 	case d.Parameters.Kind() != jsontext.KindBeginObject:
 		return wrong("parameters", "no object", "a JSON Schema object", nil)
