@@ -240,14 +240,14 @@ func callScenarios() map[string]func(*stage) {
 			id := asks(s)
 			s.answer(1, true, false)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: turn.ReasonDenied}}})
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.feed(turn.Tick{Checks: []turn.Check{{Call: id, Digest: "other", Reason: turn.ReasonDenied}}})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
 		},
 		"denied at start": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.feed(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
@@ -357,7 +357,7 @@ func callScenarios() map[string]func(*stage) {
 			id := asks(s)
 			s.tell.Unserved = false
 			s.answer(1, true, false)
-			s.after(3 * time.Second)
+			s.after(turn.DefaultUndo)
 			s.tick()
 			s.after(time.Second)
 			s.feed(turn.Unserved{Call: id})

@@ -106,6 +106,9 @@ func TestOlderLedger(t *testing.T) {
 		"CREATE INDEX turns_due ON turns (due_at, turn_id) WHERE due_at IS NOT NULL",
 		"CREATE INDEX turns_claim ON turns (agent, claim_at, turn_id) WHERE claim_at IS NOT NULL",
 		"CREATE INDEX turns_worker ON turns (worker) WHERE worker <> ''",
+		"ALTER TABLE people DROP COLUMN undo_seconds", "ALTER TABLE consents DROP CONSTRAINT consents_pkey",
+		"ALTER TABLE consents ADD PRIMARY KEY (question)", "ALTER TABLE consents ADD UNIQUE (call_id)", "ALTER TABLE people DROP CONSTRAINT people_answer_seconds_check",
+		"ALTER TABLE people ADD CONSTRAINT people_answer_seconds_check CHECK (answer_seconds > 0)",
 		"DELETE FROM goose_db_version WHERE version_id > 6")
 	s = open(t, dsn)
 	must(t, save(t.Context(), s, storetest.Answered(1)))
