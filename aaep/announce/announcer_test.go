@@ -224,7 +224,7 @@ func TestRecapOffersNoUndo(t *testing.T) {
 	t.Parallel()
 	a := announce.New(announce.Preferences{Zone: time.UTC})
 	accepted := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:09Z"}`)
-	const offer = "assertive: Question 3 was accepted by ada. It starts in 9 seconds; until then it can be taken back."
+	const offer = "assertive: Question 3 was accepted by ada. Starts in 9 seconds; undo takes it back."
 	if got := texts(a.Event(accepted, 1)); got != offer {
 		t.Errorf("it says %q", got)
 	}
