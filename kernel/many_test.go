@@ -196,3 +196,29 @@ func TestClaimsAtOnce(t *testing.T) {
 		w.unended = true
 	})
 }
+
+// TestWaitingFreesItsWorker: a turn that waits for a person holds up no other one. Of twenty that
+// ask, all have asked soon, although the worker plans only eight at once; and each goes on when it is
+// answered.
+func TestWaitingFreesItsWorker(t *testing.T) {
+	const turns = 20
+	inWorld(t, func(w *world) { w.seats, w.keep = 8, 200*time.Millisecond }, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		began := w.clock.now()
+		var begun []utp.EnqueueAnswer
+		for range turns {
+			begun = append(begun, w.begin())
+		}
+		w.until("all are to be asked about", func() bool { return len(w.questions()) == turns })
+		if took := w.clock.now().Sub(began); took > 2*time.Second {
+			t.Errorf("it took %v until all had asked", took)
+		}
+		for _, q := range w.questions() {
+			w.say(q, "accept")
+		}
+		for _, a := range begun {
+			w.succeeded(a.Turn)
+		}
+		w.effectsAre(turns)
+	})
+}

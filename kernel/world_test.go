@@ -75,9 +75,11 @@ type world struct {
 	stop      context.CancelFunc // of the followers
 	ctx       context.Context    //nolint:containedctx // The life of the followers.
 	restored  bool
-	unended   bool // a turn may be open at the end
-	lasting   bool // a restart begins no generation, as where other kernels are on the ledger
-	unnoticed bool // no surface says that it was told of a yes
+	unended   bool          // a turn may be open at the end
+	seats     int           // turns that a worker works on at once
+	keep      time.Duration // how long it keeps one that waits
+	lasting   bool          // a restart begins no generation, as where other kernels are on the ledger
+	unnoticed bool          // no surface says that it was told of a yes
 }
 
 // inWorld runs a test in a bubble. The kernel runs, the standard service has

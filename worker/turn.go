@@ -374,7 +374,7 @@ func refusedForGood(err error) bool {
 func (h *held) await(ctx context.Context, asked bool) error {
 	began, pace := time.Now(), h.w.pace(min(h.w.o.Idle, h.lease/renewals))
 	if asked {
-		pace.wait(ctx, h.bell)
+		h.rest(ctx, &pace, began)
 	}
 	for ctx.Err() == nil {
 		var a utp.ResumeAnswer
@@ -402,12 +402,24 @@ func (h *held) await(ctx context.Context, asked bool) error {
 			began = time.Now() // it runs again since, and resume tells; or it is to be waited for as before
 			continue
 		}
-		pace.wait(ctx, h.bell)
+		h.rest(ctx, &pace, began)
 		if err := h.renew(ctx); err != nil && !rpc.Code(err, utp.CodeStale) { // it may run again since; resume tells
 			return err
 		}
 	}
 	return calledOff(ctx)
+}
+
+// rest waits for the bell at a pace, and no longer than the turn keeps its place.
+func (h *held) rest(ctx context.Context, p *pace, began time.Time) {
+	left := h.w.o.Keep - time.Since(began)
+	if left <= 0 || left >= p.next {
+		p.wait(ctx, h.bell)
+		return
+	}
+	if wait(ctx, h.bell, left) {
+		p.reset()
+	}
 }
 
 // giveBack lets go of the turn at the worker's end, so that another need not wait for the

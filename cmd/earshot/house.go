@@ -36,9 +36,10 @@ const (
 )
 
 const (
-	// workers is how many turns of a server are under way at once: a worker stays with
-	// its turn also while that waits for a person. The others are queued.
+	// workers is how many turns of a server are planned at once. One that waits longer than keep,
+	// for a person or a slow tool, lets another one go on.
 	workers = 8
+	keep    = 200 * time.Millisecond
 	// workerPoll is how soon it looks for a turn without having been rung, and hubPoll for
 	// events. Inside one process a ring is hardly ever lost, so that while nothing happens
 	// they look once in idlePoll: a server that does nothing is to cost nothing.
@@ -316,7 +317,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 	h.own(serving.Run)
 	attends := worker.Options{Conn: workerbus.Conn{Client: agent}, Agent: tidy.Agent(), Logger: o.log}
 	if o.serves {
-		attends.Turns, attends.Poll, attends.Idle = workers, workerPoll, idlePoll
+		attends.Turns, attends.Keep, attends.Poll, attends.Idle = workers, keep, workerPoll, idlePoll
 	}
 	planner, err := worker.New(attends)
 	if err != nil {

@@ -256,7 +256,7 @@ func waitingOn(open []Question, who Principal) map[string]string {
 
 func (s *Server) line(one Session, waiting string, zone *time.Location) sessionLine {
 	// Cut before it is made legible, which may add marks that belong together.
-	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: "running", When: one.Created.In(zone).Format("2 January 2006, 15:04")}
+	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {
 	case one.Ended:
 		l.State = "ended"
@@ -265,6 +265,8 @@ func (s *Server) line(one Session, waiting string, zone *time.Location) sessionL
 		}
 	case waiting != "":
 		l.State = waiting
+	case one.Status == "queued":
+		l.State = "not begun yet"
 	}
 	l.Summary = legible.Text(shorten(one.Summary, summaryRoom))
 	return l
@@ -302,15 +304,40 @@ func (n news) title() string {
 	}
 }
 
-// where says where things stand, in sentences.
-func (n news) where() string {
-	parts := []string{"No session is running."}
-	if running := len(n.sessions.Running); running > 0 {
-		parts[0] = counted(running, "session") + " running."
-		if n.sessions.MoreRunning != "" {
-			parts[0] = "More than " + parts[0]
+// where says where things stand.
+func (n news) where() string { return strings.Join(n.standing(), " ") }
+
+// underWay counts the sessions that run and those that wait, for a person or to be taken up.
+func (n news) underWay() string {
+	running := 0
+	for _, l := range n.sessions.Running {
+		if l.State == stateRunning {
+			running++
 		}
 	}
+	var text string
+	switch waiting := len(n.sessions.Running) - running; {
+	case running+waiting == 0:
+		return "No session is running."
+	case waiting == 0:
+		text = counted(running, "session") + " running."
+	case running == 0:
+		text = counted(waiting, "session") + " waiting."
+	default:
+		text = fmt.Sprintf("%s running, %d waiting.", counted(running, "session"), waiting)
+	}
+	if n.sessions.MoreRunning != "" {
+		return "More than " + text
+	}
+	return text
+}
+
+// stateRunning is how a session stands that works at this moment.
+const stateRunning = "running"
+
+// standing is where things stand, in sentences.
+func (n news) standing() []string {
+	parts := []string{n.underWay()}
 	switch open := n.questions.Open; len(open) {
 	case 0:
 		parts = append(parts, "No question is open.")
@@ -324,5 +351,5 @@ func (n news) where() string {
 	if n.chosen != nil {
 		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.called()), " "))+", "+n.chosen.State+".")
 	}
-	return strings.Join(parts, " ")
+	return parts
 }
