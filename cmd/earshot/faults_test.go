@@ -281,25 +281,25 @@ func TestKilledTrashing(t *testing.T) {
 	}
 }
 
-// TestConsentForAnotherPolicy: the rules have changed since the yes was said, so it is
-// for something else. It is asked anew.
-func TestConsentForAnotherPolicy(t *testing.T) {
+// TestConsentOfAnotherProcess: the process that took the yes is gone when it is resumed, by other rules
+// even. It is asked again under its number, and says why.
+func TestConsentOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	o := &ordeal{scene: newScene(t)}
 	if code, _ := o.spring("answer.saved"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
 	}
 	p := o.resume("--policy", o.policy("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"))
-	p.await("Question 2, tidy, 001/photos: Delete 15 duplicate files")
-	p.await("Asked again: You said yes to this as question 1, but that yes no longer fits. The rules of this place have changed.")
-	o.untouched("after a yes that no longer fits")
+	p.await("Question 1, tidy, 001/photos: Delete 15 duplicate files")
+	p.await("Asked again: Earshot restarted after your yes. Nothing was done.")
+	o.untouched("after a yes of another process")
 	p.await(asked)
-	p.say("accept 2")
+	p.say("accept 1")
 	p.ends(0)
 	l := readLedger(t, o.data)
 	l.ended()
 	l.consented(1)
-	if got := l.rows(`SELECT question, consumed_at IS NOT NULL FROM consents ORDER BY question`); len(got) != 2 || got[0][1] != "0" || got[1][1] != "1" {
+	if got := l.rows(`SELECT question, consumed_at IS NOT NULL FROM consents ORDER BY at`); len(got) != 2 || got[0][1] != "0" || got[1][1] != "1" {
 		t.Errorf("the consents are %v, want the first unused and the second used", got)
 	}
 }
