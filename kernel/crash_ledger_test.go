@@ -540,3 +540,33 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 		w.succeeded(a.Turn)
 	})
 }
+
+// TestLedgerTakenOver: a ledger that another one has worked on, who may have gone on since, is gone
+// through once like one that went back in time: what was under way is of unknown fate.
+func TestLedgerTakenOver(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		for _, s := range w.services {
+			s.conn.cut.Store(true)
+		}
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		w.reaches(a.Turn, turn.Dispatched)
+		w.takenOver = true
+		w.restart()
+		if !w.now.restored {
+			t.Error("nobody has noticed")
+		}
+		w.saysUnknown(a.Turn)
+		w.toldOfRestore(a.Session)
+		w.takenOver = false
+		w.restart()
+		if w.now.restored {
+			t.Error("it is gone through at each start")
+		}
+		w.work(one(burn))
+		w.say(w.askedAfter(q), "leave")
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}

@@ -107,6 +107,9 @@ type Options struct {
 	Names Names
 	// Incarnation detects a restored ledger; nil keeps no watch.
 	Incarnation Incarnation
+	// TakenOver says that whoever worked on the ledger before is another one, who may have gone on
+	// since: it is gone through like one that went back in time.
+	TakenOver bool
 	Project     string // default "default"
 	Channel     string // default "public"
 	Clock       Clock
@@ -179,6 +182,9 @@ type Kernel struct {
 	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
 	// the process that has erased it may have died.
 	scrubbed atomic.Bool
+
+	// gone: a ledger that is taken over has been counted as one that went back.
+	gone atomic.Bool
 
 	post post
 

@@ -66,6 +66,9 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		}
 		recovering, err := tx.Count(counterRecovering, 0)
 		lost = max(outside-inside, 0)
+		if k.o.TakenOver && !k.gone.Load() { // what was done with it elsewhere is not known here
+			lost = max(lost, 1)
+		}
 		restored = lost+recovering > 0
 		return lost, err
 	}
@@ -92,6 +95,9 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		_, err = tx.Count(counterRecovering, 1)
 		return err
 	})
+	if err == nil {
+		k.gone.Store(true)
+	}
 	return inside, restored, err
 }
 

@@ -76,6 +76,7 @@ type world struct {
 	ctx       context.Context    //nolint:containedctx // The life of the followers.
 	restored  bool
 	unended   bool          // a turn may be open at the end
+	takenOver bool          // the ledger was another's
 	seats     int           // turns that a worker works on at once
 	keep      time.Duration // how long it keeps one that waits
 	lasting   bool          // a restart begins no generation, as where other kernels are on the ledger

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -36,10 +39,45 @@ func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
 		return databaseFailure(err)
 	}
 	h.lower.owned.Go(func() { h.hold(ctx, store, hold, o.log) })
+	if err := h.claim(ctx, store, o.takeOver); err != nil {
+		return err
+	}
 	if err := writeWhole(h.data.file(databaseFile), []byte(h.ledger+"\n")); err != nil {
 		return failed(err, "where the ledger is cannot be noted in "+h.data.path, "make room, or use another folder with --data DIR")
 	}
 	return nil
+}
+
+// claim refuses the ledger of another data directory: its key opens what was sealed, and the counter
+// beside it tells when the ledger has gone back in time. Taking it over is a word of its own.
+func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) error {
+	mac := hmac.New(sha256.New, h.key)
+	mac.Write([]byte("earshot-ledger-1\n" + store.ID()))
+	mark := hex.EncodeToString(mac.Sum(nil))
+	known := exists(h.counter)
+	holds, used, err := store.Owner(ctx)
+	const hint = "start with the data directory that it was used with (--data); if that is lost, --take-over takes the ledger over, and what was under way counts as unknown"
+	switch {
+	case err != nil:
+		return databaseFailure(err)
+	case over:
+		h.takenOver = used && (!known || holds != mark)
+	case holds != "" && holds != mark:
+		return failed(nil, "the ledger "+h.ledger+" belongs to another data directory: it was used with another key than that of "+h.data.path, hint)
+	case used && !known:
+		return failed(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.path+" has no counter for it, which tells when it has gone back in time", hint)
+	}
+	if holds == mark {
+		return nil
+	}
+	return databaseMarked(store.SetOwner(ctx, mark))
+}
+
+func databaseMarked(err error) error {
+	if err == nil {
+		return nil
+	}
+	return databaseFailure(err)
 }
 
 // inDatabase refuses work on the ledger of a data directory whose server keeps it in a

@@ -71,6 +71,8 @@ type house struct {
 	now     func() time.Time
 	// roster is who comes to the bus.
 	roster *roster
+	// takenOver: the ledger was another data directory's.
+	takenOver bool
 	// restored: the ledger went back in time since it was last used here.
 	restored bool
 	// changed are the tools whose programs changed since they were reviewed.
@@ -112,6 +114,8 @@ type houseOptions struct {
 	// database is where the ledger is, if it is in PostgreSQL; "" is the file in the data
 	// directory.
 	database string
+	// takeOver has the ledger in the database be this data directory's, whosever it was.
+	takeOver bool
 	// natsListen is where tool services from outside come to the bus; "" lets none in.
 	natsListen string
 	// retention is how long things are kept, where it is said anew; keepAll erases nothing.
@@ -239,7 +243,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Approvers:   h.approvers(),
 			Names:       h.roster,
 			Presence:    o.presence(end),
-			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke},
+			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke}, TakenOver: h.takenOver,
 			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,
 			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},

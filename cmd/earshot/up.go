@@ -27,7 +27,8 @@ type upFlags struct {
 	dataFlag, http, policy string
 	pageURL                string
 	https, tlsCert, tlsKey string
-	ledger                 string       // a DSN; "" keeps it in the data directory
+	ledger                 string // a DSN; "" keeps it in the data directory
+	takeOver               bool
 	certificate            *certificate // that the two files hold; nil without --https
 	origins                []string
 	natsListen             string
@@ -100,6 +101,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
+	flags.BoolVar(&f.takeOver, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
@@ -156,7 +158,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	defer signal.Stop(signals)
 	heed(signals)
 	o := houseOptions{
-		dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint(), serves: true, database: f.ledger, natsListen: f.natsListen,
+		dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint(), serves: true, database: f.ledger, takeOver: f.takeOver, natsListen: f.natsListen,
 		retention: retention{Content: f.content, Receipts: f.receipts},
 		services:  services,
 	}
@@ -246,7 +248,10 @@ func (m *Main) serveUntil(ctx context.Context, s *server, o houseOptions, signal
 // resumeAll goes on with every turn that an earlier process has left, but for those in
 // folders that are not allowed now.
 func (m *Main) resumeAll(ctx context.Context, s *server) error {
-	if s.house.restored {
+	switch {
+	case s.house.takenOver:
+		m.tellf("Ledger: taken over from another data directory. What was under way is not repeated; you will be asked about it.")
+	case s.house.restored:
 		m.tellf("%s", restoredNote)
 	}
 	open, err := s.house.unfinished(ctx)
