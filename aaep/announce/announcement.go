@@ -51,6 +51,7 @@ type Announcement struct {
 type saying struct {
 	text, language string
 	priority       Priority
+	own            bool // of the person's own answer: the urgency of its event does not change the priority
 	kind           Kind
 	question       int
 	unnamed        bool // says itself which session it is about

@@ -104,7 +104,9 @@ func (a *Announcer) urgently(e aaep.Event, said []saying) []saying {
 		said = []saying{{text: "Something needs your attention, and says nothing of itself.", language: english, kind: KindOther}}
 	}
 	for i := range said {
-		said[i].priority = Assertive
+		if !said[i].own {
+			said[i].priority = Assertive
+		}
 	}
 	return said
 }
@@ -166,7 +168,12 @@ func (a *Announcer) keep(n Announcement, later string) {
 	}
 }
 
+// justSaid reports whether the same was said a moment ago. How a question ended is said each time: it
+// may be asked again, and answered again, within a few seconds.
 func (a *Announcer) justSaid(session string, w saying, at time.Time) bool {
+	if w.kind == KindResolution {
+		return false
+	}
 	for _, r := range a.recent {
 		if r.session == session && r.text == w.text && at.Sub(r.at).Abs() < recentTime && (r.priority == Assertive || w.priority != Assertive) {
 			return true

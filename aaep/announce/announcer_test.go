@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -251,6 +252,29 @@ func TestLongToolIsTold(t *testing.T) {
 		e.Urgency = aaep.UrgencyBackground
 		if got := texts(announce.New(announce.Preferences{}).Event(e, 1)); got != want {
 			t.Errorf("%d ms: %q", took, got)
+		}
+	}
+}
+
+// TestAnsweredTwice: a question that is asked and answered again within seconds has its answer
+// confirmed again. One's own yes interrupts while it can be taken back, one's own no does not.
+func TestAnsweredTwice(t *testing.T) {
+	t.Parallel()
+	a := announce.New(announce.Preferences{Zone: time.UTC, Person: "ada"})
+	critical := func(n int, ours string) aaep.Event {
+		e := event(n, aaep.StateChanged{}, ours)
+		e.Urgency = aaep.UrgencyCritical
+		return e
+	}
+	const accepted = `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:09Z"}`
+	const first, no = "assertive: Recorded: yes to question 3. Starts in 9 seconds; undo takes it back.", "polite: Recorded: no to question 3. It is not done."
+	for n, tt := range []struct{ ours, want string }{
+		{accepted, first}, {accepted, first}, {`{"question":3,"resolution":"rejected","by":"ada"}`, no}, {`{"question":3,"resolution":"rejected","by":"ada"}`, no},
+	} {
+		e := critical(0, tt.ours)
+		e.ID = fmt.Sprintf("evt_%d", n)
+		if got := texts(a.Event(e, int64(n+1))); got != tt.want {
+			t.Errorf("%d: it says %q, want %q", n, got, tt.want)
 		}
 	}
 }

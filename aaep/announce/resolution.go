@@ -43,17 +43,21 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
 		said.starts = starts(at.Sub(e.Time))
 	}
+	offers := said.starts != ""
 	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if said.starts != "" && isEnglish(w.language) {
 		said.starts = "" // whoever hears it again can no longer take it back
 		w.kept = legible.Shorten(said.text(), MaxText)
 	}
 	w.kind, w.question, w.unnamed = KindResolution, n, isEnglish(primary(e))
+	w.own = mine
 	switch {
 	case !mine:
 		w.priority = Assertive
 	case a.wish.Echo == EchoNone:
 		w.priority = Silent
+	case offers: // for some seconds only
+		w.priority = Assertive
 	default:
 		w.priority = Polite
 	}

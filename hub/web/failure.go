@@ -176,7 +176,11 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 }
 
 func writeRaw(w http.ResponseWriter, status int, body []byte) {
+	body = append(body, '\n')
 	w.Header().Set("Content-Type", "application/json")
+	if status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // it is whole once it was flushed, whatever is done after it
+	}
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) //nolint:gosec // it is JSON, never a page; a client that has gone is not told
+	_, _ = w.Write(body) //nolint:gosec // it is JSON, never a page; a client that has gone is not told
 }

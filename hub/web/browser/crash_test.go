@@ -66,8 +66,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestServerKilledAtWork kills the server while what was accepted is about to begin, or
-// has begun: the page hears how it ended.
+// TestServerKilledAtWork kills the server while what was accepted is about to begin: the page hears
+// that nothing was done, is asked again under the same number, and hears how it ended.
 func TestServerKilledAtWork(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1)
@@ -80,13 +80,22 @@ func TestServerKilledAtWork(t *testing.T) {
 	b.until(`document.getElementById("connection").textContent.startsWith("The connection is lost")`)
 	s.start()
 	b.connected()
+	b.hears("Earshot restarted after your yes to question 1. Nothing was done. You will be asked again.")
+	if !s.left(1) {
+		t.Error("it was done all the same")
+	}
+	b.toQuestion("1")
+	b.acts("Accept question 1")
 	b.hears("Finished.")
 	s.ended(session)
 	if n := len(connectedAgain(b)); n != 1 {
 		t.Errorf("it was said %d times that it is back", n)
 	}
 	said := strings.Join(b.said(), "\n")
-	for _, once := range []string{"Recorded: yes", "Deleted 1 file", "The answer is ready", "Finished."} {
+	if n := strings.Count(said, "Recorded: yes"); n != 2 {
+		t.Errorf("a yes was recorded %d times:\n%s", n, said)
+	}
+	for _, once := range []string{"Deleted 1 file", "The answer is ready", "Finished."} {
 		if n := strings.Count(said, once); n != 1 {
 			t.Errorf("%q was said %d times:\n%s", once, n, said)
 		}

@@ -312,7 +312,8 @@ func (s *server) resolution(n int, session string) (by, how string) {
 func (b *tab) toldHow(n int, how, by string) {
 	b.t.Helper()
 	word := map[string]string{"accepted": "yes", "rejected": "no"}[how]
-	want := fmt.Sprintf("polite: Recorded: %s to question %d.", word, n)
+	tone := map[string]string{"accepted": "assertive", "rejected": "polite"}[how] // a yes can be taken back for some seconds
+	want := fmt.Sprintf("%s: Recorded: %s to question %d.", tone, word, n)
 	if person, _, _ := strings.Cut(by, " "); person == "bob" {
 		want = fmt.Sprintf("assertive: Question %d was %s by bob", n, how)
 	}

@@ -54,7 +54,7 @@ func TestWhereAmI(t *testing.T) {
 	}
 	stands("Earshot", "No session is running. No question is open.")
 	session := s.turn(1)
-	stands("(1 question) Earshot", "1 session running. 1 question open: 1. You are looking at ")
+	stands("(1 question) Earshot", "1 session waiting. 1 question open: 1. You are looking at ")
 	if out, code := s.terminal("reply", "1", "reject"); code != 0 {
 		t.Fatal(out)
 	}

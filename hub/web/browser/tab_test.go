@@ -249,7 +249,7 @@ func (b *tab) types(text string) {
 // has no mouse.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
-	for range 80 {
+	for range 600 { // a page of many open questions has as many stops
 		if value[bool](b, `document.activeElement.matches(`+strconv.Quote(selector)+`)`) {
 			return
 		}
