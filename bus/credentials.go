@@ -47,16 +47,6 @@ type Credentials struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// Owns tells whether the name of a tool is one of this principal's: its own name, alone or before a
-// dot, or one on its list. A principal's name has no dot, so that no name begins with those of two.
-func (c Credentials) Owns(tool string) bool {
-	if c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
-		return false
-	}
-	prefix, _, _ := strings.Cut(tool, ".")
-	return prefix == c.Principal.Name || slices.Contains(c.Tools, tool)
-}
-
 // KernelCredentials are all that another process needs to be a kernel on the bus: to answer
 // everybody's requests and to publish commands. Whoever has them is the gate.
 type KernelCredentials struct {
@@ -92,6 +82,16 @@ func (p *plan) login(user string) (Login, error) {
 // randomness.
 func NewCredentials(random io.Reader, project string, p Principal) (Credentials, error) {
 	return newCredentials(project, p, func(user string) (Login, error) { return newLogin(random, user) })
+}
+
+// Owns tells whether the name of a tool is one of this principal's: its own name, alone or before a
+// dot, or one on its list. A principal's name has no dot, so that no name begins with those of two.
+func (c Credentials) Owns(tool string) bool {
+	if c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
+		return false
+	}
+	prefix, _, _ := strings.Cut(tool, ".")
+	return prefix == c.Principal.Name || slices.Contains(c.Tools, tool)
 }
 
 func newCredentials(project string, p Principal, login func(user string) (Login, error)) (Credentials, error) {

@@ -107,7 +107,7 @@ func (b *book) commit(session string, p aaep.Payload, ours ...any) utp.EventRow 
 			b.t.Fatal(err)
 		}
 	}
-	if len(e.Extension(aaep.PrefixEarshot, "resolution")) > 0 {
+	if e.Extension(aaep.PrefixEarshot, "resolution") != "" {
 		e.Urgency = aaep.UrgencyCritical
 	}
 	raw, err := e.Encode()

@@ -216,10 +216,13 @@ func TestNoticed(t *testing.T) {
 		for _, who := range []access.Principal{
 			person("ann", access.Approver), {Name: "ann", Roles: []access.Role{access.Approver}, Surface: "phone"}, person("bob", access.Approver, access.Operator),
 		} {
-			e := s.listen(s.subscribe(who), "")
-			defer e.leave()
-			ears = append(ears, e)
+			ears = append(ears, s.listen(s.subscribe(who), ""))
 		}
+		defer func() {
+			for _, e := range ears {
+				e.leave()
+			}
+		}()
 		tell := func(number int, how, surface string, want ...string) {
 			s.book.answered("sess_a", number, how, "ann", surface)
 			for _, e := range ears {

@@ -12,11 +12,42 @@ import (
 
 // put takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
-func (k *Kernel) put(ctx context.Context, _ Caller, q utp.PutRequest) (struct{}, error) {
+func (k *Kernel) put(ctx context.Context, from Caller, q utp.PutRequest) (struct{}, error) {
 	if err := checkPiece(q); err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Blobs: []utp.PutRequest{q}}) })
+	return struct{}{}, k.update(ctx, func(tx Tx) error {
+		if err := k.share(tx, from, int64(len(q.Data))); err != nil {
+			return err
+		}
+		return tx.Save(Batch{Blobs: []utp.PutRequest{q}})
+	})
+}
+
+// share counts what one credential puts in a day, so that none fills the ledger for all others. A
+// piece that is put again counts again.
+func (k *Kernel) share(tx Tx, from Caller, size int64) error {
+	used := "bytes of " + from.Kind + " " + from.Name
+	today := k.moment().Wall.Unix() / (24 * 60 * 60)
+	counted, err := tx.Count(used+": day", 0)
+	if err == nil && counted != today { // the first of a day
+		var before int64
+		if before, err = tx.Count(used, 0); err == nil {
+			_, err = tx.Count(used, -before)
+		}
+		if err == nil {
+			_, err = tx.Count(used+": day", today-counted)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	all, err := tx.Count(used, size)
+	if err == nil && all > k.o.BytesPerDay {
+		return fault(utp.CodeTooManyBytes, fmt.Sprintf(
+			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less", from.Name, all-size, k.o.BytesPerDay))
+	}
+	return err
 }
 
 // checkPiece refuses what can be no piece of a blob: to a store it would be a failure of its

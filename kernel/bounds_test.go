@@ -1,6 +1,9 @@
 package kernel_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -286,5 +289,31 @@ func TestLongLines(t *testing.T) {
 		if len(found) != all {
 			t.Errorf("%d sessions were listed; want %d", len(found), all)
 		}
+	})
+}
+
+// TestBytesOfADay: what one credential puts in a day is bounded; others go on, and so does it on the
+// next day.
+func TestBytesOfADay(t *testing.T) {
+	inWorld(t, func(w *world) { w.bytes = 1000 }, func(t *testing.T, w *world) {
+		put := func(name string, n int, size int) error {
+			data := bytes.Repeat([]byte{byte(n)}, size)
+			sum := sha256.Sum256(data)
+			return rpc.Ask(w.ctx, w.bus.connect(kernel.ToolCaller, name), utp.OpPut, utp.PutRequest{SHA256: hex.EncodeToString(sum[:]), Size: int64(size), Data: data}, nil)
+		}
+		for n, size := range []int{600, 400} {
+			if err := put("words", n, size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantFault(t, put("words", 3, 1), utp.CodeTooManyBytes)
+		if err := put("files", 4, 1000); err != nil {
+			t.Errorf("another credential: %v", err)
+		}
+		w.pass(25 * time.Hour)
+		if err := put("words", 5, 1000); err != nil {
+			t.Errorf("on the next day: %v", err)
+		}
+		wantFault(t, put("words", 6, 1), utp.CodeTooManyBytes)
 	})
 }

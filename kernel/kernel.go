@@ -110,11 +110,11 @@ type Options struct {
 	// TakenOver says that whoever worked on the ledger before is another one, who may have gone on
 	// since: it is gone through like one that went back in time.
 	TakenOver bool
-	Project     string // default "default"
-	Channel     string // default "public"
-	Clock       Clock
-	Rand        io.Reader // default crypto/rand
-	Logger      *slog.Logger
+	Project   string // default "default"
+	Channel   string // default "public"
+	Clock     Clock
+	Rand      io.Reader // default crypto/rand
+	Logger    *slog.Logger
 	// Key seals secrets and makes their MACs: 32 bytes, kept by the operator. Without
 	// one, tools that take secrets are refused.
 	Key []byte
@@ -148,6 +148,8 @@ type Options struct {
 	// publisher of package bus may not send them: they need a Bus that may.
 	Hints     bool
 	Retention Retention
+	// BytesPerDay is the most that one credential may put into blobs in a day (UTC); default 16 GiB.
+	BytesPerDay int64
 	// Reached is called at the named points of the fault tests; nil does nothing.
 	Reached func(point string)
 	// Step is the turn machine; nil is [turn.Step]. A simulation puts a broken one here, to
@@ -256,6 +258,9 @@ func (o *Options) fill() {
 	}
 	if o.IdleTurn == 0 {
 		o.IdleTurn = 24 * time.Hour
+	}
+	if o.BytesPerDay <= 0 {
+		o.BytesPerDay = 16 << 30
 	}
 	if o.Poll <= 0 {
 		o.Poll = time.Minute

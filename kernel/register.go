@@ -52,7 +52,7 @@ func roomForTool(tx Tx, service, name string) error {
 	there, err := tx.Tools(ToolFilter{Service: service, Limit: maxTools})
 	if err == nil && len(there) >= maxTools {
 		return fault(utp.CodeTooManyTools, fmt.Sprintf(
-			"the service %s has registered %d tools, which is the most that one credential may have, so that %s was not registered; take out those that it does not serve any more (`earshot tools rm`)",
+			"the service %s has registered %d tools, the most that one credential may have; %s was not registered; take out those that it does not serve any more (`earshot tools rm`)",
 			service, len(there), name))
 	}
 	return err

@@ -109,8 +109,7 @@ type scene struct {
 // tell says what happened.
 func (s *scene) tell() error {
 	if s.session.State().Phase == session.PhaseNew {
-		switch s.t.Note.Kind {
-		case turn.NoteFrozen, kernel.NoteRulesBroken, kernel.NoteRulesMended:
+		if ofEverything(s.t.Note.Kind) {
 			return nil // nobody has heard of this turn yet, and nothing of it was lost
 		}
 		if err := s.began(); err != nil {
@@ -123,9 +122,25 @@ func (s *scene) tell() error {
 	return s.happened()
 }
 
+// ofEverything reports whether a note is told in every open turn.
+func ofEverything(kind turn.NoteKind) bool {
+	return kind == turn.NoteFrozen || kind == kernel.NoteRulesBroken || kind == kernel.NoteRulesMended
+}
+
 // happened finds the words for the note.
 func (s *scene) happened() error {
-	switch s.t.Note.Kind {
+	switch kind := s.t.Note.Kind; {
+	case kind == turn.NoteFrozen:
+		return s.frozen()
+	case ofEverything(kind):
+		return s.rules()
+	}
+	return s.ofTheTurn()
+}
+
+// ofTheTurn finds the words for what happened in this turn.
+func (s *scene) ofTheTurn() error {
+	switch s.t.Note.Kind { //nolint:exhaustive // the others are of everything
 	case turn.NoteBegan:
 		return nil // done above, or earlier: a call from outside may come before the first claim
 	case turn.NoteThinking:
@@ -156,10 +171,6 @@ func (s *scene) happened() error {
 		return s.unserved()
 	case turn.NoteStopping:
 		return s.stopping()
-	case turn.NoteFrozen:
-		return s.frozen()
-	case kernel.NoteRulesBroken, kernel.NoteRulesMended:
-		return s.rules()
 	case turn.NoteEnded:
 		return s.ended()
 	case turn.NoteSaid:

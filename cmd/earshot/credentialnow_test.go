@@ -24,7 +24,7 @@ func (s *scene) comes(who bus.Principal) (*bus.Client, error) {
 	if err == nil {
 		s.t.Cleanup(client.Close)
 	}
-	return client, err //nolint:wrapcheck // the test looks at it
+	return client, err
 }
 
 func (s *scene) credential(who bus.Principal) string {

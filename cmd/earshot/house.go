@@ -244,7 +244,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Names:       h.roster,
 			Presence:    o.presence(end),
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke}, TakenOver: h.takenOver,
-			Project:     project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
+			Project: project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,
 			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},
 		})

@@ -138,7 +138,7 @@ func notTakenUp(err error) error {
 func (r *roster) readable(path string, beside []bus.Credentials) (bus.Credentials, error) {
 	one, err := bus.ReadCredentials(path)
 	if err != nil {
-		return one, err //nolint:wrapcheck // it says all
+		return one, err
 	}
 	who := one.Principal
 	switch {

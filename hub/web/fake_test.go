@@ -308,15 +308,13 @@ func (h *room) Prefer(_ context.Context, _ web.Principal, w web.Wish) (web.Wish,
 	return h.wish, nil
 }
 
-func (h *room) Noticed(_ context.Context, who web.Principal, question int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.noticed = append(h.noticed, fmt.Sprintf("%d by %s on %s", question, who.Name, who.Surface))
-}
-
 func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (web.Said, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if w.Verb == web.VerbNoticed {
+		h.noticed = append(h.noticed, fmt.Sprintf("%d by %s on %s", w.Question, who.Name, who.Surface))
+		return web.Said{}, nil
+	}
 	if h.fail != nil {
 		return web.Said{}, h.fail
 	}

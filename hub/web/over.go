@@ -166,10 +166,6 @@ func (o over) Prefer(ctx context.Context, who Principal, w Wish) (Wish, error) {
 	return Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
 }
 
-func (o over) Noticed(ctx context.Context, who Principal, question int) {
-	o.hub.As(who).Noticed(ctx, question)
-}
-
 func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
 	answer, err := o.hub.As(who).Operate(ctx, op, request)
 	return answer, refusal(err)
@@ -191,6 +187,8 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
 		a, err = person.Undo(ctx, r)
 	case VerbStop:
 		a, err = person.Stop(ctx, r)
+	case VerbNoticed:
+		person.Noticed(ctx, w.Question)
 	default:
 		return Said{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
 	}

@@ -44,8 +44,6 @@ type Hub interface {
 	Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error)
 	// Say hands a word of a person in.
 	Say(ctx context.Context, who Principal, w Word) (Said, error)
-	// Noticed says that the surface from which a question was accepted has been told so.
-	Noticed(ctx context.Context, who Principal, question int)
 }
 
 // Wish is what a person wishes of the questions that are put to them: nil where nothing is said of
@@ -166,7 +164,9 @@ const (
 	VerbAnswer Verb = "answer" // Decision or Response
 	VerbExtend Verb = "extend" // more time
 	VerbUndo   Verb = "undo"   // take an accept back before it starts
-	VerbStop   Verb = "stop"   // the session's turn, or the question's call
+	// VerbNoticed says that the surface from which a question was accepted has been told so.
+	VerbNoticed Verb = "noticed"
+	VerbStop    Verb = "stop" // the session's turn, or the question's call
 )
 
 // Word is what a person says about a question or a session.

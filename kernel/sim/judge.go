@@ -368,6 +368,12 @@ func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
 		j.brokenf("%s is %s without an outcome", c.ID, c.State)
 	}
 	log.outcome = c.Outcome
+	j.timesChanged(before, c)
+}
+
+// timesChanged: what a call was given is not taken away again. Where the time to take its yes back
+// begins, it gets another time to start.
+func (j *judge) timesChanged(before, c turn.Call) {
 	if before.Noticed() == c.Noticed() && shrunk(before.StartBy, c.StartBy) {
 		j.brokenf("the time to start %s was %v and is %v", c.ID, before.StartBy, c.StartBy)
 	}

@@ -27,8 +27,9 @@ func counterCases() []exercise {
 }
 
 func toolsOfAService(l *ledger) {
-	var all []kernel.Tool
-	for i, target := range []string{"words", "words_2", "Words", "words", "wordsx", "w.words"} {
+	targets := []string{"words", "words_2", "Words", "words", "wordsx", "w.words"}
+	all := make([]kernel.Tool, 0, len(targets))
+	for i, target := range targets {
 		one := tool(i)
 		one.Definition.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + ".call"
 		all = append(all, one)
