@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -151,7 +152,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 // word stands for. It may come twice or late.
 func (k *Kernel) noticed(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
 	var a utp.ReplyAnswer
-	err := k.step(ctx, refOf(r), func(s *step) error {
+	err := k.attempt(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -161,10 +162,19 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r utp.ReplyRequest) (
 		if c := call.Consent; c == nil || c.By != r.By || c.Surface != r.Surface {
 			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
+		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
+			return errNoticed
+		}
 		return s.feed(turn.Noticed{Question: q.Number})
 	})
-	return a, err
+	if errors.Is(err, errNoticed) {
+		return a, nil
+	}
+	return a, protocolError(err)
 }
+
+// errNoticed says that the word changes nothing, so that nothing is written for it.
+var errNoticed = errors.New("kernel: noticed already")
 
 // undoWish is how long somebody wishes to be able to take a yes back; 0 is no wish.
 func (s *step) undoWish(person string) (time.Duration, error) {
