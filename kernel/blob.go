@@ -45,7 +45,8 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	all, err := tx.Count(used, size)
 	if err == nil && all > k.o.BytesPerDay {
 		return fault(utp.CodeTooManyBytes, fmt.Sprintf(
-			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less", from.Name, all-size, k.o.BytesPerDay))
+			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less",
+			from.Name, all-size, k.o.BytesPerDay))
 	}
 	return err
 }

@@ -339,7 +339,7 @@ func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (web.Said, 
 		return web.Said{Question: w.Question, Resolution: "extended", Deadline: noon.Add(10 * time.Minute)}, nil
 	case web.VerbUndo:
 		return web.Said{Question: w.Question, Resolution: "stopped"}, nil
-	case web.VerbAnswer, web.VerbStop:
+	case web.VerbAnswer, web.VerbStop, web.VerbNoticed:
 	}
 	token := h.questions[i].Token
 	if _, decided := h.won[token]; !decided {
