@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
@@ -139,11 +140,15 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		if err != nil {
 			return err
 		}
-		return s.feed(turn.Answered{
+		err = s.feed(turn.Answered{
 			Question: q.Number, Accept: q.State == consent.Accepted,
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
 			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
 		})
+		if call, _ = s.rec.State.FindQuestion(q.Number); call.State == turn.Accepted && call.Class == utp.Irreversible {
+			a.Undo = int(math.Ceil(call.Limits.UndoTime().Seconds()))
+		}
+		return err
 	})
 	return a, err
 }

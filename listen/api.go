@@ -116,6 +116,8 @@ type Said struct {
 	Question   int       `json:"question,omitzero"`
 	Resolution string    `json:"resolution"`
 	Deadline   time.Time `json:"deadline,omitzero"`
+	// UndoSeconds is for how long an accept can be taken back before it starts.
+	UndoSeconds int `json:"undo_seconds,omitzero"`
 }
 
 // Spoken is one finished sentence about a session.

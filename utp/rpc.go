@@ -526,4 +526,6 @@ type ReplyAnswer struct {
 	Question   int       `json:"question,omitzero"`
 	Resolution string    `json:"resolution"`
 	Deadline   time.Time `json:"deadline,omitzero"`
+	// Undo is for how many seconds an accept can be taken back, from when its surface was told of it.
+	Undo int `json:"undo_seconds,omitzero"`
 }

@@ -54,7 +54,7 @@ func TestRestartedAfterTheYes(t *testing.T) {
 	first := s.up()
 	session := s.starts(s.dials())
 	s.reaches(s.dials(), session, func(e aaep.Event) bool { _, asks := e.Payload.(aaep.AwaitingConfirmation); return asks })
-	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.")
+	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.", "Starts in 8 seconds; `earshot undo 1` takes it back.")
 	must(t, first.cmd.Process.Signal(syscall.SIGKILL))
 	first.wait()
 	second := s.up()

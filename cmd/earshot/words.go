@@ -144,6 +144,9 @@ func (m *Main) became(f wordFlags, q listen.Open, said listen.Said, want aaep.Re
 		}
 	} else {
 		m.sayf("Recorded: question %d is %s.", q.Number, said.Resolution)
+		if said.UndoSeconds > 0 {
+			m.sayf("Starts in %d seconds; `earshot undo %d` takes it back.", said.UndoSeconds, q.Number)
+		}
 	}
 	if said.Resolution != string(want) {
 		return &exitError{exitDeclined}

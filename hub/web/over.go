@@ -192,7 +192,7 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
 	default:
 		return Said{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
 	}
-	return Said{Question: a.Question, Resolution: a.Resolution, Deadline: a.Deadline}, refusal(err)
+	return Said{Question: a.Question, Resolution: a.Resolution, Deadline: a.Deadline, UndoSeconds: a.Undo}, refusal(err)
 }
 
 // overSubscription is one subscription of the hub.
