@@ -79,7 +79,14 @@ var house = []room{
 		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
 	},
 	{pkg: "rpc", floor: 2, own: []string{"utp"}},
-	{pkg: "tool", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "boottime", floor: 2, third: []string{sysModule}},
+	{
+		pkg: "tool", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{schemaModule},
+		beside: map[string]string{
+			"rpc":      "asking the kernel, with its retries and paged values, exists once",
+			"boottime": "a service measures how long ago it asked, also while its machine sleeps",
+		},
+	},
 	{
 		pkg: "tool/service", floor: 3, own: []string{"cause", "tool"},
 		beside: map[string]string{"bus": "a service's process connects itself, so that its author writes no transport"},
@@ -97,7 +104,7 @@ var house = []room{
 		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp", "utp/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
-	{pkg: "kernel/clock", floor: 3, own: []string{"kernel"}, third: []string{"golang.org/x/sys"}},
+	{pkg: "kernel/clock", floor: 3, own: []string{"boottime", "kernel"}},
 	{
 		pkg: "kernel/sqlite", floor: 3, own: []string{"kernel"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},

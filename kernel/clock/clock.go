@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/earshot-dev/earshot/boottime"
 	"github.com/earshot-dev/earshot/kernel"
 )
 
@@ -14,15 +15,15 @@ import (
 // tell when it booted, Mono counts from this call and Boot is new with each, so that no
 // consent outlives the process.
 func System(now func() time.Time) kernel.Clock {
-	if boot := bootID(); boot != "" {
-		return kernel.Clock{Now: now, Mono: sinceBoot, Boot: boot}
+	if boot := boottime.Boot(); boot != "" {
+		return kernel.Clock{Now: now, Mono: boottime.Now, Boot: boot}
 	}
 	began := time.Now()
 	return kernel.Clock{Now: now, Mono: func() time.Duration { return time.Since(began) }, Boot: process + rand.Text()}
 }
 
 // Booted reports whether the system tells when it booted.
-func Booted() bool { return bootID() != "" }
+func Booted() bool { return boottime.Boot() != "" }
 
 // process begins the name of a boot that is a process's own.
 const process = "process-"

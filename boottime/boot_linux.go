@@ -1,4 +1,4 @@
-package clock
+package boottime
 
 import (
 	"os"
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func bootID() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+func boot() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(boot)) + "@" + machine()
+	return strings.TrimSpace(string(id)) + "@" + machine()
 }
 
 // machine names this machine, so that the reboot of one is told from the clock of another.
@@ -24,10 +24,10 @@ func machine() string {
 	return strings.TrimSpace(string(id)) + "/" + name
 }
 
-func sinceBoot() time.Duration {
+func now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		return 0
+		return byDay()
 	}
 	return time.Duration(ts.Nano())
 }
