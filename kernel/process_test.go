@@ -390,12 +390,20 @@ type service struct {
 	done   chan struct{}
 }
 
+// measured is the clock that services measure with: their own machine's, if they have one.
+func (w *world) measured() func() time.Duration {
+	if w.away != nil {
+		return w.away.elapsed
+	}
+	return w.clock.elapsed
+}
+
 // serve starts a service and waits until its tools are registered.
 func (w *world) serve(name string, tools func(*service) []tool.Tool) *service {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &service{world: w, conn: w.bus.connect(kernel.ToolCaller, name), cancel: cancel, done: make(chan struct{})}
-	sdk, err := tool.New(tool.Options{Conn: s.conn, Tools: tools(s), Now: w.clock.now, Logger: w.log})
+	sdk, err := tool.New(tool.Options{Conn: s.conn, Tools: tools(s), Boot: w.measured(), Logger: w.log})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -66,7 +66,8 @@ func (s *step) startAnswer(c turn.Call) (utp.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return utp.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartBy: c.StartBy.Wall, LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
+		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
+		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
 	}, err
 }
 

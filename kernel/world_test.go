@@ -36,6 +36,7 @@ const (
 type world struct {
 	t     *testing.T
 	clock *clock
+	away  *clock // of the services, where they are on another machine
 	bus   *bus
 	count *count
 	log   *slog.Logger

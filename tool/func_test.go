@@ -280,7 +280,7 @@ func TestOutOfReach(t *testing.T) {
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
-			a.StartBy = time.Time{}
+			a.StartWithinMS = 3_600_000
 			return a, nil
 		}
 		k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
@@ -300,7 +300,7 @@ func TestZombie(t *testing.T) {
 		k := newKernel(t)
 		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
-			a.StartBy = time.Time{} // nobody had to consent
+			a.StartWithinMS = 3_600_000
 			return a, nil
 		}
 		var slept time.Duration
@@ -312,7 +312,7 @@ func TestZombie(t *testing.T) {
 			return tool.Result{}, after
 		}
 		s, err := tool.New(tool.Options{
-			Conn: k, Tools: []tool.Tool{{Definition: definition(), Run: run}}, Now: func() time.Time { return time.Now().Add(slept).Round(0) },
+			Conn: k, Tools: []tool.Tool{{Definition: definition(), Run: run}}, Boot: func() time.Duration { return slept },
 		})
 		if err != nil {
 			t.Fatal(err)

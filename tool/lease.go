@@ -10,69 +10,6 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// hold is how long a call is this process's, as far as it can know: from when the kernel
-// was last asked, not from when its answer came. Time is taken on two clocks, because the
-// one stands still while a machine sleeps, and the other may be set.
-type hold struct {
-	now func() time.Time
-
-	mu          sync.Mutex
-	asked       time.Time // monotonic
-	askedWall   time.Time
-	steady      time.Time // end by the one
-	wall        time.Time // end by the other
-	lost, known bool
-}
-
-// noting is a way to the kernel that notes when the kernel was asked.
-type noting struct {
-	rpc.Requester
-
-	hold *hold
-}
-
-// Request implements [rpc.Requester].
-func (n noting) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
-	n.hold.mu.Lock()
-	n.hold.asked, n.hold.askedWall = time.Now(), n.hold.now().Round(0)
-	n.hold.mu.Unlock()
-	return n.Requester.Request(ctx, op, request)
-}
-
-func (h *hold) extend(lease time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.known, h.steady, h.wall = lease > 0, h.asked.Add(lease), h.askedWall.Add(lease)
-}
-
-// lose says that the call is somebody else's, or nobody's.
-func (h *hold) lose() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lost = true
-}
-
-// over reports whether the lease has ended by the steady clock.
-func (h *hold) over() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.lost || h.known && !time.Now().Before(h.steady)
-}
-
-// ready refuses an effect when the lease has ended by either clock: a process that was
-// paused asks this before anything else can tell it.
-func (h *hold) ready() error {
-	if h == nil {
-		return nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lost || h.known && (!time.Now().Before(h.steady) || !h.now().Round(0).Before(h.wall)) {
-		return Error(utp.CodeStale, "the lease of the call is lost, and another process may have begun it; nothing more was done")
-	}
-	return nil
-}
-
 // heartbeat keeps a call's lease alive and carries its progress.
 type heartbeat struct {
 	stop  context.CancelFunc

@@ -23,7 +23,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	// a grant that is given up would lapse only much later, with an effect unknown.
 	asking, done := s.lastWords(alive)
 	defer done()
-	hold := &hold{now: s.o.Now}
+	hold := &hold{clock: s.o.Boot}
 	if err := rpc.AskWithin(asking, noting{s.o.Conn, hold}, lastTrouble, utp.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
 		return
@@ -33,6 +33,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 		return
 	}
 	lease := time.Duration(a.LeaseMS) * time.Millisecond
+	hold.grant(time.Duration(a.StartWithinMS) * time.Millisecond)
 	hold.extend(lease)
 	held := utp.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	s.stats.began(a.Tool)
@@ -91,8 +92,8 @@ func mayBegin(ctx context.Context, a utp.StartAnswer, c *Call) error {
 func (s *Service) callOf(ctx context.Context, a utp.StartAnswer, h *hold) (*Call, error) {
 	args, err := rpc.Fetch(ctx, s.o.Conn, a.Args)
 	return &Call{
-		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Args: args, Secrets: a.Secrets, StartBy: a.StartBy,
-		now: s.o.Now, hold: h, moved: make(chan struct{}, 1),
+		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Args: args, Secrets: a.Secrets,
+		hold: h, moved: make(chan struct{}, 1),
 	}, err
 }
 

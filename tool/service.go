@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/boottime"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/schema"
@@ -27,8 +28,10 @@ type Options struct {
 	// most; what is more has to be rung again.
 	Parallel int
 	Logger   *slog.Logger
-	Now      func() time.Time
-	Rand     io.Reader
+	// Boot counts the time since the machine booted, also while it sleeps: how long ago a start or
+	// a lease was asked for. Default: [boottime.Now].
+	Boot func() time.Duration
+	Rand io.Reader
 }
 
 // Service runs the tools of one target.
@@ -61,8 +64,8 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Boot == nil {
+		o.Boot = boottime.Now
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader

@@ -3,7 +3,6 @@ package tool_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,7 +18,7 @@ func TestGrantedTooLate(t *testing.T) {
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
-			a.StartBy = time.Now()
+			a.StartWithinMS = 0
 			return a, nil
 		}
 		k.command("tc_1", "run")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,10 +51,7 @@ type Call struct {
 	Args jsontext.Value
 	// Secrets are the values behind {"$secret":ref} arguments, by ref.
 	Secrets map[string]string
-	// StartBy is the last instant at which an effect may begin.
-	StartBy time.Time
 
-	now      func() time.Time
 	hold     *hold
 	fraction atomic.Pointer[float64]
 	moved    chan struct{} // the heartbeat's: there is progress to tell
@@ -70,17 +66,11 @@ func (c *Call) Decode(into any) error {
 	return nil
 }
 
-// Ready refuses an effect that would begin after StartBy, or after the lease was lost
-// (call protocol, step E). A tool with an effect asks it right before each one.
-func (c *Call) Ready() error {
-	if c.StartBy.IsZero() || c.now().Before(c.StartBy) {
-		return c.hold.ready()
-	}
-	return &utp.ToolError{
-		Code:    utp.CodeConsentStale,
-		Message: fmt.Sprintf("the consent ended at %s; nothing was done", c.StartBy.Format(time.RFC3339)),
-	}
-}
+// Ready refuses an effect that would begin later after the start than the kernel allowed, or after
+// the lease was lost (call protocol, step E). Time is measured from before the start was asked for,
+// the machine's sleep included; what its time of day says does not matter. A tool with an effect
+// asks it right before each one.
+func (c *Call) Ready() error { return c.hold.ready() }
 
 // Progress tells how far the call is, from 0 to 1; what is no number says nothing. It
 // never blocks.

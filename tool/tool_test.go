@@ -54,7 +54,7 @@ func newKernel(t *testing.T) *kernel {
 func (k *kernel) granted(call string) utp.StartAnswer {
 	return utp.StartAnswer{
 		Call: call, Turn: "turn_1", Tool: "work", Args: utp.Body{Inline: jsontext.Value(`{"n":1}`)}, Fence: 1,
-		StartBy: time.Now().Add(time.Minute), LeaseMS: 30_000, Secrets: map[string]string{"env:X": "s"},
+		StartWithinMS: 60_000, LeaseMS: 30_000, Secrets: map[string]string{"env:X": "s"},
 	}
 }
 
@@ -217,7 +217,7 @@ func TestNewRefuses(t *testing.T) {
 func TestGranted(t *testing.T) {
 	var got tool.Call
 	run := func(_ context.Context, c *tool.Call) (tool.Result, error) {
-		got = tool.Call{ID: c.ID, Turn: c.Turn, Tool: c.Tool, Args: c.Args, Secrets: c.Secrets, StartBy: c.StartBy}
+		got = tool.Call{ID: c.ID, Turn: c.Turn, Tool: c.Tool, Args: c.Args, Secrets: c.Secrets}
 		return tool.Result{Value: map[string]int{"did": 1}}, c.Ready()
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {

@@ -246,9 +246,15 @@ type StartAnswer struct {
 	Fence int    `json:"fence"`
 	// Secrets are the values behind the {"$secret":ref} arguments, by ref.
 	Secrets map[string]string `json:"secrets,omitzero"`
-	// StartBy is the last instant at which an effect may begin.
+	// StartWithinMS is how many milliseconds are left to begin an effect, counted from the instant
+	// before the request was sent, on a clock that goes on while the machine sleeps. 0: none.
+	StartWithinMS int `json:"start_within_ms"`
+	// StartBy is when that is over by the kernel's time of day.
+	//
+	// Deprecated: two machines need not agree on the time of day. Measure StartWithinMS.
 	StartBy time.Time `json:"start_by"`
-	LeaseMS int       `json:"lease_ms"`
+	// LeaseMS is how long the call is the owner's unless it renews the lease, counted likewise.
+	LeaseMS int `json:"lease_ms"`
 	// Stop: the person has stopped the turn since the start was granted, whose answer
 	// was lost. Nothing may begin; what had begun is ended and told.
 	Stop bool `json:"stop,omitzero"`
@@ -269,7 +275,7 @@ type BeatRequest struct {
 	Fraction *float64 `json:"fraction,omitzero"`
 }
 
-// BeatAnswer tells the new lease, and whether the person wants the tool to stop.
+// BeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.
 type BeatAnswer struct {
 	LeaseMS int  `json:"lease_ms"`
 	Stop    bool `json:"stop,omitzero"`

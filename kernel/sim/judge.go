@@ -49,7 +49,7 @@ type callLog struct {
 	turn, key, tool string
 	class           utp.Class
 	asked           bool
-	startBy         time.Time
+	startBy         turn.Moment
 	grants          int
 	handed          map[string]bool // owners that were told of a start
 	notBegun        int             // services that said so, and the call went back
@@ -260,9 +260,14 @@ func (j *judge) effect(p *process, k kit, c *tool.Call) {
 		j.brokenf("%s does %s with the arguments %s; it was to be %s", p.name, c.ID, c.Args, log.key)
 	case !k.class.Repeatable() && log.effects > 1:
 		j.brokenf("%s does %s for the %d. time, which is %s", p.name, c.ID, log.effects, k.class)
-	case k.class.Effectful() && !log.startBy.IsZero() && !j.w.clock.Now().Before(log.startBy):
-		j.brokenf("%s does %s after its time to start, %v", p.name, c.ID, log.startBy)
+	case k.class.Effectful() && j.tooLate(log.startBy):
+		j.brokenf("%s does %s after its time to start, %v", p.name, c.ID, log.startBy.Wall)
 	}
+}
+
+// tooLate judges by the clock that a service measures with; its time of day may be wrong.
+func (j *judge) tooLate(by turn.Moment) bool {
+	return !by.IsZero() && by.Boot == j.w.clock.boot() && j.w.clock.mono() >= by.Mono
 }
 
 func (j *judge) effects(call string) int {
@@ -350,7 +355,7 @@ func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
 		log = &callLog{turn: rec.State.Turn, key: c.Key, tool: c.Tool, handed: map[string]bool{}}
 		j.calls[c.ID] = log
 	}
-	log.class, log.asked, log.startBy = c.Class, c.Decision == turn.Ask, c.StartBy.Wall
+	log.class, log.asked, log.startBy = c.Class, c.Decision == turn.Ask, c.StartBy
 	switch {
 	case before.ID == "":
 	case !before.State.Open() && c.State != before.State:

@@ -167,7 +167,7 @@ func nap(ctx context.Context, d time.Duration) {
 
 func (w *world) runService(p *process) {
 	s, err := tool.New(tool.Options{
-		Conn: &conn{w: w, p: p}, Tools: w.toolsOf(p), Now: w.clock.Now, Rand: p.rand, Parallel: w.parallel,
+		Conn: &conn{w: w, p: p}, Tools: w.toolsOf(p), Boot: w.clock.mono, Rand: p.rand, Parallel: w.parallel,
 	})
 	if err != nil {
 		w.judge.wrongf("a service does not start: %v", err)

@@ -43,6 +43,15 @@ func (m Moment) due(now Moment) time.Time {
 	return m.Wall
 }
 
+// Left is how much is left of the time that ends at m, by the stricter clock; 0 once it is over, as
+// [Moment.Passed] judges.
+func (m Moment) Left(now Moment) time.Duration {
+	if m.Passed(now) {
+		return 0
+	}
+	return max(m.due(now).Sub(now.Wall), 0)
+}
+
 // elsewhere reports whether the moment was taken on another machine, whose second clock says
 // nothing here, and whose reboots nothing of this one.
 func (m Moment) elsewhere(now Moment) bool {

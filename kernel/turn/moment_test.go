@@ -45,3 +45,27 @@ func TestMomentOfAnotherMachine(t *testing.T) {
 		})
 	}
 }
+
+// TestLeft: what is left of a time is told by the stricter clock, and nothing of what has passed.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	wall := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	by := turn.Moment{Wall: wall.Add(time.Minute), Mono: time.Hour + time.Minute, Boot: "a@m"}
+	for name, tt := range map[string]struct {
+		now  turn.Moment
+		want time.Duration
+	}{
+		"both agree":                {turn.Moment{Wall: wall, Mono: time.Hour, Boot: "a@m"}, time.Minute},
+		"set forward":               {turn.Moment{Wall: wall.Add(50 * time.Second), Mono: time.Hour, Boot: "a@m"}, 10 * time.Second},
+		"set back":                  {turn.Moment{Wall: wall.Add(-time.Hour), Mono: time.Hour + 20*time.Second, Boot: "a@m"}, 40 * time.Second},
+		"over by the one":           {turn.Moment{Wall: wall.Add(time.Minute), Mono: time.Hour, Boot: "a@m"}, 0},
+		"over by the other":         {turn.Moment{Wall: wall, Mono: 2 * time.Hour, Boot: "a@m"}, 0},
+		"rebooted":                  {turn.Moment{Wall: wall, Mono: time.Second, Boot: "b@m"}, 0},
+		"another machine":           {turn.Moment{Wall: wall.Add(20 * time.Second), Mono: time.Second, Boot: "c@other"}, 40 * time.Second},
+		"another machine, and over": {turn.Moment{Wall: wall.Add(time.Hour), Mono: time.Second, Boot: "c@other"}, 0},
+	} {
+		if got := by.Left(tt.now); got != tt.want {
+			t.Errorf("%s: %v is left; want %v", name, got, tt.want)
+		}
+	}
+}

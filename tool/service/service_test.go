@@ -114,7 +114,7 @@ func (k *kernel) answer(_ context.Context, _ bus.Principal, op string, request [
 		_ = json.Unmarshal(request, &q)
 		return utp.EncodeAnswer(utp.StartAnswer{
 			Call: q.Call, Turn: "turn_1", Tool: "words.count", Args: utp.Body{Inline: jsontext.Value(args)}, Fence: 1,
-			StartBy: time.Now().Add(time.Minute), LeaseMS: 30_000,
+			StartWithinMS: 60_000, LeaseMS: 30_000,
 		}, nil)
 	case utp.OpBeat:
 		return utp.EncodeAnswer(utp.BeatAnswer{LeaseMS: 30_000}, nil)
