@@ -110,7 +110,7 @@ var house = []room{
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
-		pkg: "kernel/postgres", floor: 3, own: []string{"kernel"}, beside: ledgerRows(),
+		pkg: "kernel/postgres", floor: 3, own: []string{"boottime", "kernel"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
 	{pkg: "bus", floor: 3, own: []string{"utp"}, third: []string{"github.com/nats-io"}},

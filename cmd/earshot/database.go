@@ -33,6 +33,7 @@ func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
 	}
 	h.keepLedger(store)
 	h.inDatabase = true
+	h.now = store.Now // other kernels on the ledger have another time of day, and the same database
 	h.ledger, h.counter = store.Place(), h.data.file(incarnationFile+"-"+store.ID())
 	hold, err := store.Hold(ctx)
 	if err != nil {

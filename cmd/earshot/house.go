@@ -68,7 +68,8 @@ type house struct {
 	token, personToken string
 	// counter is the file beside the ledger that tells when that has gone back in time.
 	counter string
-	now     func() time.Time
+	// now is the time of the ledger: the database's, or that of this machine.
+	now func() time.Time
 	// roster is who comes to the bus.
 	roster *roster
 	// takenOver: the ledger was another data directory's.
@@ -244,7 +245,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Names:       h.roster,
 			Presence:    o.presence(end),
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke}, TakenOver: h.takenOver,
-			Project: project, Clock: clock.System(m.Now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
+			Project: project, Clock: clock.System(h.now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,
 			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},
 		})

@@ -39,6 +39,11 @@
 // for the others that it would be committed with; after that its answer is waited for, up to
 // [Options.Timeout].
 //
+// # What time it is
+//
+// Kernels on several machines judge deadlines and leases by the time of the database
+// ([Store.Now]), which each measures: their own clocks need not agree.
+//
 // # What it needs
 //
 // A database in UTF-8, or a schema of its own in one (search_path in the DSN), and a role

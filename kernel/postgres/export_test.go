@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"context"
+
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
@@ -25,6 +27,9 @@ func Writing(s *Store) (busy, waiting int) {
 	defer s.writers.mu.Unlock()
 	return len(s.writers.busy), len(s.writers.waiting)
 }
+
+// Remeasure compares the clocks once more, as is done every minute.
+func Remeasure(ctx context.Context, s *Store) error { return s.remeasure(ctx) }
 
 // Ask runs a query on the connection of a transaction and reads one value, and an error of
 // the database counts as in every other method.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/postgres"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/narrate"
 	"github.com/earshot-dev/earshot/tool"
@@ -33,7 +34,9 @@ type town struct {
 
 	count    kernel.Incarnation
 	restored bool          // the last kernel found that the ledger had gone back
-	burning  chan struct{} // burn waits for its end, where there is one
+	burning  chan struct{} // what has an effect waits for its end, where there is one
+	// clock is that of the next kernel; nil is the one that a kernel has by itself.
+	clock func(*postgres.Store) kernel.Clock
 
 	mu      sync.Mutex
 	kernels []*kernel.Kernel // those that live
@@ -84,8 +87,13 @@ func (w *town) open(dsn string) (kill func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	store := open(w.t, dsn)
+	var clock kernel.Clock
+	if w.clock != nil {
+		clock = w.clock(store)
+	}
 	k, err := kernel.New(kernel.Options{
-		Store: open(w.t, dsn), Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
+		Store: store, Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
 		Generation: func() string { return "one of the two has always been there" },
 	})
 	if err == nil {
@@ -163,11 +171,15 @@ func (w *town) ask(op string, request, into any) {
 	}
 }
 
+func classes() map[string]utp.Class {
+	return map[string]utp.Class{"look": utp.Read, "put": utp.Idempotent, "burn": utp.Irreversible}
+}
+
 // serve starts one replica of the service.
 func (w *town) serve(ctx context.Context, owned *sync.WaitGroup) {
 	w.t.Helper()
 	var tools []tool.Tool
-	for name, class := range map[string]utp.Class{"look": utp.Read, "burn": utp.Irreversible} {
+	for name, class := range classes() {
 		tools = append(tools, tool.Tool{
 			Definition: utp.Definition{
 				Tool: name, Description: "Does it.", Parameters: jsontext.Value(`{"type":"object"}`), AfterExecution: utp.Suspend,
@@ -177,7 +189,7 @@ func (w *town) serve(ctx context.Context, owned *sync.WaitGroup) {
 				w.mu.Lock()
 				w.effects[c.ID]++
 				w.mu.Unlock()
-				if w.burning != nil && name == "burn" {
+				if w.burning != nil && name != "look" {
 					<-w.burning
 				}
 				return tool.Result{Value: "done"}, nil
@@ -268,7 +280,7 @@ func (w *town) yes(q utp.QuestionRow) {
 // reviewed waits for the tools and is the operator who looks at them.
 func (w *town) reviewed(store kernel.Store) {
 	w.t.Helper()
-	classes := map[string]utp.Class{"look": utp.Read, "burn": utp.Irreversible}
+	classes := classes()
 	for _, name := range slices.Sorted(maps.Keys(classes)) {
 		w.poll(func() bool {
 			var found kernel.Tool

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/earshot-dev/earshot/boottime"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 )
 
@@ -38,8 +39,11 @@ type Options struct {
 	DSN string
 	// Logger takes what nobody is waiting to hear. Default: nothing.
 	Logger *slog.Logger
-	// Now dates what the kernel gives no time for. Default: time.Now.
+	// Now dates what the kernel gives no time for. Default: [Store.Now].
 	Now func() time.Time
+	// Boot counts the time since the machine booted; the time of the database goes on by it between
+	// two looks at it. Default: [boottime.Now].
+	Boot func() time.Duration
 	// Rand names a new ledger. Default: crypto/rand.
 	Rand io.Reader
 	// Timeout bounds a transaction from its first statement to its last: after it the
@@ -54,8 +58,8 @@ func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Boot == nil {
+		o.Boot = boottime.Now
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
@@ -76,7 +80,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{where: describe(config.ConnConfig), log: o.Logger, now: o.Now, timeout: o.Timeout}
+	s := &Store{where: describe(config.ConnConfig), log: o.Logger, now: o.Now, timeout: o.Timeout, clock: clock{boot: o.Boot}}
+	if s.now == nil {
+		s.now = s.Now
+	}
+	config.AfterConnect = s.connected
 	if s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config); err != nil {
 		return nil, &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: s.where, Err: err}
 	}
@@ -86,6 +94,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.pool.Close()
 		return nil, err
 	}
+	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.under.Go(func() { s.keepTime(alive) })
 	return s, nil
 }
 
@@ -124,7 +135,6 @@ func configure(o Options) (*pgxpool.Config, error) {
 	}
 	// The server ends what a kernel that has vanished left open, so that its locks are free.
 	params["idle_in_transaction_session_timeout"] = strconv.FormatInt(2*o.Timeout.Milliseconds(), 10)
-	config.AfterConnect = insist
 	config.ConnConfig.Tracer = o.Tracer
 	return config, nil
 }

@@ -23,6 +23,8 @@ type Store struct {
 	log     *slog.Logger
 	now     func() time.Time
 	timeout time.Duration
+	clock   clock
+	stop    context.CancelFunc // of keepTime
 	pool    *pgxpool.Pool
 	readers readers
 	writers writers
@@ -203,6 +205,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.stop()
 	s.under.Wait()
 	s.pool.Close()
 	return nil

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// TestDatabaseTime: with its ledger in PostgreSQL the kernel, and all that speaks of its times, goes
+// by the database's clock, whatever time of day this machine has.
+func TestDatabaseTime(t *testing.T) {
+	t.Parallel()
+	server, err := cluster.Start(t.Context())
+	if errors.Is(err, cluster.ErrMissing) && os.Getenv("CI") != "true" {
+		t.Skip("left out: " + err.Error() + "; scripts/need postgres installs it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	dsn, err := server.Ledger(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := loadPolicy("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ahead = 24 * time.Hour
+	m := Main{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: func() time.Time { return time.Now().Add(ahead) }}
+	h, err := m.openHouse(t.Context(), houseOptions{
+		dataPath: filepath.Join(t.TempDir(), "data"), policy: policy, reached: func(string) {}, log: slog.New(slog.DiscardHandler), database: dsn,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	a, err := h.hub.Enqueue(t.Context(), utp.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.store.View(t.Context(), func(tx kernel.Tx) error {
+		rec, err := tx.Turn(kernel.TurnRef{Turn: a.Turn})
+		if off := time.Since(rec.Created).Abs(); err == nil && off > ahead/2 {
+			t.Errorf("the turn was begun %s from now; this machine's time of day is %s ahead", off, ahead)
+		}
+		return err
+	})
+	if off := time.Since(h.now()).Abs(); err != nil || off > ahead/2 {
+		t.Errorf("what speaks of the ledger's times is %s off; %v", off, err)
+	}
+}
