@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
 )
 
 // apart puts the services on a machine of their own, whose time of day is the bubble's. By so much
@@ -59,5 +62,34 @@ func TestServiceSlept(t *testing.T) {
 		w.say(next, "accept")
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
+	})
+}
+
+// TestStaleForEver: a call whose every start comes to nothing is asked about five times, and then
+// fails with a reason that the agent gets; nothing was done, and nobody is asked again.
+func TestStaleForEver(t *testing.T) {
+	t.Attr("counts", "effects, questions")
+	inWorld(t, apart(0), func(t *testing.T, w *world) {
+		w.effects.at("begun", func(context.Context, *service, *tool.Call) error {
+			w.away.suspend(time.Minute)
+			return nil
+		})
+		plan := &planner{steps: [][]worker.Call{one(burn)}}
+		w.workAs(func() worker.Planner { return plan })
+		a := w.begin()
+		q := w.accepts()
+		for range turn.MaxStale - 1 {
+			q = w.askedAfter(q)
+			w.say(q, "accept")
+		}
+		state := w.over(a.Turn)
+		c := state.Calls[len(state.Calls)-1]
+		if len(state.Calls) != turn.MaxStale || c.Outcome.Code != utp.CodeConsentRetryExhausted || c.Outcome.Status != utp.StatusFailed {
+			t.Errorf("%d calls, the last ended as %+v", len(state.Calls), c.Outcome)
+		}
+		if got := plan.seen; len(got) != 1 || got[0].Code != utp.CodeConsentRetryExhausted || got[0].Status != utp.StatusFailed {
+			t.Errorf("the agent got %+v", got)
+		}
+		w.effectsAre(0)
 	})
 }

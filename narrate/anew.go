@@ -34,6 +34,9 @@ func (s *scene) earlier() Param {
 	if c.Replaces == "" {
 		return Param{}
 	}
+	if before := s.t.Turn.Stale(c); len(before) > 1 {
+		return s.repeated(before)
+	}
 	old, found := s.t.Turn.Find(c.Replaces)
 	if !found || old.Outcome == nil {
 		return say("earlier.other", nil)
@@ -56,4 +59,50 @@ func (s *scene) earlier() Param {
 		return say("earlier.unknown", params)
 	}
 	return say("earlier.other", nil)
+}
+
+// repeated says of a question that is asked for the third time, or later, why each of the yeses
+// before did not count, and what can be done about it.
+func (s *scene) repeated(before []turn.Call) Param {
+	var each []Param
+	keys := map[string]bool{}
+	counted := 0
+	for _, old := range before {
+		reason := s.whyStale(old, old.Outcome.Message)
+		keys[reason.Key] = true
+		if old.Outcome.Message != turn.StaleRestarted {
+			counted++
+		}
+		params := Params{"reason": reason}
+		if old.Consent != nil {
+			params[paramQuestion] = count(int64(old.Question))
+		}
+		each = append(each, say("earlier.time", params))
+	}
+	last := s.whyStale(before[len(before)-1], before[len(before)-1].Outcome.Message)
+	params := Params{
+		"times": count(int64(len(before) + 1)), "reasons": {All: each}, "tool": identifier(s.t.Call.Tool),
+		"late": yes(last.Key == "stale.not_started" || last.Key == "stale.begun_late"),
+		"last": yes(counted == turn.MaxStale-1),
+	}
+	if len(keys) == 1 {
+		params["same"] = last
+	}
+	return say("earlier.repeated", params)
+}
+
+// whyStale is stale, and says of a yes that was too old who let the time pass.
+func (s *scene) whyStale(c turn.Call, reason string) Param {
+	switch {
+	case reason != turn.StaleAge || c.EndBy.IsZero(): // it was not sent
+		return s.stale(c, reason)
+	case c.Fence > 0:
+		return say("stale.begun_late", nil)
+	}
+	return say("stale.not_started", nil)
+}
+
+// exhausted says why the last of many yeses did not count, of a call that is not asked for again.
+func (s *scene) exhausted() Params {
+	return Params{"reason": s.whyStale(s.t.Call, s.t.Note.Surface), "times": count(turn.MaxStale)}
 }

@@ -265,8 +265,13 @@ func (s *scene) refused() error {
 func (s *scene) refusal(code utp.Code) line {
 	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface()), "code": identifier(string(code))})
 	ext := merge(s.aboutCall(), map[string]any{extReason: string(code), extBy: s.by(), extSurface: s.surface()})
-	key := "call.refused." + string(code)
+	key, status := "call.refused."+string(code), utp.StatusCanceled
 	switch code {
+	case utp.CodeConsentRetryExhausted:
+		params, status = params.with(s.exhausted()), utp.StatusFailed
+		ext["changed"] = s.t.Note.Surface
+		delete(ext, extSurface)
+		params["surface"] = Param{}
 	case utp.CodeConsentStale:
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
 		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {
@@ -289,7 +294,7 @@ func (s *scene) refusal(code utp.Code) line {
 	}
 	return line{
 		key: key, params: params, earshot: ext,
-		utp: map[string]any{extStatus: string(utp.StatusCanceled), extCode: string(code), extClass: string(s.t.Call.Class)},
+		utp: map[string]any{extStatus: string(status), extCode: string(code), extClass: string(s.t.Call.Class)},
 	}
 }
 

@@ -138,6 +138,12 @@ func English() Catalogue {
 				"{reason} Nothing of it was done. {again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
 			Fields: map[string]string{"error_message": "{question, select, none {What was allowed} other {The consent}} no longer fitted what would have run, so it did not begin."},
 		},
+		"call.completed.consent_retry_exhausted": {
+			Terse: "{tool} did not begin, again. You will not be asked again.",
+			Normal: "The tool {tool} did not begin: your yes to question {question} no longer fits. {reason} " +
+				"That was so {times} times in a row, so you will not be asked again. Nothing of it was done.",
+			Fields: map[string]string{"error_message": "It did not begin {times} times in a row, so nobody is asked again. Nothing of it was done."},
+		},
 		"call.completed.outcome_unknown": {
 			Terse:  "It is not known what {tool} did.",
 			Normal: "It is not known whether this was done: {action} {known}",
@@ -201,6 +207,11 @@ func English() Catalogue {
 		"earlier.restarted": {Normal: "Earshot restarted after your yes. Nothing was done."},
 		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
 			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
+		"earlier.repeated": {Normal: "This is the {times, plural, =3 {third} =4 {fourth} =5 {fifth} other {#th}} time that this is asked. " +
+			"{same, select, none {{reasons}} other {Each time for the same reason: {same}}} Nothing of it was done. " +
+			"{late, select, yes {Before you say yes once more, make sure that the service of the tool {tool} is connected and starts at once.} other {}} " +
+			"{last, select, yes {If it does not begin this time either, you will not be asked again.} other {}}"},
+		"earlier.time": {Normal: "{question, select, none {Before} other {Question {question}}}: {reason}"},
 		"earlier.unknown": {Normal: "{ago, select, none {It is not known what became of an earlier attempt at this.} " +
 			"other {An attempt at this began {ago} ago, and it is not known whether it was done.}} If it was, this does it a second time."},
 		"earlier.other": {Normal: "This was asked or tried before; that does not count for it."},
@@ -327,6 +338,11 @@ func English() Catalogue {
 				"other {Your yes to question {question} no longer fits, so it was not done.}} {reason} " +
 				"{again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
 		},
+		"call.refused.consent_retry_exhausted": {
+			Terse: "{tool} was not done, again. You will not be asked again.",
+			Normal: "Your yes to question {question} no longer fits, so it was not done. {reason} " +
+				"That was so {times} times in a row, so you will not be asked again.",
+		},
 		"call.refused.restarted": {
 			Terse: "Earshot restarted. Nothing was done.",
 			Normal: "Earshot restarted after your yes to question {question}. Nothing was done. " +
@@ -350,19 +366,21 @@ func English() Catalogue {
 			Terse:  "{tool} does not run.",
 			Normal: "The tool {tool} does not run. The reason has the code {code}.",
 		},
-		"stale.age":        {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
-		"stale.restarted":  {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}."},
-		"stale.unnoticed":  {Normal: "You could not be told in time that your yes was recorded."},
-		"stale.arguments":  {Normal: "What it would have been done to has changed."},
-		"stale.definition": {Normal: "The tool itself has changed."},
-		"stale.policy":     {Normal: "The rules of this place have changed."},
-		"stale.env":        {Normal: "A setting that it depends on has changed."},
-		"stale.project":    {Normal: "It belongs to another project now."},
-		"stale.approver":   {Normal: "Whoever said it may no longer decide this."},
-		"stale.epoch":      {Normal: "The agent has gone on to something else since."},
-		"stale.digest":     {Normal: "It is not exactly what you were asked."},
-		"stale.call":       {Normal: "It was for another call."},
-		"stale.other":      {Normal: "Something that it was about has changed."},
+		"stale.age":         {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
+		"stale.not_started": {Normal: "No service started it in time."},
+		"stale.begun_late":  {Normal: "Its service found too much time gone when it was to begin."},
+		"stale.restarted":   {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}."},
+		"stale.unnoticed":   {Normal: "You could not be told in time that your yes was recorded."},
+		"stale.arguments":   {Normal: "What it would have been done to has changed."},
+		"stale.definition":  {Normal: "The tool itself has changed."},
+		"stale.policy":      {Normal: "The rules of this place have changed."},
+		"stale.env":         {Normal: "A setting that it depends on has changed."},
+		"stale.project":     {Normal: "It belongs to another project now."},
+		"stale.approver":    {Normal: "Whoever said it may no longer decide this."},
+		"stale.epoch":       {Normal: "The agent has gone on to something else since."},
+		"stale.digest":      {Normal: "It is not exactly what you were asked."},
+		"stale.call":        {Normal: "It was for another call."},
+		"stale.other":       {Normal: "Something that it was about has changed."},
 
 		// Unknown fates.
 		"fate.asked": {
@@ -507,6 +525,7 @@ func English() Catalogue {
 		"why.tool_timeout":               {Normal: "a tool took too long."},
 		"why.upstream_unavailable":       {Normal: "something that it needs cannot be reached."},
 		"why.timeout":                    {Normal: "it took too long."},
+		"why.consent_retry_exhausted":    {Normal: "your yes went stale again and again before it could begin."},
 		"why.denied_by_policy":           {Normal: "the rules of this place do not allow it."},
 		"why.consent_declined":           {Normal: "you said no."},
 		"why.consent_expired":            {Normal: "nobody answered in time."},

@@ -189,6 +189,33 @@ func callScenarios() map[string]func(*stage) {
 			s.expire(2)
 			s.done()
 		},
+		"stale again and again": func(s *stage) {
+			asks(s)
+			for number := 1; number <= turn.MaxStale; number++ {
+				s.answer(number, true, false)
+				s.after(turn.DefaultUndo)
+				s.tick()
+				s.after(2 * time.Minute)
+				s.tick()
+			}
+			s.done()
+		},
+		"stale for other reasons and not asked again": func(s *stage) {
+			asks(s)
+			for number, reason := range []string{"policy", "arguments", "", "definition", "env"} {
+				s.answer(number+1, true, false)
+				s.after(turn.DefaultUndo)
+				c, _ := s.state.FindQuestion(number + 1)
+				if reason != "" {
+					s.feed(turn.Tick{Checks: []turn.Check{{Call: c.ID, Digest: "other", Reason: reason}}})
+					continue
+				}
+				s.tick()
+				s.start(c.ID)
+				s.finish(c.ID, utp.StatusCanceled, utp.CodeConsentStale, "")
+			}
+			s.done()
+		},
 		"stale by policy and expired": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)

@@ -122,6 +122,8 @@ func (s *scene) completion(o turn.Outcome) line {
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+	case o.Code == utp.CodeConsentRetryExhausted:
+		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
 	case o.Code == utp.CodeDeniedByPolicy && !begun:
 		key = "call.completed.denied_by_policy"
 	case o.Code == utp.CodeStopped && !begun:

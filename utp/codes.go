@@ -17,6 +17,8 @@ const (
 	CodeStopped          Code = "stopped"           // a person or an operator stopped the turn or the call
 	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call, or came to before it began
 	CodeOutcomeUnknown   Code = "outcome_unknown"   // the call was started and nobody can tell what it did
+	// CodeConsentRetryExhausted: the yes went stale several times in a row, and nobody is asked again.
+	CodeConsentRetryExhausted Code = "consent_retry_exhausted"
 )
 
 // The codes with which an operation of the kernel is refused.
@@ -99,6 +101,8 @@ var codeTable = map[Code]codeFacts{
 	CodeStopped:          {http: 409},
 	CodeDeniedByPolicy:   {safe: true, http: 403},
 	CodeOutcomeUnknown:   {http: 502},
+
+	CodeConsentRetryExhausted: {safe: true, http: 409},
 
 	CodeBusy:        {retryable: true, safe: true, http: 409},
 	CodeDone:        {safe: true, http: 409},

@@ -172,7 +172,7 @@ const (
 
 // stale ends a call whose consent no longer fits what would run, and asks anew. The
 // reason names what changed: "age", "arguments", "definition", …. One that is forbidden now
-// is not asked for again.
+// is not asked for again, nor one whose consents went stale [MaxStale] times in a row.
 func (m *machine) stale(c *Call, reason string) {
 	if reason == ReasonDenied {
 		m.over(c, utp.CodeDeniedByPolicy, who{})
@@ -185,6 +185,10 @@ func (m *machine) stale(c *Call, reason string) {
 	kind := NoteRefused
 	if c.State == Dispatched || c.State == Started || c.State == Lapsed { // its invocation has been told
 		kind = NoteCompleted
+	}
+	if m.exhausted(c, reason) {
+		m.giveUp(c, kind, reason)
+		return
 	}
 	c.State = Over
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: reason}

@@ -1,0 +1,52 @@
+package turn
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// MaxStale is how many consents to the same thing may go stale in a row. After that, asking once
+// more would be asking for nothing: whatever keeps it from beginning is not the person's answer.
+const MaxStale = 5
+
+// Stale are the calls that c stands in for and whose consents went stale one after the other, the
+// oldest first. None of them did anything.
+func (s State) Stale(c Call) []Call {
+	var chain []Call
+	for len(chain) < len(s.Calls) { // a ledger that names itself ends somewhere too
+		old, found := s.Find(c.Replaces)
+		if c.Replaces == "" || !found || old.State != Over || old.Outcome == nil || old.Outcome.Code != utp.CodeConsentStale {
+			break
+		}
+		chain = append([]Call{old}, chain...)
+		c = old
+	}
+	return chain
+}
+
+// exhausted reports whether the call, whose consent is stale for the reason, is the last one of its
+// kind. That we were started anew says nothing about the call, and does not count.
+func (m *machine) exhausted(c *Call, reason string) bool {
+	if reason == StaleRestarted {
+		return false
+	}
+	n := 1
+	for _, old := range m.State.Stale(*c) {
+		if old.Outcome.Message != StaleRestarted {
+			n++
+		}
+	}
+	return n >= MaxStale
+}
+
+// giveUp ends a call that nobody is asked about any more. The note says why the last time.
+func (m *machine) giveUp(c *Call, kind NoteKind, reason string) {
+	c.State = Over
+	c.Outcome = &Outcome{
+		Status: utp.StatusFailed, Code: utp.CodeConsentRetryExhausted, Untouched: true,
+		Message: fmt.Sprintf("the consent went stale %d times in a row, the last time for its %s; nothing was done, and nobody is asked again", MaxStale, reason),
+	}
+	m.Tally.Failed++
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentRetryExhausted), Surface: reason}, RecordOutcome{Call: c.ID})
+}
