@@ -36,6 +36,7 @@ type watched struct {
 	notBegun, recorded int
 	applied            int
 	startBy, leaves    turn.Moment
+	left               bool
 }
 
 func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool) *world {
@@ -284,9 +285,11 @@ func (w *world) mayLeave(id string) {
 	if x.asked && x.consumed != 1 {
 		w.brokenf("%s left without a consent", id)
 	}
-	if c.Class == utp.Irreversible && (x.leaves.IsZero() || !x.leaves.Over(w.now)) {
+	// Once it has left rightly, a clock that is set back does not take that back.
+	if c.Class == utp.Irreversible && !x.left && (x.leaves.IsZero() || !x.leaves.Over(w.now)) {
 		w.brokenf("irreversible %s left before its yes could be taken back", id)
 	}
+	x.left = true
 }
 
 func (w *world) granted(e turn.Grant) {
