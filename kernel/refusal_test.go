@@ -62,6 +62,10 @@ func TestStartRefused(t *testing.T) {
 		}
 		w.pass(5 * time.Second)
 		again, err := start(target, "own_1", call)
+		if left := first.StartWithinMS - again.StartWithinMS; left != 5000 {
+			t.Errorf("asked 5 s later there are %d ms less to start", left)
+		}
+		again.StartWithinMS = first.StartWithinMS
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
 			t.Errorf("the same owner got %+v, %v; before it was %+v", again, err, first)
 		}
