@@ -176,7 +176,7 @@ func (b *book) answered(session string, number int, how, by, surface string) {
 	}
 	b.mu.Unlock()
 	b.broadcast(b.commit(session, aaep.StateChanged{FromState: from, ToState: to, SummaryNormal: "Recorded."},
-		"question", number, "resolution", how, "by", by, "surface", surface))
+		"question", number, "resolution", how, "by", by, "surface", surface, "reply_token", fmt.Sprintf("rpl_%032d", number)))
 }
 
 func (b *book) end(session string) {

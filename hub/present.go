@@ -82,7 +82,10 @@ func (st *stream) notices(e aaep.Event) {
 	}
 	number, _ := ours.Whole("question")
 	if text("resolution") == string(aaep.ResolutionAccepted) && text("by") == st.sub.who.Name && text("surface") == st.sub.who.Surface {
-		st.hub.As(st.sub.who).Noticed(st.ctx, int(number))
+		// The token tells this asking from a later one under the same number, whose yes is another.
+		st.hub.Noticed(st.ctx, utp.ReplyRequest{
+			Question: int(number), Token: text("reply_token"), By: st.sub.who.Name, Surface: st.sub.who.Surface,
+		})
 	}
 }
 

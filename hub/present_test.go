@@ -202,6 +202,9 @@ func (s *stage) noticed() []string {
 	var all []string
 	for _, r := range s.book.noticed {
 		all = append(all, fmt.Sprintf("%d %s@%s", r.Question, r.By, r.Surface))
+		if want := fmt.Sprintf("rpl_%032d", r.Question); r.Token != want {
+			s.t.Errorf("the yes to question %d is named by the token %q; want %q", r.Question, r.Token, want)
+		}
 	}
 	s.book.noticed = nil
 	return all

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -523,3 +524,57 @@ func TestCrashRacingSteps(t *testing.T) {
 }
 
 var _ kernel.Store = fuse{}
+
+// TestRestartedAndChanged: what was agreed to has changed by the time that a restart ends the yes to
+// it: it is another question then, of which nobody has read or remembers anything.
+func TestRestartedAndChanged(t *testing.T) {
+	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+		w.work(long(burn))
+		a := w.begin()
+		q := w.asked()
+		w.reads(q)
+		w.say(q, "accept")
+		d := definition(burn, utp.Irreversible, `{"args":{"fixed":{"name":"y"}}}`)
+		if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+			t.Fatal(err)
+		}
+		w.restart()
+		next := w.askedAnew(q)
+		if next.Number == q.Number {
+			t.Errorf("question %d is asked again under its number, and is about something else now", q.Number)
+		}
+		_, err := w.reply(next, "accept")
+		wantFault(t, err, utp.CodeArgumentsNotSeen)
+		w.say(next, "reject")
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
+// TestNoticedByToken: the word that a yes was told of is about that yes, also where the question is asked again
+// under its number and agreed to once more.
+func TestNoticedByToken(t *testing.T) {
+	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		w.restart()
+		next := w.askedAnew(q)
+		_, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+		wantFault(t, err, utp.CodeDone)
+		if !strings.Contains(err.Error(), "reject it") {
+			t.Errorf("who wants to take back the first yes is told: %v", err)
+		}
+		w.say(next, "accept")
+		late := utp.ReplyRequest{Question: q.Number, Token: q.Token, By: person, Surface: "terminal"}
+		wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, late, nil), utp.CodeDone)
+		w.pass(20 * time.Second)
+		w.effectsAre(0)
+		late.Token = next.Token
+		if err := rpc.Ask(w.ctx, w.person, utp.OpNoticed, late, nil); err != nil {
+			t.Fatal(err)
+		}
+		w.succeeded(a.Turn)
+		w.effectsAre(1)
+	})
+}

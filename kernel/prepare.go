@@ -197,13 +197,19 @@ func (s *step) replace(id string) error {
 	if err != nil {
 		return err
 	}
-	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted { // nobody has changed their mind
+	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted && sameWork(old, c) { // nobody has changed their mind
 		c.Question = old.Question
 	}
 	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule is none for what somebody was asked about
 		c.Decision = turn.Ask
 	}
 	return s.feed(turn.Adopt{Call: c})
+}
+
+// sameWork reports whether two calls are about the very same: what was read, or is remembered, of a
+// question about the one is then true of the other.
+func sameWork(a, b turn.Call) bool {
+	return a.Arguments == b.Arguments && a.Definition == b.Definition && a.Class == b.Class && a.Risk == b.Risk
 }
 
 // check recomputes what would run now, and names what has changed.

@@ -243,6 +243,9 @@ func (m *machine) undo(in Undo) error {
 	if c == nil {
 		return refuse(utp.CodeNotFound, "no accepted question has that number")
 	}
+	if c.State == Requested || c.State == Asked {
+		return refuse(utp.CodeDone, "nobody has said yes to it as it is asked now, and nothing was done; to have it not done, reject it")
+	}
 	if c.State != Accepted && c.State != Dispatched {
 		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; it can no longer be taken back, only stopped")
 	}
