@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,9 @@ const (
 	// foreignTries is how often the command of a repeatable call is sent, within that time.
 	foreignTries = 3
 	// notAfter is a header of the outbox that never leaves: the last instant at which the
-	// message may. Once is another: that the message left is to be known at once.
-	notAfter, once = "Earshot-Not-After", "Earshot-Once"
+	// message may. Once is another: that the message left is to be known at once. AgreedIn is
+	// the generation of the yes to it, after which it may not leave.
+	notAfter, once, agreedIn = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
 )
 
 // Enforcement says how far the tool's service is behind the gate.
@@ -111,6 +113,9 @@ func (s *step) leaveBy(c turn.Call) error {
 	if !c.Class.Repeatable() {
 		header[once] = []string{"true"}
 	}
+	if c.Class == utp.Irreversible && c.Consent != nil {
+		header[agreedIn] = []string{c.Consent.Generation}
+	}
 	return nil
 }
 
@@ -136,9 +141,13 @@ func (k *Kernel) depart(ctx context.Context, row Outgoing) error {
 		k.forgetUnsent(row.ID)
 		return tooOldError{}
 	}
+	if in := row.Header[agreedIn]; in != nil && !slices.Equal(in, []string{k.generation()}) {
+		return tooOldError{} // the process that was told the yes is gone, and the yes with it
+	}
 	header := maps.Clone(row.Header)
 	delete(header, notAfter)
 	delete(header, once)
+	delete(header, agreedIn)
 	if row.Header[once] != nil {
 		if err := k.advance(ctx); err != nil { // no service asks for its start, which would look again
 			return unexpected("writing the incarnation", err)

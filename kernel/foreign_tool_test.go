@@ -329,6 +329,24 @@ func TestForeignEffect(t *testing.T) {
 			w.succeeded(a.Turn)
 		})
 	})
+	t.Run("restarted before it was sent", func(t *testing.T) { // the yes was good for the life that took it
+		inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+			s := w.stranger("words")
+			s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
+			w.work(one(wordCount))
+			a := w.begin()
+			w.now.dieWhenReaching("invoked.logged")
+			q := w.accepts()
+			w.dies()
+			w.restart()
+			fate := w.askedAfter(q)
+			if got := s.took(""); len(got) != 0 {
+				t.Errorf("%s was sent with the yes of the life before", got[0].Subject)
+			}
+			w.say(fate, "leave")
+			w.over(a.Turn)
+		})
+	})
 	t.Run("named, late", func(t *testing.T) {
 		inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
 			s := w.stranger("words")
