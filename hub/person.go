@@ -183,9 +183,10 @@ func (p *Person) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAns
 	return p.hub.Prefer(ctx, q)
 }
 
-// Noticed says that the principal's surface has been told of their yes to a question.
-func (p *Person) Noticed(ctx context.Context, question int) {
-	p.hub.Noticed(ctx, utp.ReplyRequest{Question: question, By: p.who.Name, Surface: p.who.Surface})
+// Noticed says that the principal's surface has been told of their yes to a question, as it was
+// asked under the token, where that is known.
+func (p *Person) Noticed(ctx context.Context, question int, token string) {
+	p.hub.Noticed(ctx, utp.ReplyRequest{Question: question, Token: token, By: p.who.Name, Surface: p.who.Surface})
 }
 
 // Stop stops the session's turn: a right of its own, which the owner, an approver for

@@ -68,17 +68,13 @@ func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) err
 	case used && !known:
 		return failed(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.path+" has no counter for it, which tells when it has gone back in time", hint)
 	}
-	if holds == mark {
+	h.settle = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
+		if err := store.SetOwner(ctx, mark); err != nil {
+			return databaseFailure(err)
+		}
 		return nil
 	}
-	return databaseMarked(store.SetOwner(ctx, mark))
-}
-
-func databaseMarked(err error) error {
-	if err == nil {
-		return nil
-	}
-	return databaseFailure(err)
+	return nil
 }
 
 // inDatabase refuses work on the ledger of a data directory whose server keeps it in a

@@ -72,8 +72,9 @@ type house struct {
 	now func() time.Time
 	// roster is who comes to the bus.
 	roster *roster
-	// takenOver: the ledger was another data directory's.
+	// takenOver: the ledger was another data directory's. settle marks it as this one's.
 	takenOver bool
+	settle    func(context.Context) error
 	// restored: the ledger went back in time since it was last used here.
 	restored bool
 	// changed are the tools whose programs changed since they were reviewed.
@@ -254,6 +255,11 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		}
 		if h.restored, err = h.kernel.Recover(ctx); err != nil {
 			return failed(err, "the ledger could not be taken up again", "restore "+h.data.path+" from a backup, or use another folder with --data DIR")
+		}
+		if h.settle != nil {
+			if err := h.settle(ctx); err != nil {
+				return err
+			}
 		}
 		if err := h.review(ctx, o); err != nil {
 			return err

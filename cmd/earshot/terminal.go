@@ -92,7 +92,7 @@ func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
 	}
 	said, err := t.hub.Answer(ctx, r)
 	if err == nil && said.Resolution == string(aaep.ResolutionAccepted) {
-		t.hub.Noticed(ctx, utp.ReplyRequest{Question: said.Question, By: r.By, Surface: r.Surface})
+		t.hub.Noticed(ctx, utp.ReplyRequest{Question: said.Question, Token: r.Token, By: r.By, Surface: r.Surface})
 	}
 	return t.spoken(err)
 }

@@ -71,7 +71,7 @@ func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noticeWithin)
 	defer cancel()
-	_, _ = s.hub.Say(ctx, v.Principal, Word{Verb: VerbNoticed, Question: said.Question}) // lost, the yes ends
+	_, _ = s.hub.Say(ctx, v.Principal, Word{Verb: VerbNoticed, Question: said.Question, Token: word.Token}) // lost, the yes ends
 }
 
 // unsaid is the notice of a word that was not taken because of how the question stands:

@@ -188,7 +188,7 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
 	case VerbStop:
 		a, err = person.Stop(ctx, r)
 	case VerbNoticed:
-		person.Noticed(ctx, w.Question)
+		person.Noticed(ctx, w.Question, w.Token)
 	default:
 		return Said{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
 	}

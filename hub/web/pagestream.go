@@ -346,7 +346,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	}
 	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
 	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
-	if p.story.Undo != undo && mayReply().holds(p.visitor.Principal) {
+	if (p.story.Undo != undo || f.Over == p.story.Undo) && mayReply().holds(p.visitor.Principal) {
 		f.Undo = p.story.Undo
 	}
 	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {
