@@ -341,6 +341,7 @@ func (s *step) receipt(e turn.Receipt) error {
 	s.batch.Receipts = append(s.batch.Receipts, Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
 		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
+		Terms: s.terms(call, e.Decision),
 	})
 	if e.Decision == string(consent.Accept) {
 		s.batch.Consents = append(s.batch.Consents, Consent{
@@ -348,6 +349,23 @@ func (s *step) receipt(e turn.Receipt) error {
 		})
 	}
 	return s.count()
+}
+
+// terms are what an answer about a call is bound to. The answer to what became of a call is none to
+// whether to do it, and so is bound to no consent.
+func (s *step) terms(c turn.Call, decision string) utp.ReceiptTerms {
+	t := utp.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
+	if c.Kind != turn.ToolCall {
+		return t
+	}
+	t.Arguments, t.Definition, t.Policy = c.Arguments, c.Definition, c.Policy
+	switch decision {
+	case string(consent.Accept):
+		t.Consent, t.Seen = c.Digest, s.sees
+	case string(consent.Reject), turn.Undone:
+		t.Consent = c.Digest
+	}
+	return t
 }
 
 // count makes a ledger that is restored from before this step behind its copy outside.

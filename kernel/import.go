@@ -234,7 +234,7 @@ func (im *importer) receipt(d utp.ReceiptDetail) error {
 	}
 	im.batch.Receipts = append(im.batch.Receipts, Receipt{
 		Session: im.rec.State.Session, Call: d.Call, Question: d.Question, Decision: d.Decision, By: d.By, Surface: d.Surface, At: d.At,
-		Shown: d.Shown, Language: d.Language, Salt: salt,
+		Shown: d.Shown, Language: d.Language, Terms: d.Terms, Salt: salt,
 	})
 	return nil
 }

@@ -155,6 +155,7 @@ func callDetail(c turn.Call) utp.CallDetail {
 func receiptDetail(r Receipt) utp.ReceiptDetail {
 	return utp.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
+		Terms: r.Terms,
 	}
 }
 

@@ -111,6 +111,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
+		s.credential = r.Credential
 		if takesBack(*q, r) {
 			a = utp.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
 			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
@@ -309,7 +310,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r utp.ReplyRequest) (utp
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		a.Question = q.Number
+		a.Question, s.credential = q.Number, r.Credential
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
 		return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
 	})

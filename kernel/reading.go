@@ -33,20 +33,28 @@ type Reading struct {
 // maxReadings is how many readers of one question are remembered.
 const maxReadings = 16
 
-// seen refuses a yes that would be about something which its person has not been shown.
+// seen says how who accepts has seen the arguments, and refuses a yes that would be about something
+// which its person has not been shown.
 func (s *step) seen(c turn.Call, q consent.Question, r utp.ReplyRequest) error {
+	must := utp.MustBeRead(c.Class, c.Risk)
 	put := s.lastPut(q.Number)
-	if !utp.MustBeRead(c.Class, c.Risk) || put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
+	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
+		s.sees = utp.SeenShown
 		return nil
 	}
 	args, err := s.args(c)
-	if err != nil {
+	if err != nil && must {
 		return err
 	}
 	whole := func(read Reading) bool {
 		return read.By == r.By && read.Surface == r.Surface && read.UpTo >= int64(len(args))
 	}
-	if slices.ContainsFunc(put.Read, whole) {
+	switch {
+	case err == nil && slices.ContainsFunc(put.Read, whole):
+		s.sees = utp.SeenRead
+		return nil
+	case !must:
+		s.sees = utp.SeenPart
 		return nil
 	}
 	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(

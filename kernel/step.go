@@ -23,6 +23,10 @@ type step struct {
 
 	batch Batch
 	tell  Telling // what this step adds to each of its tellings
+	// credential is the id of what the answer of this step came with, and sees is how the arguments
+	// of what it accepts were seen.
+	credential string
+	sees       utp.Seen
 
 	depth   int            // of the inputs that are being fed: effects lead to further ones
 	ring    bool           // a doorbell for the worker

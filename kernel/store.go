@@ -404,6 +404,8 @@ type Receipt struct {
 	Shown string
 	// Language is the language it was shown in.
 	Language string
+	// Terms are what the answer was bound to. They are kept as one document.
+	Terms utp.ReceiptTerms
 	// Salt is what makes its entry in the audit chain tell nothing once the receipt is gone: 128
 	// random bits in hex, kept nowhere else.
 	Salt string

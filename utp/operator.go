@@ -109,7 +109,41 @@ type ReceiptDetail struct {
 	At       time.Time `json:"at"`
 	Shown    string    `json:"shown"`
 	Language string    `json:"language,omitzero"`
+	// Terms are what the answer was bound to; receipts of older programs have none.
+	Terms ReceiptTerms `json:"terms,omitzero"`
 }
+
+// ReceiptTerms are what an answer was bound to. What does not apply to a question is empty: the agent's
+// own questions have only the event, and only a yes says how its arguments were seen.
+type ReceiptTerms struct {
+	// Consent is the digest that a consent to the call is bound to, see [Consented]: SHA-256 in hex.
+	Consent string `json:"consent,omitzero"`
+	// Arguments is the SHA-256 in hex of the call's arguments in their canonical form.
+	Arguments string `json:"arguments,omitzero"`
+	// Definition is the digest of the tool's definition, Policy the rule that applied.
+	Definition string `json:"definition,omitzero"`
+	Policy     string `json:"policy,omitzero"`
+	// Credential is the id of the token, grant or page session that the answer came with; never the
+	// secret itself.
+	Credential string `json:"credential,omitzero"`
+	Seen       Seen   `json:"seen,omitzero"`
+	// Event is the id of the event that put the question the last time: the one that Shown of the
+	// receipt is the digest of.
+	Event string `json:"event_id,omitzero"`
+}
+
+// Seen says how somebody who accepted saw the arguments.
+type Seen string
+
+// How they were seen.
+const (
+	// SeenShown: the event showed all of them.
+	SeenShown Seen = "shown"
+	// SeenRead: the person has read the rest apart from the event, where they accepted.
+	SeenRead Seen = "read"
+	// SeenPart: neither; only what can be undone, and is of no high risk, is accepted so.
+	SeenPart Seen = "part"
+)
 
 // CardsRequest asks for cards: one by its id, or those of a turn after one of them.
 type CardsRequest struct {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/audit"
 )
@@ -93,8 +95,10 @@ func anew(t *testing.T, data string) {
 	defer db.Close() //nolint:errcheck // each statement has been committed
 	var r utp.AuditReceipt
 	var at int64
-	must(t, db.QueryRow(`SELECT session_id, call_id, question, given_by, surface, at, shown, language, salt FROM receipts WHERE entry = 1`).
-		Scan(&r.Session, &r.Call, &r.Question, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt))
+	var terms string
+	must(t, db.QueryRow(`SELECT session_id, call_id, question, given_by, surface, at, shown, language, salt, terms FROM receipts WHERE entry = 1`).
+		Scan(&r.Session, &r.Call, &r.Question, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms))
+	must(t, json.Unmarshal([]byte(terms), &r.Terms))
 	r.At, r.Decision = time.UnixMicro(at), "accept"
 	link := ""
 	for n := int64(1); n <= 3; n++ {

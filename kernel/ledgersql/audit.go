@@ -43,10 +43,14 @@ func (t *Tx) saveReceipts(b *kernel.Batch) error {
 		if err := t.chain(audit.Answer, 0, audit.Commitment(r.Audited())); err != nil {
 			return err
 		}
-		err := t.must("a receipt of the call "+r.Call, `INSERT INTO receipts
-			(session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, entry)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT max(n) FROM audit))`,
-			r.Session, r.Call, r.Question, r.Decision, r.By, r.Surface, stamp(r.At), r.Shown, r.Language, r.Salt)
+		terms, err := encode(audit.Storable(r.Terms))
+		if err != nil {
+			return err
+		}
+		err = t.must("a receipt of the call "+r.Call, `INSERT INTO receipts
+			(session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, terms, entry)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT max(n) FROM audit))`,
+			r.Session, r.Call, r.Question, r.Decision, r.By, r.Surface, stamp(r.At), r.Shown, r.Language, r.Salt, terms)
 		if err != nil {
 			return err
 		}
@@ -93,14 +97,16 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
 	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, receipts.id IS NOT NULL,
 		coalesce(receipts.session_id, ''), coalesce(receipts.call_id, ''), coalesce(receipts.question, 0), coalesce(receipts.decision, ''),
 		coalesce(receipts.given_by, ''), coalesce(receipts.surface, ''), coalesce(receipts.at, 0), coalesce(receipts.shown, ''),
-		coalesce(receipts.language, ''), coalesce(receipts.salt, '')
+		coalesce(receipts.language, ''), coalesce(receipts.salt, ''), coalesce(receipts.terms, '')
 		FROM audit LEFT JOIN receipts ON receipts.entry = audit.n `+w.page(order, f.Limit), w.args, func(scan func(...any) error) error {
 		var e utp.AuditEntry
 		var r utp.AuditReceipt
 		var at, answered int64
 		var there bool
+		var terms string
 		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &there,
-			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt)
+			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt, &terms)
+		r.Terms = termsOf(terms)
 		if e.At, r.At = instant(at), instant(answered); there {
 			e.Receipt = &r
 		}
@@ -108,6 +114,16 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
 		return err
 	})
 	return rows, t.read(err, "the audit chain")
+}
+
+// termsOf reads the terms of a receipt. Those that cannot be read count as none: the chain, which
+// has their digest, then tells that they were altered, and all the rest can still be read.
+func termsOf(raw string) utp.ReceiptTerms {
+	var terms utp.ReceiptTerms
+	if raw == "" || decode(raw, &terms) != nil {
+		return utp.ReceiptTerms{}
+	}
+	return terms
 }
 
 // unchained counts the receipts without an entry. Those that came before the first one that has

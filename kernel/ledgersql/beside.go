@@ -47,12 +47,13 @@ func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {
 
 func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
 	var rows []kernel.Receipt
-	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, coalesce(entry, 0) FROM receipts
+	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, terms, coalesce(entry, 0) FROM receipts
 		WHERE session_id = $1 ORDER BY id`, []any{session}, func(scan func(...any) error) error {
 		var r kernel.Receipt
 		var at int64
-		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &r.Entry)
-		r.At = instant(at)
+		var terms string
+		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms, &r.Entry)
+		r.At, r.Terms = instant(at), termsOf(terms)
 		rows = append(rows, r)
 		return err
 	})

@@ -182,6 +182,7 @@ func Answered(n int) kernel.Batch { return kernel.Batch{Receipts: everything(n).
 func awkwardReceipts(l *ledger) {
 	b := Answered(1)
 	b.Receipts[0].By, b.Receipts[0].Surface = "a\x00nn", "br\xffken"
+	b.Receipts[0].Terms.Credential, b.Receipts[0].Terms.Policy = "a\x00key", "br\xff\xffken"
 	l.save(b)
 	l.counted(1, 1, 1, 0)
 }

@@ -133,6 +133,10 @@ func everything(n int) kernel.Batch {
 		Receipts: []kernel.Receipt{{
 			Session: session, Call: id("tc", n), Question: n, Decision: "accept", By: "ann", Surface: "terminal",
 			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),
+			Terms: utp.ReceiptTerms{
+				Consent: digest("consented", n), Arguments: digest("arguments", n), Definition: digest("definition", n), Policy: "allow ünder \"x\"",
+				Credential: "anns-key", Seen: utp.SeenRead, Event: id("evt", n),
+			},
 		}},
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
 		Late:   []kernel.Report{report(n)},

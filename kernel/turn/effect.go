@@ -85,6 +85,9 @@ func (Replace) effect()       {}
 func (KeepLate) effect()      {}
 func (Ring) effect()          {}
 
+// Undone is the decision of a [Receipt] that takes a yes back.
+const Undone = "undo"
+
 // NoteKind is what a note tells.
 type NoteKind string
 

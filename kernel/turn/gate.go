@@ -250,7 +250,7 @@ func (m *machine) undo(in Undo) error {
 		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; it can no longer be taken back, only stopped")
 	}
 	m.Tally.Undone++
-	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "undo"})
+	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: Undone})
 	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: "undone"})
 	return nil
 }

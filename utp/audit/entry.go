@@ -39,19 +39,49 @@ func Link(previous string, e utp.AuditEntry) string {
 }
 
 // Commitment is the SHA-256 in hex of a receipt with its salt: of each part its length in
-// bytes, a colon, the part and a comma, so that no two receipts have the same text. What a
-// ledger cannot keep in a text counts as what it keeps instead.
+// bytes, a colon, the part and a comma, so that no two receipts have the same text. Of the terms
+// each that is there is a part of its own, with its name and an equals sign before it: a receipt
+// without terms has the commitment that it had before there were any. What a ledger cannot keep
+// in a text counts as what it keeps instead.
 func Commitment(r utp.AuditReceipt) string {
 	var text strings.Builder
 	text.WriteString(receiptDomain)
-	for _, part := range []string{
+	parts := []string{
 		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
 		strconv.FormatInt(r.At.UnixMicro(), 10), r.Shown, r.Language,
-	} {
+	}
+	for _, part := range append(parts, terms(r.Terms)...) {
 		part = storable(part)
 		text.WriteString(strconv.Itoa(len(part)) + ":" + part + ",")
 	}
 	return digest(text.String())
+}
+
+// terms are the terms that are there, in a fixed order.
+func terms(t utp.ReceiptTerms) []string {
+	var parts []string
+	for _, term := range [][2]string{
+		{"consent", t.Consent},
+		{"arguments", t.Arguments},
+		{"definition", t.Definition},
+		{"policy", t.Policy},
+		{"credential", t.Credential},
+		{"seen", string(t.Seen)},
+		{"event", t.Event},
+	} {
+		if term[1] != "" {
+			parts = append(parts, term[0]+"="+term[1])
+		}
+	}
+	return parts
+}
+
+// Storable are terms as every ledger can keep them: one that keeps them as JSON does so with these.
+func Storable(t utp.ReceiptTerms) utp.ReceiptTerms {
+	return utp.ReceiptTerms{
+		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
+		Credential: storable(t.Credential), Seen: utp.Seen(storable(string(t.Seen))), Event: storable(t.Event),
+	}
 }
 
 // storable is a text as every ledger can keep it: one of them keeps neither broken UTF-8 nor

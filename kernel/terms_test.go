@@ -1,0 +1,127 @@
+package kernel_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// terms are those of each receipt, oldest first.
+func (w *world) terms() []utp.AuditReceipt {
+	w.t.Helper()
+	var all []utp.AuditReceipt
+	for _, e := range w.audited() {
+		if e.Receipt != nil {
+			all = append(all, *e.Receipt)
+		}
+	}
+	return all
+}
+
+// hexSum is the SHA-256 of a text, in hex.
+func hexSum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// TestReceiptTerms: a receipt says what the answer was bound to: the consent's digest, the
+// arguments, the definition, the rule, the credential, how it was seen and the event that showed it.
+func TestReceiptTerms(t *testing.T) {
+	for _, tt := range []struct {
+		name, word string
+		reads      bool
+		lists      bool
+		seen       utp.Seen
+	}{
+		{"shown", "accept", false, true, utp.SeenShown},
+		{"read", "accept", true, false, utp.SeenRead},
+		{"rejected", "reject", false, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				step := one(burn)
+				if tt.reads {
+					step = long(burn)
+				}
+				w.work(step)
+				a := w.begin()
+				q := w.asked()
+				if tt.reads {
+					must(t)(w.read(q, person, "page", 0))
+				}
+				r := utp.ReplyRequest{Token: q.Token, Decision: tt.word, By: person, Credential: person + "-key", Surface: "page", Lists: tt.lists}
+				if _, err := w.answer(r); err != nil {
+					t.Fatal(err)
+				}
+				w.over(a.Turn)
+				c := w.last(a.Turn)
+				want := utp.ReceiptTerms{
+					Consent: c.Digest, Arguments: c.Arguments, Definition: c.Definition, Policy: c.Policy, Credential: person + "-key", Seen: tt.seen,
+				}
+				all := w.terms()
+				if len(all) != 1 {
+					t.Fatalf("%d receipts", len(all))
+				}
+				got := all[0].Terms
+				if shown := w.cell(`SELECT body FROM events WHERE event_id = '` + got.Event + `'`); hexSum(shown) != all[0].Shown {
+					t.Errorf("the event %q is not the one that was shown", got.Event)
+				}
+				got.Event = ""
+				if got != want || got.Consent == "" || got.Arguments == "" || got.Definition == "" || got.Policy == "" {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestReceiptTermsOfAPart: where what can be undone is accepted unread, its receipt says so.
+func TestReceiptTermsOfAPart(t *testing.T) {
+	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: put, Decide: turn.Ask}} }, func(t *testing.T, w *world) {
+		w.work(long(put))
+		a := w.begin()
+		w.accepts()
+		w.succeeded(a.Turn)
+		if all := w.terms(); len(all) != 1 || all[0].Terms.Seen != utp.SeenPart {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestReceiptTermsOfAnUndo: taking a yes back is bound to the same call.
+func TestReceiptTermsOfAnUndo(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.accepts()
+		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
+			t.Fatal(err)
+		}
+		w.cancelled(a.Turn)
+		all := w.terms()
+		if len(all) != 2 || all[0].Terms.Consent == "" || all[1].Terms.Consent != all[0].Terms.Consent || all[1].Terms.Seen != "" {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestReceiptTermsOfAFate: a word on what became of a call is bound to no consent.
+func TestReceiptTermsOfAFate(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.effects.at("begun", dies)
+		w.work(one(burn))
+		a := w.begin()
+		q := w.askedAfter(w.accepts())
+		w.saysUnknown(a.Turn)
+		w.say(q, "leave")
+		w.over(a.Turn)
+		all := w.terms()
+		if len(all) != 2 || all[1].Decision != "leave" || all[1].Terms.Consent != "" || all[1].Terms.Arguments != all[0].Terms.Arguments {
+			t.Errorf("%+v", all)
+		}
+	})
+}
