@@ -2,36 +2,182 @@ package kernel
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// auditPage is how many entries of the audit chain one answer holds at most.
-const auditPage = 200
+// auditPage is how many entries of the audit chain one answer holds at most, and auditBytes how many
+// bytes of arguments are read for it.
+const auditPage, auditBytes = 200, 32 << 20
 
-// audit hands out a page of the audit chain, or its head. It judges nothing: that is for who
-// reads it, who may not trust this very program.
-func (k *Kernel) audit(ctx context.Context, _ Caller, q utp.AuditRequest) (utp.AuditAnswer, error) {
-	var a utp.AuditAnswer
-	f := AuditFilter{After: q.After, Limit: auditPage}
-	if q.Head {
-		f = AuditFilter{Newest: true, Limit: 1, Unchained: true}
-	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		kept, err := tx.Beside(BesideFilter{Audit: f})
-		if err != nil {
-			return err
-		}
-		a = utp.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == auditPage}
-		r := newRoom()
-		for _, e := range kept.Audit {
-			if fits, err := r.takes(e); err != nil || !fits {
-				a.More = true
-				return err
-			}
-			a.Entries = append(a.Entries, e)
-		}
-		return nil
+// audit is [Audit] as operators and auditors ask for it.
+func (k *Kernel) audit(ctx context.Context, _ Caller, q utp.AuditRequest) (a utp.AuditAnswer, err error) {
+	err = k.o.Store.View(ctx, func(tx Tx) error {
+		a, err = Audit(tx, q)
+		return err
 	})
 	return a, err
+}
+
+// Audit hands out a page of the audit chain, or its head, with what the ledger keeps of what was
+// answered; or the calls that no receipt stands for. It judges nothing: that is for who reads it, who
+// may not trust this very program.
+func Audit(tx Tx, q utp.AuditRequest) (utp.AuditAnswer, error) {
+	switch {
+	case q.Calls:
+		return auditCalls(tx, q.AfterCall)
+	case q.Head:
+		return auditEntries(tx, AuditFilter{Newest: true, Limit: 1, Unchained: true})
+	default:
+		return auditEntries(tx, AuditFilter{After: q.After, Limit: auditPage})
+	}
+}
+
+// auditCalls lists the calls that no receipt stands for.
+func auditCalls(tx Tx, after string) (utp.AuditAnswer, error) {
+	kept, err := tx.Beside(BesideFilter{Unreceipted: UnreceiptedFilter{After: after, Limit: auditPage}})
+	return utp.AuditAnswer{Calls: kept.Unreceipted, More: len(kept.Unreceipted) == auditPage}, err
+}
+
+func auditEntries(tx Tx, f AuditFilter) (utp.AuditAnswer, error) {
+	kept, err := tx.Beside(BesideFilter{Audit: f})
+	if err != nil {
+		return utp.AuditAnswer{}, err
+	}
+	a := utp.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == f.Limit && !f.Newest}
+	w, err := newWitness(tx, kept.Audit)
+	if err != nil {
+		return utp.AuditAnswer{}, err
+	}
+	r := newRoom()
+	for _, e := range kept.Audit {
+		if e.Kept, err = w.kept(e); err != nil {
+			return utp.AuditAnswer{}, err
+		}
+		fits, err := r.takes(e)
+		if err != nil {
+			return utp.AuditAnswer{}, err
+		}
+		if !fits {
+			a.More = true
+			return a, nil
+		}
+		a.Entries = append(a.Entries, e)
+		if w.read > auditBytes && !f.Newest {
+			a.More = true // maybe of nothing: then the next page is empty
+			return a, nil
+		}
+	}
+	return a, nil
+}
+
+// witness reads what the ledger keeps of what the receipts of some entries are about.
+type witness struct {
+	tx     Tx
+	agreed map[int64]Agreed
+	read   int // bytes of arguments
+}
+
+// bound reports whether an entry has a receipt that says what it was bound to.
+func bound(e utp.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (utp.ReceiptTerms{}) }
+
+func newWitness(tx Tx, entries []utp.AuditEntry) (*witness, error) {
+	w := &witness{tx: tx, agreed: map[int64]Agreed{}}
+	var numbers []int64
+	for _, e := range entries {
+		if bound(e) {
+			numbers = append(numbers, e.N)
+		}
+	}
+	if len(numbers) == 0 {
+		return w, nil
+	}
+	kept, err := tx.Beside(BesideFilter{Agreed: AgreedFilter{After: slices.Min(numbers) - 1, To: slices.Max(numbers)}})
+	for _, a := range kept.Agreed {
+		w.agreed[a.Entry] = a
+	}
+	return w, err
+}
+
+// kept says what is kept of what an entry's receipt is about; nil where that does not say it.
+func (w *witness) kept(e utp.AuditEntry) (*utp.AuditKept, error) {
+	if !bound(e) {
+		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
+	}
+	a := w.agreed[e.N]
+	k := &utp.AuditKept{
+		Turn: utp.AuditTurnWhole, Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
+	}
+	switch {
+	case a.Turn == "":
+		k.Turn = utp.AuditTurnGone
+	case a.Erased:
+		k.Turn = utp.AuditTurnErased
+	case a.Imported:
+		k.Turn = utp.AuditTurnImported
+	}
+	if a.Turn == "" || a.Erased {
+		return k, nil
+	}
+	return k, w.content(k, *e.Receipt, a)
+}
+
+// content adds what the content of the turn tells.
+func (w *witness) content(k *utp.AuditKept, r utp.AuditReceipt, a Agreed) error {
+	shown, err := One(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
+	switch {
+	case err == nil && shown.Session == r.Session:
+		k.Shown = hexSum(shown.Body)
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return err
+	}
+	args, err := w.arguments(a)
+	if err != nil {
+		return err
+	}
+	canonical, err := utp.Canonical(args)
+	if err != nil {
+		return nil //nolint:nilerr // What has no such form is not what was agreed to.
+	}
+	k.Arguments = hexSum(canonical)
+	sum, err := utp.Consented{
+		Project: a.Project, Session: r.Session, Turn: a.Turn, Call: r.Call, Tool: a.Tool, Definition: r.Terms.Definition, Args: args,
+		Policy: r.Terms.Policy, Question: r.Question,
+	}.Digest()
+	if err == nil { // what lacks a part was never agreed to
+		k.Consented = hex.EncodeToString(sum[:])
+	}
+	return nil
+}
+
+// arguments are those that the card of a call holds; none where it does not, or cannot be read.
+func (w *witness) arguments(a Agreed) (jsontext.Value, error) {
+	card, err := cardOf(w.tx, a.Card)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return nil, nil //nolint:nilerr // Who reads the answer sees that there are none.
+	}
+	args, err := inLine(w.tx, content.Arguments)
+	w.read += len(args)
+	if errors.Is(damage(err), ErrDamaged) {
+		return nil, nil
+	}
+	return args, err
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

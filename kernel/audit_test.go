@@ -1,6 +1,8 @@
 package kernel_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -13,22 +15,55 @@ import (
 // audited verifies the chain of answers by the kernel's own requests, and returns it.
 func (w *world) audited() []utp.AuditEntry {
 	w.t.Helper()
-	var all []utp.AuditEntry
-	v := audit.Verifier{Found: func(f audit.Finding) { w.t.Errorf("the audit chain: %+v", f) }}
+	all, flaws := w.verified(func(q utp.AuditRequest) (utp.AuditAnswer, error) { return operate[utp.AuditAnswer](w, utp.OpAudit, q) })
+	for _, f := range flaws {
+		w.t.Errorf("the audit chain: %+v", f)
+	}
+	return all
+}
+
+// verified verifies the chain of answers, and returns it with what is wrong with it.
+func (w *world) verified(ask func(utp.AuditRequest) (utp.AuditAnswer, error)) (all []utp.AuditEntry, flaws []audit.Finding) {
+	w.t.Helper()
+	v := audit.Verifier{Found: func(f audit.Finding) { flaws = append(flaws, f) }}
 	err := v.Read(func(after int64) (utp.AuditAnswer, error) {
-		a, err := operate[utp.AuditAnswer](w, utp.OpAudit, utp.AuditRequest{After: after})
+		a, err := ask(utp.AuditRequest{After: after})
 		all = append(all, a.Entries...)
 		return a, err
 	})
-	newest, herr := operate[utp.AuditAnswer](w, utp.OpAudit, utp.AuditRequest{Head: true})
-	if err != nil || herr != nil {
-		w.t.Fatal(err, herr)
+	cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
+		return ask(utp.AuditRequest{Calls: true, AfterCall: after})
+	})
+	newest, herr := ask(utp.AuditRequest{Head: true})
+	if err := errors.Join(err, cerr, herr); err != nil {
+		w.t.Fatal(err)
 	}
 	report := v.End(newest.Unchained)
 	if last := slices.Concat(newest.Entries, []utp.AuditEntry{{}})[0]; last.N != report.Head.N || last.Link != report.Head.Link {
 		w.t.Errorf("the head is %+v, and the last entry %+v", last, report.Head)
 	}
-	return all
+	return all, flaws
+}
+
+// wholeChain demands at the end of a world that its chain is whole, and that the ledger keeps what was
+// agreed to, but for what the test itself has altered: all of that has to be found.
+func (w *world) wholeChain() {
+	w.t.Helper()
+	_, flaws := w.verified(func(q utp.AuditRequest) (a utp.AuditAnswer, err error) {
+		err = w.now.store.View(context.WithoutCancel(w.ctx), func(tx kernel.Tx) error {
+			a, err = kernel.Audit(tx, q)
+			return err
+		})
+		return a, err
+	})
+	var found []audit.Flaw
+	for _, f := range flaws {
+		found = append(found, f.Flaw)
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); !slices.Equal(found, w.flaws) {
+		w.t.Errorf("the audit chain has the flaws %q, want %q: %+v", found, w.flaws, flaws)
+	}
 }
 
 // TestAnswersAreChained: each answer has an entry, which commits to its receipt with a salt that

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -208,6 +209,7 @@ func TestDamagedArguments(t *testing.T) {
 				w.pass(time.Second)
 				call := w.last(a.Turn).ID
 				w.tamper(damage)
+				w.flaws = []audit.Flaw{audit.Arguments}
 				state := w.over(a.Turn)
 				w.effectsAre(0)
 				old, _ := state.Find(call)

@@ -130,6 +130,7 @@ func (w *world) judge() {
 	}
 	w.consentsCoverEffects()
 	w.nothingSecret()
+	w.wholeChain()
 }
 
 func (w *world) turnsEndOnce() {

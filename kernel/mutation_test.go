@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // mail is a tool that takes a secret from the operator's environment.
@@ -40,14 +41,16 @@ type mutation struct {
 	down   bool
 	// mend makes the work possible again, after the new question was asked.
 	mend func(w *world)
+	// flaws are what the audit finds afterwards.
+	flaws []audit.Flaw
 }
 
 func mutations() map[string]mutation {
 	return map[string]mutation{
-		"arguments": {reason: "arguments", change: func(w *world, c turn.Call) {
+		"arguments": {reason: "arguments", flaws: []audit.Flaw{audit.Arguments}, change: func(w *world, c turn.Call) {
 			w.tamper(`UPDATE cards SET content = replace(content, '"x"', '"everything"') WHERE card_id = ?`, c.Card)
 		}},
-		"a number among the arguments": {reason: "arguments", change: func(w *world, c turn.Call) {
+		"a number among the arguments": {reason: "arguments", flaws: []audit.Flaw{audit.Arguments}, change: func(w *world, c turn.Call) {
 			w.tamper(`UPDATE cards SET content = replace(content, '"n":7', '"n":8') WHERE card_id = ?`, c.Card)
 		}},
 		"definition": {reason: "definition", change: func(w *world, _ turn.Call) {
@@ -107,6 +110,7 @@ func TestMutationBeforeDispatch(t *testing.T) {
 				if m.down {
 					w.restart()
 				}
+				w.flaws = m.flaws
 				w.mutated(m, a, q, call, 0)
 			})
 		})
@@ -136,6 +140,7 @@ func TestMutationBeforeStart(t *testing.T) {
 				for _, s := range w.services {
 					s.conn.cut.Store(false)
 				}
+				w.flaws = m.flaws
 				w.mutated(m, a, q, call, 1)
 			})
 		})
@@ -199,11 +204,14 @@ func (w *world) mutated(m mutation, a utp.EnqueueAnswer, q utp.QuestionRow, call
 
 // TestMutationOfTheConsent: a consent that is gone, or used, lets nothing leave.
 func TestMutationOfTheConsent(t *testing.T) {
-	for name, change := range map[string]string{
-		"gone":            `DELETE FROM consents`,
-		"used":            `UPDATE consents SET consumed_at = 1`,
-		"for another":     `UPDATE consents SET digest = 'd' || digest`,
-		"of another call": `UPDATE calls SET call_id = 'tc_other'; UPDATE consents SET call_id = 'tc_other'`,
+	for name, tt := range map[string]struct {
+		change string
+		flaws  []audit.Flaw
+	}{
+		"gone":            {`DELETE FROM consents`, []audit.Flaw{audit.Unagreed}},
+		"used":            {`UPDATE consents SET consumed_at = 1`, nil},
+		"for another":     {`UPDATE consents SET digest = 'd' || digest`, []audit.Flaw{audit.Unagreed}},
+		"of another call": {`UPDATE calls SET call_id = 'tc_other'; UPDATE consents SET call_id = 'tc_other'`, []audit.Flaw{audit.Unagreed, audit.Unreceipted}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
@@ -212,7 +220,8 @@ func TestMutationOfTheConsent(t *testing.T) {
 				q := w.accepts()
 				w.pass(time.Second)
 				call := w.last(a.Turn).ID
-				w.tamper(`PRAGMA foreign_keys = 0; ` + change)
+				w.tamper(`PRAGMA foreign_keys = 0; ` + tt.change)
+				w.flaws = tt.flaws
 				next := w.staleThenAsked(a.Turn, call, q, "age")
 				w.effectsAre(0)
 				w.say(next, "reject")
@@ -232,6 +241,7 @@ func TestMutationNoLongerFits(t *testing.T) {
 		w.accepts()
 		w.pass(time.Second)
 		w.tamper(`UPDATE cards SET content = replace(content, '"x"', '12') WHERE type = 'tool.call'`)
+		w.flaws = []audit.Flaw{audit.Arguments}
 		state := w.over(a.Turn)
 		w.effectsAre(0)
 		if c := state.Calls[len(state.Calls)-1]; c.Outcome.Code != utp.CodeBadRequest {
@@ -253,6 +263,7 @@ func TestMutationOfLargeArguments(t *testing.T) {
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
 		w.tamper(`UPDATE blob_chunks SET data = CAST(replace(CAST(data AS TEXT), 'aaaa', 'aaab') AS BLOB)`)
+		w.flaws = []audit.Flaw{audit.Arguments}
 		w.staleThenAsked(a.Turn, call, q, "arguments")
 		w.say(w.asked(), "reject")
 		w.over(a.Turn)

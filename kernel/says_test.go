@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // asks reads what the events of the questions say at length, in their order.
@@ -40,6 +41,7 @@ func TestSays(t *testing.T) {
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
 		w.tamper(`UPDATE cards SET content = replace(content, '"x"', '"y"') WHERE type = 'tool.call'`)
+		w.flaws = []audit.Flaw{audit.Arguments}
 		next := w.staleThenAsked(a.Turn, call, q, "arguments")
 		all := w.asks(a.Session)
 		if len(all) != 2 {

@@ -174,6 +174,10 @@ type BesideFilter struct {
 	KeyOf, Key string
 	// Audit says what is read of the audit chain.
 	Audit AuditFilter
+	// Agreed says of which receipts it is read what the ledger keeps beside them.
+	Agreed AgreedFilter
+	// Unreceipted lists calls that no receipt stands for.
+	Unreceipted UnreceiptedFilter
 }
 
 // AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
@@ -184,6 +188,16 @@ type AuditFilter struct {
 	Newest bool
 	// Unchained counts the receipts without an entry.
 	Unchained bool
+}
+
+// AgreedFilter is a part of the audit chain: the entries after After, up to To. A To of 0 reads none.
+type AgreedFilter struct{ After, To int64 }
+
+// UnreceiptedFilter lists calls in the order of their ids: at most Limit behind After, whether that is
+// there or not. A limit of 0 lists none.
+type UnreceiptedFilter struct {
+	After string
+	Limit int
 }
 
 // Beside is what is kept beside the turns.
@@ -200,6 +214,27 @@ type Beside struct {
 	// Audit are entries of the audit chain, each with its receipt if that is still there.
 	Audit     []utp.AuditEntry
 	Unchained utp.AuditUnchained
+	// Agreed has a row for each receipt that has one of the entries, in their order.
+	Agreed []Agreed
+	// Unreceipted are the calls that a consent was given to, and those that cannot be undone and were
+	// started, without a receipt that says accept.
+	Unreceipted []utp.AuditCall
+}
+
+// Agreed is what the ledger keeps of what a receipt is about. What is not there is empty.
+type Agreed struct {
+	Entry int64
+	// Turn and Project are those of the receipt's session.
+	Turn, Project    string
+	Erased, Imported bool
+	// Tool, Card, Definition and Digest are those of the call, if it is one of that turn.
+	Tool, Card, Definition, Digest string
+	// Question: the question is there, as one of that turn.
+	Question bool
+	// Consent is the digest of the consent to that question and call.
+	Consent string
+	// Unstarted: the call has a fence, and no grant with it is there.
+	Unstarted bool
 }
 
 // One is the row of a list that was asked for a single one; [ErrNotFound] without it.

@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -53,8 +54,9 @@ type world struct {
 	approvers kernel.Approvers
 	names     kernel.Names
 	retention kernel.Retention
-	unjudged  bool // what is left behind says nothing any more
-	unresumed bool // a kernel that is booted leaves the open turns alone
+	unjudged  bool         // what is left behind says nothing any more
+	flaws     []audit.Flaw // what the test has put into the ledger, and the audit of it has to find
+	unresumed bool         // a kernel that is booted leaves the open turns alone
 	idle      time.Duration
 	poll      time.Duration
 	own       bool // its next kernel keeps to its own turns

@@ -141,6 +141,14 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 	if err != nil {
 		return err
 	}
+	err = v.Calls(func(after string) (utp.AuditAnswer, error) {
+		var page utp.AuditAnswer
+		err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{Calls: true, AfterCall: after}, &page)
+		return page, err
+	})
+	if err != nil {
+		return err
+	}
 	result.Report = v.End(newest.Unchained)
 	if f.asJSON {
 		err = m.writeJSON(result)
@@ -165,6 +173,9 @@ func auditLine(f audit.Finding) string {
 func (m *Main) sayAudit(r audit.Report, known audit.Head) {
 	m.sayf("Answers: %s; receipts still kept: %s, forgotten after their time: %s.",
 		legible.Grouped(r.Answers), legible.Grouped(r.Receipts), legible.Grouped(r.Forgotten))
+	if r.Compared > 0 {
+		m.sayf("Compared with the calls, questions and consents that the ledger keeps: %s.", legible.Counted(r.Compared, "receipt"))
+	}
 	if r.Older > 0 {
 		m.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))
 	}

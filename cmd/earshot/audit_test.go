@@ -38,18 +38,27 @@ func TestAuditVerify(t *testing.T) {
 		code       int
 		says       []string
 	}{
-		"untouched":      {args: []string{"--head", head}, says: []string{"Answers: 3; receipts still kept: 3, forgotten after their time: 0.", "Head: " + head, "the head that was noted is in it."}},
+		"untouched":      {args: []string{"--head", head}, says: []string{"Answers: 3; receipts still kept: 3, forgotten after their time: 0.", "questions and consents that the ledger keeps: 3 receipts.", "Head: " + head, "the head that was noted is in it."}},
 		"a receipt":      {statements: []string{`UPDATE receipts SET decision = 'accept' WHERE entry = 2`}, code: 1, says: []string{"Entry 2: a receipt of the call tc_", "error: the chain of all answers is not whole: 1 finding"}},
 		"a receipt less": {statements: []string{`DELETE FROM receipts WHERE entry = 2`}, code: 1, says: []string{"Entry 2: no receipt of this answer"}},
 		"a receipt more": {
 			statements: []string{`INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language) SELECT session_id, call_id, question, 'accept', 'eve', surface, 5, shown, language FROM receipts WHERE entry = 2`},
 			code:       1, says: []string{"Beside the chain: receipts that no entry stands for"},
 		},
-		"an entry":                {statements: []string{`UPDATE audit SET at = at + 1 WHERE n = 2`}, code: 1, says: []string{"Entry 2: the link"}},
-		"an entry less":           {statements: []string{`DELETE FROM audit WHERE n = 2`}, code: 1, says: []string{"Entry 3: entry 3 behind entry 1."}},
-		"the last entry less":     {statements: []string{`DELETE FROM audit WHERE n = 3`}, args: []string{"--head", head}, code: 1, says: []string{"Entry 3: a chain that ends with entry 2, where 3 was noted", "Beside the chain: receipts that no entry"}},
-		"the last answer less":    {statements: []string{`DELETE FROM audit WHERE n = 3`, `DELETE FROM receipts WHERE entry = 3`}, args: []string{"--head", head}, code: 1, says: []string{"a chain that ends with entry 2, where 3 was noted", "not whole: 1 finding"}},
-		"… which nobody noted":    {statements: []string{`DELETE FROM audit WHERE n = 3`, `DELETE FROM receipts WHERE entry = 3`}, says: []string{"The chain is whole."}},
+		"an entry":             {statements: []string{`UPDATE audit SET at = at + 1 WHERE n = 2`}, code: 1, says: []string{"Entry 2: the link"}},
+		"an entry less":        {statements: []string{`DELETE FROM audit WHERE n = 2`}, code: 1, says: []string{"Entry 3: entry 3 behind entry 1."}},
+		"the last entry less":  {statements: []string{`DELETE FROM audit WHERE n = 3`}, args: []string{"--head", head}, code: 1, says: []string{"Entry 3: a chain that ends with entry 2, where 3 was noted", "Beside the chain: receipts that no entry"}},
+		"the last answer less": {statements: []string{`DELETE FROM audit WHERE n = 3`, `DELETE FROM receipts WHERE entry = 3`}, args: []string{"--head", head}, code: 1, says: []string{"a chain that ends with entry 2, where 3 was noted", "not whole: 1 finding"}},
+		"… which nobody noted": {statements: []string{`DELETE FROM audit WHERE n = 3`, `DELETE FROM receipts WHERE entry = 3`}, says: []string{"The chain is whole."}},
+		"the arguments of a call": {
+			statements: []string{`UPDATE cards SET content = replace(content, 'arguments', 'argument5') WHERE type = 'tool.call' AND tool_call_id = (SELECT call_id FROM receipts WHERE entry = 2)`},
+			code:       1, says: []string{"Entry 2: question 2, call tc_", "the arguments cannot be read", "not whole: 1 finding"},
+		},
+		"a question less": {statements: []string{`DELETE FROM tokens WHERE number = 1`, `DELETE FROM questions WHERE number = 1`}, code: 1, says: []string{"Entry 1: question 1, call tc_", "the question is not in the ledger", "not whole: 1 finding"}},
+		"a start without a yes": {
+			statements: []string{`INSERT INTO grants SELECT call_id, 1, 'eve', 5 FROM receipts WHERE entry = 3`},
+			code:       1, says: []string{"Beside the chain: the call tc_", "no receipt of a yes stands for it", "not whole: 1 finding"},
+		},
 		"made anew":               {alter: anew, args: []string{"--head", head}, code: 1, says: []string{"where " + head[2:18] + "… was noted", "was made anew since", "not whole: 1 finding"}},
 		"made anew, nobody noted": {alter: anew, says: []string{"The chain is whole."}},
 	} {
@@ -87,7 +96,7 @@ func TestAuditVerify(t *testing.T) {
 	server.ends(0)
 }
 
-// anew makes another decision of the first answer, and all of the chain with it, as somebody can
+// anew makes the first answer another person's, and all of the chain with it, as somebody can
 // who may write to the database.
 func anew(t *testing.T, data string) {
 	db, err := sql.Open("sqlite", filepath.Join(data, "ledger.db"))
@@ -96,10 +105,10 @@ func anew(t *testing.T, data string) {
 	var r utp.AuditReceipt
 	var at int64
 	var terms string
-	must(t, db.QueryRow(`SELECT session_id, call_id, question, given_by, surface, at, shown, language, salt, terms FROM receipts WHERE entry = 1`).
-		Scan(&r.Session, &r.Call, &r.Question, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms))
+	must(t, db.QueryRow(`SELECT session_id, call_id, question, decision, surface, at, shown, language, salt, terms FROM receipts WHERE entry = 1`).
+		Scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms))
 	must(t, json.Unmarshal([]byte(terms), &r.Terms))
-	r.At, r.Decision = time.UnixMicro(at), "accept"
+	r.At, r.By = time.UnixMicro(at), "eve"
 	link := ""
 	for n := int64(1); n <= 3; n++ {
 		e := utp.AuditEntry{N: n}
@@ -111,7 +120,7 @@ func anew(t *testing.T, data string) {
 		_, err := db.Exec(`UPDATE audit SET commitment = ?, link = ? WHERE n = ?`, e.Commitment, link, n)
 		must(t, err)
 	}
-	_, err = db.Exec(`UPDATE receipts SET decision = 'accept' WHERE entry = 1`)
+	_, err = db.Exec(`UPDATE receipts SET given_by = 'eve' WHERE entry = 1`)
 	must(t, err)
 }
 

@@ -30,6 +30,12 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Audit.Unchained {
 		b.Unchained, err = t.unchained()
 	}
+	if err == nil && f.Agreed.To > 0 {
+		b.Agreed, err = t.agreed(f.Agreed)
+	}
+	if err == nil && f.Unreceipted.Limit > 0 {
+		b.Unreceipted, err = t.unreceipted(f.Unreceipted)
+	}
 	return b, err
 }
 

@@ -328,6 +328,7 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if f.Audit.Limit > 0 {
 		b.Audit = t.audited(f.Audit)
 	}
+	b.Agreed, b.Unreceipted = t.agreed(f.Agreed), t.unreceipted(f.Unreceipted)
 	return b, nil
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,12 +43,20 @@ func (j *judge) end() {
 	j.audited()
 }
 
-// audited: every answer has its entry in the audit chain, and the chain is whole.
+// audited: every answer has its entry in the audit chain, the chain is whole, and what was agreed to is
+// what the ledger keeps of the calls.
 func (j *judge) audited() {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
 	rows := j.w.ledger.rows
-	for _, e := range (&tx{rows: rows}).audited(kernel.AuditFilter{Limit: len(rows.audit)}) {
-		v.Next(e)
+	ledger := &tx{rows: rows}
+	err := v.Read(func(after int64) (utp.AuditAnswer, error) {
+		return kernel.Audit(ledger, utp.AuditRequest{After: after})
+	})
+	cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
+		return kernel.Audit(ledger, utp.AuditRequest{Calls: true, AfterCall: after})
+	})
+	if err := errors.Join(err, cerr); err != nil {
+		j.brokenf("the audit chain: %v", err)
 	}
 	receipts := 0
 	for _, kept := range rows.receipts {

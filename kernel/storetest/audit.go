@@ -22,6 +22,9 @@ func auditCases() []exercise {
 		{"what is forgotten has an entry that says so", forgettingIsChained},
 		{"what is undone leaves no gap", undoneLeaveNoGap},
 		{"many at once are numbered once", manyAreChained},
+		{"what a receipt is about is read beside it", receiptsHaveWhatTheyAreAbout},
+		{"what a receipt is about can be gone", receiptsOfNothing},
+		{"a yes or a start without a receipt is found", startsWithoutReceipts},
 		{"a text that not every ledger keeps is committed to as it is kept", awkwardReceipts},
 	}
 }

@@ -53,7 +53,9 @@ type Report struct {
 	Receipts  int64 `json:"receipts"`  // of the answers, those that are still there
 	Forgotten int64 `json:"forgotten"` // receipts that retention has dropped
 	// Older are receipts from before the chain: nothing is known of them.
-	Older    int64 `json:"older"`
+	Older int64 `json:"older"`
+	// Compared are the receipts that were held against what the ledger keeps of their calls.
+	Compared int64 `json:"compared"`
 	Findings int64 `json:"findings"`
 	Head     Head  `json:"head"` // of the last entry; the zero value of an empty chain
 }
@@ -140,7 +142,9 @@ func (v *Verifier) answer(e utp.AuditEntry) {
 	if Commitment(*e.Receipt) != e.Commitment {
 		v.find(e.N, Altered, fmt.Sprintf("a receipt of the call %.64s that is not the one that was answered", e.Receipt.Call),
 			"the receipt was altered after the answer, or the entry was", askOthers)
+		return // it vouches for nothing
 	}
+	v.kept(e)
 }
 
 func (v *Verifier) forgotten(e utp.AuditEntry) {

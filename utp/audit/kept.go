@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The flaws of what the ledger keeps beside the chain.
+const (
+	Orphaned    Flaw = "orphaned"    // a receipt is there, and its turn is not
+	Arguments   Flaw = "arguments"   // the arguments of the call are not those that were answered
+	Bound       Flaw = "bound"       // the call is not the one that was answered: its tool, turn, definition or digest
+	Shown       Flaw = "shown"       // the event that put the question is not the one that was shown
+	Unasked     Flaw = "unasked"     // the question is gone
+	Unagreed    Flaw = "unagreed"    // the consent that was given is gone, or is another one
+	Unstarted   Flaw = "unstarted"   // the call was started, and its start is gone
+	Unreceipted Flaw = "unreceipted" // a call was agreed to or started, and no receipt says so
+)
+
+// accept is the decision of a receipt that a consent was given with.
+const accept = "accept"
+
+// kept holds what the ledger keeps against the receipt, which the chain vouches for.
+func (v *Verifier) kept(e utp.AuditEntry) {
+	if e.Kept == nil {
+		return
+	}
+	v.report.Compared++
+	about := fmt.Sprintf("question %d, call %.64s: ", e.Receipt.Question, e.Receipt.Call)
+	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
+	k, r := *e.Kept, *e.Receipt
+	switch k.Turn {
+	case utp.AuditTurnGone:
+		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the receipts for as long")
+	case utp.AuditTurnImported:
+		if k.Arguments != "" { // all of it need not be here yet
+			keptArguments(k, r, tell)
+		}
+	case utp.AuditTurnWhole:
+		if keptArguments(k, r, tell) {
+			keptCall(k, r, tell, changed(r.Terms.Consent, k.Consented))
+		}
+		if r.Terms.Event != "" && k.Shown != r.Shown {
+			tell(Shown, "the words that put it "+differ(k.Shown, r.Shown)+" was shown", "the event was altered or removed after the answer")
+		}
+		keptRows(k, r, tell)
+	case utp.AuditTurnErased:
+		keptCall(k, r, tell, false)
+		keptRows(k, r, tell)
+	}
+}
+
+// changed reports whether a term that is there is not what was found.
+func changed(term, found string) bool { return term != "" && term != found }
+
+// keptArguments compares the arguments, and reports whether they are those that were answered.
+func keptArguments(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string)) bool {
+	if !changed(r.Terms.Arguments, k.Arguments) {
+		return true
+	}
+	tell(Arguments, "the arguments "+differ(k.Arguments, r.Terms.Arguments)+" was answered", "the arguments were altered or removed after the answer")
+	return false
+}
+
+// keptCall compares the call; other says that another consent follows from its content.
+func keptCall(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string), other bool) {
+	if other || changed(r.Terms.Consent, k.Call) || changed(r.Terms.Definition, k.Definition) {
+		tell(Bound, "what the ledger keeps of the call is not what was answered", "the call was altered or removed after the answer: its tool, its definition, its turn or its digest")
+	}
+}
+
+// keptRows looks for the question, and for what follows from a yes.
+func keptRows(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string)) {
+	if !k.Question {
+		tell(Unasked, "the question is not in the ledger", "it was removed by something else than this program")
+	}
+	if r.Decision != accept {
+		return
+	}
+	if k.Consent != r.Terms.Consent {
+		tell(Unagreed, "the consent is not in the ledger, or has another digest", "it was altered or removed after the answer")
+	}
+	if k.Unstarted {
+		tell(Unstarted, "the start of the call is not in the ledger", "it was removed after the call was started")
+	}
+}
+
+// differ says which digest was found, and which was expected.
+func differ(found, expected string) string {
+	if found == "" {
+		return fmt.Sprintf("cannot be read, and what has the digest %.16s…", expected)
+	}
+	return fmt.Sprintf("now have the digest %.16s…, and what has %.16s…", found, expected)
+}
+
+// Calls takes the calls that no receipt stands for, page by page: each call of page gets the id of the
+// last one so far, and returns those behind it, in their order.
+func (v *Verifier) Calls(page func(after string) (utp.AuditAnswer, error)) error {
+	after := ""
+	for {
+		a, err := page(after)
+		if err != nil {
+			return err
+		}
+		for _, c := range a.Calls {
+			v.find(0, Unreceipted, fmt.Sprintf("the call %.64s was agreed to or started, and no receipt of a yes stands for it", c.Call),
+				"its receipt was removed, or the consent or the start was put in by something else than this program", askOthers)
+			after = c.Call
+		}
+		if !a.More || len(a.Calls) == 0 {
+			return nil
+		}
+	}
+}
