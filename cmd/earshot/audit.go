@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +20,11 @@ func (m *Main) auditCommand() *cobra.Command {
 	return parent("audit", "Verify the chain of all answers, and tell its head", `Every answer of a person has an entry in a chain that is never erased: a salted digest of who answered
 what, when and where, linked to the entry before it. It stays when the content is erased and when the receipt
 itself is forgotten. To look takes the role auditor or operator at a server; without one it works on the data directory.`,
-		m.auditVerifyCommand(), m.auditHeadCommand())
+		m.auditVerifyCommand(), m.auditHeadCommand(), m.auditKeyCommand())
 }
 
 func (m *Main) auditVerifyCommand() *cobra.Command {
-	noted := ""
+	noted, public := "", ""
 	var known audit.Head
 	c := m.operated(&cobra.Command{
 		Use:   "verify",
@@ -37,33 +35,44 @@ says is judged by this command, not by the server.
 
 Whoever may write to the database can make the whole chain anew. Against that, note its head elsewhere, for
 example daily (` + "`earshot audit head`" + `), and give it with --head: it must still be in the chain, with the same link.
+A signed head can lie anywhere: with --public its signature is checked first, which takes the public key alone.
 An entry that was added at the end, after the head, cannot be told from a true one.
 
 Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
 		Example: `  earshot audit verify
-  earshot audit verify --head "$(cat head-of-yesterday)"`,
+  earshot audit verify --head "$(cat head-of-yesterday)"
+  earshot audit verify --head "$(tail -n 1 signed-heads)" --public heads.pem.pub`,
 		Args: noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		return m.verifyAudit(ctx, d, f, known)
 	})
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
 		if c.Flags().Changed("head") { // an empty one is that of a file which could not be read
-			known, err = headOf(noted)
+			known, err = knownHead(noted, public)
+		} else if public != "" {
+			err = usage("--public checks the signature of a head, and there is none", "give the head with --head")
 		}
 		return err
 	}
-	c.Flags().StringVar(&noted, "head", "", "a head that was noted earlier, as N:LINK; it has to be in the chain")
+	c.Flags().StringVar(&noted, "head", "", "a head that was noted earlier, as N:LINK or the whole line of a signed one; it has to be in the chain")
+	c.Flags().StringVar(&public, "public", "", "file with the public key that the head was signed with")
+	markPaths(c, nil, []string{"public"})
 	return c
 }
 
 func (m *Main) auditHeadCommand() *cobra.Command {
-	return m.operated(&cobra.Command{
+	sign := ""
+	c := m.operated(&cobra.Command{
 		Use:   "head",
 		Short: "Tell the newest entry of the chain of all answers, to note it elsewhere",
 		Long: `Tell the newest entry of the chain of all answers as N:LINK. Noted where nobody who may write to the ledger can
-change it, it shows later, with ` + "`earshot audit verify --head N:LINK`" + `, that nothing up to it was altered since.`,
-		Example: `  earshot audit head >> /mnt/elsewhere/heads`,
-		Args:    noArguments,
+change it, it shows later, with ` + "`earshot audit verify --head N:LINK`" + `, that nothing up to it was altered since.
+
+With --sign the line goes on with the time, the chain (the link of its first entry) and a signature by Ed25519: then it
+may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kept elsewhere.`,
+		Example: `  earshot audit head >> /mnt/elsewhere/heads
+  earshot audit head --sign /media/keys/heads.pem >> heads`,
+		Args: noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		newest, err := auditHead(ctx, d)
 		if err != nil {
@@ -73,30 +82,39 @@ change it, it shows later, with ` + "`earshot audit verify --head N:LINK`" + `, 
 		for _, e := range newest.Entries {
 			head = audit.Head{N: e.N, Link: e.Link}
 		}
+		if sign != "" && head.N > 0 {
+			return m.tellSigned(ctx, d, f, sign, head)
+		}
 		switch {
+		case head.N == 0 && (sign != "" || !f.asJSON):
+			m.tellf("The chain has no entry yet: nobody has answered anything.")
 		case f.asJSON:
 			return m.writeJSON(head)
-		case head.N == 0:
-			m.tellf("The chain has no entry yet: nobody has answered anything.")
 		default:
-			m.sayf("%s", headText(head))
+			m.sayf("%s", oneLine(head.String()))
 		}
 		return nil
 	})
+	c.Flags().StringVar(&sign, "sign", "", "file with the key to sign the head with, see earshot audit key")
+	markPaths(c, nil, []string{"sign"})
+	return c
 }
 
-func headText(h audit.Head) string { return strconv.FormatInt(h.N, 10) + ":" + oneLine(h.Link) }
-
-// headOf reads a head as it is written.
-func headOf(text string) (audit.Head, error) {
-	number, link, _ := strings.Cut(strings.TrimSpace(text), ":")
-	n, err := strconv.ParseInt(number, 10, 64)
-	raw, herr := hex.DecodeString(link)
-	const size = 32
-	if err != nil || herr != nil || n < 1 || len(raw) != size || link != strings.ToLower(link) {
-		return audit.Head{}, usage(fmt.Sprintf("--head %.100q is no head of a chain", text), "give one line as `earshot audit head` tells it: a number, a colon and 64 hexadecimal digits")
+// tellSigned tells a head with its signature.
+func (m *Main) tellSigned(ctx context.Context, d desk, f wordFlags, file string, head audit.Head) error {
+	key, err := m.signingKey(f.server.dataFlag, file)
+	if err != nil {
+		return err
 	}
-	return audit.Head{N: n, Link: link}, nil
+	signed, err := signHead(ctx, d, key, head)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return m.writeJSON(signed)
+	}
+	m.sayf("%s", oneLine(signed.String()))
+	return nil
 }
 
 func auditHead(ctx context.Context, d desk) (utp.AuditAnswer, error) {
@@ -180,7 +198,7 @@ func (m *Main) sayAudit(r audit.Report, known audit.Head) {
 		m.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))
 	}
 	if r.Head.N > 0 {
-		m.field("Head", headText(r.Head))
+		m.field("Head", r.Head.String())
 	}
 	switch {
 	case r.Findings > 0:

@@ -87,6 +87,7 @@ func TestAuditVerify(t *testing.T) {
 	if report.Entries != 3 || report.Head.N != 3 || report.Findings != 0 || report.Listed != nil {
 		t.Errorf("%+v", report)
 	}
+	s.signed(head)
 	var noted audit.Head
 	s.reads(&noted, "audit", "head", "--json")
 	if noted != report.Head {
@@ -131,5 +132,52 @@ func TestAuditHeadGiven(t *testing.T) {
 	s := newScene(t)
 	for _, head := range []string{"", "3", "0:" + strings.Repeat("a", 64), "x:" + strings.Repeat("a", 64), "3:" + strings.Repeat("A", 64), "3:" + strings.Repeat("a", 62), "3:zz"} {
 		contains(t, s.does(2, "audit", "verify", "--head", head), "is no head of a chain", "hint: give one line as `earshot audit head` tells it")
+	}
+}
+
+// signed signs the head at the server, and verifies it with the public key alone.
+func (s *scene) signed(head string) {
+	s.t.Helper()
+	t := s.t
+	key := filepath.Join(t.TempDir(), "heads.pem")
+	contains(t, s.does(0, "audit", "key", key), "its public half in "+key+".pub")
+	info, err := os.Stat(key)
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the key has the mode %v", info.Mode())
+	}
+	contains(t, s.does(1, "audit", "key", key), "the key was not written")
+	line := strings.TrimSpace(s.does(0, "audit", "head", "--sign", key))
+	if parts := strings.Fields(line); len(parts) != 4 || parts[0] != head {
+		t.Fatalf("the signed head is %q", line)
+	}
+	must(t, os.Rename(key, key+".elsewhere"))
+	contains(t, s.does(0, "audit", "verify", "--head", line, "--public", key+".pub"), "the head that was noted is in it.")
+	contains(t, s.does(1, "audit", "verify", "--head", strings.Replace(line, "3:", "2:", 1), "--public", key+".pub"), "was not signed with that key")
+	contains(t, s.does(2, "audit", "verify", "--head", line), "name the public half of the key with --public")
+	contains(t, s.does(2, "audit", "verify", "--head", head, "--public", key+".pub"), "the head is not signed")
+	contains(t, s.does(1, "audit", "verify", "--head", line, "--public", key+".elsewhere"), "holds no PUBLIC KEY")
+	var signed audit.SignedHead
+	s.reads(&signed, "audit", "head", "--json", "--sign", key+".elsewhere")
+	if signed.Head.String() != head || signed.Chain == "" || signed.Signature == "" || signed.At.IsZero() {
+		t.Errorf("%+v", signed)
+	}
+	must(t, os.Chmod(key+".elsewhere", 0o644))
+	contains(t, s.does(1, "audit", "head", "--sign", key+".elsewhere"), "is open to others")
+}
+
+// TestAuditKeyOutside: the key of the heads is neither made nor used in the data directory, by whatever
+// name that is given.
+func TestAuditKeyOutside(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	must(t, os.MkdirAll(filepath.Join(s.data, "keys"), 0o700))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(s.data, link))
+	for _, file := range []string{filepath.Join(s.data, "key"), filepath.Join(s.data, "keys", "key"), filepath.Join(s.folder, "..", filepath.Base(s.data), "key"), filepath.Join(link, "key")} {
+		contains(t, s.does(2, "audit", "key", file), "is inside the data directory", "hint: keep the key where nobody who may write to the ledger")
+		if _, err := os.Lstat(file); err == nil {
+			t.Errorf("%s was made", file)
+		}
 	}
 }
