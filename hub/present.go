@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -22,18 +23,12 @@ type showings struct {
 	order []string
 }
 
-func (s *showings) has(token string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, known := s.known[token]
-	return known
-}
-
-func (s *showings) add(token string) {
+// claim reports whether nobody has told of the token yet, and is about to: the one who may.
+func (s *showings) claim(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.known[token]; known {
-		return
+		return false
 	}
 	if s.known == nil {
 		s.known = map[string]struct{}{}
@@ -43,21 +38,30 @@ func (s *showings) add(token string) {
 		delete(s.known, s.order[0])
 		s.order = s.order[1:]
 	}
+	return true
+}
+
+// forget gives a claim back that came to nothing.
+func (s *showings) forget(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, token)
+	s.order = slices.DeleteFunc(s.order, func(one string) bool { return one == token })
 }
 
 // present tells the kernel that a question, as it was asked under a token, is shown to
 // somebody who can answer it, and reports whether that was taken. A word that is lost or
 // refused gives the person more time, never less: nothing is repeated for it.
 func (h *Hub) present(ctx context.Context, who access.Principal, token string) bool {
-	if h.shown.has(token) {
+	if !h.shown.claim(token) {
 		return false
 	}
 	r := utp.ReplyRequest{Token: token, By: who.Name, Credential: who.Credential, Surface: who.Surface}
 	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPresent, r, nil); err != nil {
+		h.shown.forget(token)
 		h.o.Logger.Info("a question that is shown is not noted as such", "surface", who.Surface, "reason", err)
 		return false
 	}
-	h.shown.add(token)
 	return true
 }
 

@@ -64,7 +64,7 @@ func (s *scene) earlier() Param {
 // repeated says of a question that is asked for the third time, or later, why each of the yeses
 // before did not count, and what can be done about it.
 func (s *scene) repeated(before []turn.Call) Param {
-	var each []Param
+	each := make([]Param, 0, len(before))
 	keys := map[string]bool{}
 	counted := 0
 	for _, old := range before {

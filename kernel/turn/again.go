@@ -32,7 +32,7 @@ func (m *machine) exhausted(c *Call, reason string) bool {
 		return false
 	}
 	n := 1
-	for _, old := range m.State.Stale(*c) {
+	for _, old := range m.Stale(*c) {
 		if old.Outcome.Message != StaleRestarted {
 			n++
 		}
