@@ -32,6 +32,8 @@ func (m *Main) auditKeyCommand() *cobra.Command {
 FILE.pub. It is not made inside the data directory: ` + keepKeyElsewhere + `.`,
 		Example: `  earshot audit key /media/keys/heads.pem`,
 		Args:    exactly(1, "the file of the new key"),
+
+		ValidArgsFunction: completeFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := m.keyOutside(data, args[0]); err != nil {
 				return err

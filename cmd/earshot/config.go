@@ -15,6 +15,9 @@ import (
 // configFlag names the file, and is no setting of it.
 const configFlag = "config"
 
+// takeOverFlag is a word for one start, and no setting either.
+const takeOverFlag = "take-over"
+
 // config is what a file and the environment say about flags.
 type config struct {
 	path string   // of the file; "" where none is named
@@ -64,7 +67,9 @@ func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path s
 }
 
 // setting answers whether a flag can be set by a file and by a variable.
-func setting(f *pflag.Flag) bool { return f.Name != "help" && f.Name != configFlag }
+func setting(f *pflag.Flag) bool {
+	return f.Name != "help" && f.Name != configFlag && f.Name != takeOverFlag
+}
 
 // variable is the variable of a flag: EARSHOT_ROOT of --root.
 func variable(name string) string {

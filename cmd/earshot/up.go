@@ -101,7 +101,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
-	flags.BoolVar(&f.takeOver, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
+	flags.BoolVar(&f.takeOver, takeOverFlag, false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
