@@ -180,6 +180,10 @@ func (t *testRun) counts(f Flaky) bool {
 	return false
 }
 
+// gaveUpHere is how the race detector ends a process by itself: by a check of its own, or by a fault in its
+// code while the runtime, and no goroutine, works on a bubble's timers. A fault in Go is a panic.
+var gaveUpHere = regexp.MustCompile(`ThreadSanitizer: CHECK failed|SIGSEGV: segmentation violation\nPC=[^\n]*\n\s*goroutine 0 [^\n]*\[idle, synctest bubble`)
+
 // gaveUp reports whether the race detector broke off a package, and nothing raced or panicked in it.
 func (t *testRun) gaveUp(pkg string) bool {
 	broke := false
@@ -187,7 +191,7 @@ func (t *testRun) gaveUp(pkg string) bool {
 		if n.pkg != pkg {
 			continue
 		}
-		broke = broke || strings.Contains(rec.output, "ThreadSanitizer: CHECK failed")
+		broke = broke || gaveUpHere.MatchString(rec.output)
 		if breaksOff(rec.output) != "" {
 			return false
 		}

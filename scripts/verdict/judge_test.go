@@ -79,6 +79,21 @@ func TestJudge(t *testing.T) {
 			want: main.Verdict{Passed: 1, Undecided: []string{"x/hub"}}, ok: true,
 		},
 		{
+			name: "the race detector broke in a bubble",
+			in: other + `{"Action":"output","Package":"x/hub","Test":"TestX","Output":"SIGSEGV: segmentation violation\n"}
+{"Action":"output","Package":"x/hub","Test":"TestX","Output":"PC=0x437b50 m=4 sigcode=1 addr=0x7f8c62b00000\n"}
+{"Action":"output","Package":"x/hub","Test":"TestX","Output":"\n"}
+{"Action":"output","Package":"x/hub","Test":"TestX","Output":"goroutine 0 gp=0xc000009860 m=4 mp=0xc000063808 [idle, synctest bubble 138]:\n"}
+{"Action":"fail","Package":"x/hub"}`,
+			want: main.Verdict{Passed: 1, Undecided: []string{"x/hub"}}, ok: true,
+		},
+		{
+			name: "something else broke",
+			in: other + `{"Action":"output","Package":"x/hub","Test":"TestX","Output":"SIGSEGV: segmentation violation\nPC=0x437b50 m=4 sigcode=1 addr=0x7f8c62b00000\n\ngoroutine 7 [running]:\n"}
+{"Action":"fail","Package":"x/hub"}`,
+			want: main.Verdict{Passed: 1}, ok: true,
+		},
+		{
 			name: "the race detector gave up, and a test failed",
 			in: failed + other + `{"Action":"output","Package":"x/hub","Test":"TestZ","Output":"ThreadSanitizer: CHECK failed: tsan_rtl.cpp:282\n"}
 {"Action":"fail","Package":"x/hub"}`,
