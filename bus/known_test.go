@@ -88,9 +88,9 @@ func TestKnownAtOnce(t *testing.T) {
 	if _, err := bus.Dial(t.Context(), at(server, all[0]), bus.DialOptions{}); !errors.Is(err, bus.ErrRefused) {
 		t.Errorf("the revoked secrets beside new ones of that name: %v", err)
 	}
-	anew, err := bus.Dial(t.Context(), at(server, again), bus.DialOptions{})
+	fresh, err := bus.Dial(t.Context(), at(server, again), bus.DialOptions{})
 	must(t, err)
-	anew.Close()
+	fresh.Close()
 }
 
 func within(t *testing.T, c <-chan string) string {

@@ -341,7 +341,7 @@ func (s *step) receipt(e turn.Receipt) error {
 	s.batch.Receipts = append(s.batch.Receipts, Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
 		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
-		Terms: s.terms(call, e.Decision),
+		Terms: s.receiptTerms(call, e.Decision),
 	})
 	if e.Decision == string(consent.Accept) {
 		s.batch.Consents = append(s.batch.Consents, Consent{
@@ -351,9 +351,9 @@ func (s *step) receipt(e turn.Receipt) error {
 	return s.count()
 }
 
-// terms are what an answer about a call is bound to. The answer to what became of a call is none to
+// receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
 // whether to do it, and so is bound to no consent.
-func (s *step) terms(c turn.Call, decision string) utp.ReceiptTerms {
+func (s *step) receiptTerms(c turn.Call, decision string) utp.ReceiptTerms {
 	t := utp.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
 	if c.Kind != turn.ToolCall {
 		return t

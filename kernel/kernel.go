@@ -185,8 +185,8 @@ type Kernel struct {
 	// the process that has erased it may have died.
 	scrubbed atomic.Bool
 
-	// gone: a ledger that is taken over has been counted as one that went back.
-	gone atomic.Bool
+	// tookOver: a ledger that is taken over has been counted as one that went back.
+	tookOver atomic.Bool
 
 	post post
 

@@ -92,7 +92,7 @@ type QuestionFacts struct {
 // question got more time; it is asked again with a new token.
 const NoteExtended turn.NoteKind = "question.extended"
 
-// The notes that [Kernel.Notice] adds to every open turn.
+// The notes that [Kernel.NoteAll] adds to every open turn.
 const (
 	// NoteRulesBroken: the policy has changed and cannot be read; the rules from before count.
 	NoteRulesBroken turn.NoteKind = "rules.broken"

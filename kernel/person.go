@@ -169,18 +169,15 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r utp.ReplyRequest) (
 			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
 		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
-			return errNoticed
+			return errUnchanged
 		}
 		return s.feed(turn.Noticed{Question: q.Number})
 	})
-	if errors.Is(err, errNoticed) {
+	if errors.Is(err, errUnchanged) {
 		return a, nil
 	}
 	return a, protocolError(err)
 }
-
-// errNoticed says that the word changes nothing, so that nothing is written for it.
-var errNoticed = errors.New("kernel: noticed already")
 
 // undoWish is how long somebody wishes to be able to take a yes back; 0 is no wish.
 func (s *step) undoWish(person string) (time.Duration, error) {

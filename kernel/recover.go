@@ -66,7 +66,7 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		}
 		recovering, err := tx.Count(counterRecovering, 0)
 		lost = max(outside-inside, 0)
-		if k.o.TakenOver && !k.gone.Load() { // what was done with it elsewhere is not known here
+		if k.o.TakenOver && !k.tookOver.Load() { // what was done with it elsewhere is not known here
 			lost = max(lost, 1)
 		}
 		restored = lost+recovering > 0
@@ -96,7 +96,7 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		return err
 	})
 	if err == nil {
-		k.gone.Store(true)
+		k.tookOver.Store(true)
 	}
 	return inside, restored, err
 }

@@ -23,10 +23,10 @@ func (k *Kernel) Rejudge(ctx context.Context) error {
 	return k.everyOpen(ctx, (*step).rejudge)
 }
 
-// Notice tells everybody who listens to an open turn what concerns all of them: one of the
+// NoteAll tells everybody who listens to an open turn what concerns all of them: one of the
 // notes that belong to no call, such as [NoteRulesBroken]. A turn that cannot be told is passed
 // over.
-func (k *Kernel) Notice(ctx context.Context, kind turn.NoteKind) error {
+func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
 	return k.everyOpen(ctx, func(s *step) error { return s.note(turn.Note{Kind: kind}) })
 }
 

@@ -353,18 +353,18 @@ func TestRuleIsBound(t *testing.T) {
 	})
 }
 
-// TestNotice: what concerns everybody is told in every open turn, and in no other.
-func TestNotice(t *testing.T) {
+// TestNoteAll: what concerns everybody is told in every open turn, and in no other.
+func TestNoteAll(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.asked()
-		if err := w.now.kernel.Notice(w.ctx, kernel.NoteRulesBroken); err != nil {
+		if err := w.now.kernel.NoteAll(w.ctx, kernel.NoteRulesBroken); err != nil {
 			t.Fatal(err)
 		}
 		w.say(w.asked(), "reject")
 		w.over(a.Turn)
-		if err := w.now.kernel.Notice(w.ctx, kernel.NoteRulesMended); err != nil {
+		if err := w.now.kernel.NoteAll(w.ctx, kernel.NoteRulesMended); err != nil {
 			t.Fatal(err)
 		}
 		told := w.query(w.now.path, `SELECT template FROM events WHERE template LIKE 'rules.%'`)

@@ -51,7 +51,7 @@ func English() Catalogue {
 		"rules.broken": {
 			Terse: "The new rules of this place cannot be read. The old ones count.",
 			Normal: "The file with the rules of this place has changed and cannot be used. The rules from before stay in force. " +
-				"Whoever runs this place has to mend the file.",
+				"The operator has to correct the file.",
 		},
 		"rules.mended": {
 			Terse:  "The rules of this place can be read again.",
@@ -376,7 +376,7 @@ func English() Catalogue {
 		"stale.policy":      {Normal: "The rules of this place have changed."},
 		"stale.env":         {Normal: "A setting that it depends on has changed."},
 		"stale.project":     {Normal: "It belongs to another project now."},
-		"stale.approver":    {Normal: "Whoever said it may no longer decide this."},
+		"stale.approver":    {Normal: "The person who said it may no longer decide this."},
 		"stale.epoch":       {Normal: "The agent has gone on to something else since."},
 		"stale.digest":      {Normal: "It is not exactly what you were asked."},
 		"stale.call":        {Normal: "It was for another call."},

@@ -88,7 +88,7 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	if len(one.Tools) > 0 {
 		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(one.Tools, ", "))
 	}
-	m.sayf("%s Whoever can read the file can act as %s.", told.counts(), who)
+	m.sayf("%s Anyone who can read the file can act as %s.", told.counts(), who)
 	m.tellRefused(told.answer)
 	return nil
 }

@@ -198,11 +198,11 @@ func (m *Main) overseer(h *house, o houseOptions) overseer {
 		},
 		broken: func(ctx context.Context, trouble error) {
 			say("Policy: " + oneLine(why(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
-			passed(h.kernel.Notice(ctx, kernel.NoteRulesBroken))
+			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesBroken))
 		},
 		mended: func(ctx context.Context) {
 			say("Policy: " + oneLine(h.policy.path) + " can be read again, and counts.")
-			passed(h.kernel.Notice(ctx, kernel.NoteRulesMended))
+			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesMended))
 		},
 	}
 }
