@@ -59,10 +59,8 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 			return nil, notAllowed("only an operator who is also an approver changes this", "use a token with the roles operator and approver, or the command on the machine itself")
 		}
 	}
-	if op == utp.OpRetry {
-		if request, err = owned(request, who.Name); err != nil {
-			return nil, err
-		}
+	if request, err = signed(op, request, who.Name); err != nil {
+		return nil, err
 	}
 	var answer jsontext.Value
 	if needOf(op) == looks {
@@ -104,11 +102,32 @@ func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, 
 	return raw, err //nolint:wrapcheck // it was read as such
 }
 
+// signed is a request in the name of who is known to ask, whatever it says itself.
+func signed(op string, request jsontext.Value, name string) (jsontext.Value, error) {
+	switch op {
+	case utp.OpRetry:
+		return owned(request, name)
+	case utp.OpReview, utp.OpRemove, utp.OpErase, utp.OpImport:
+		by, err := json.Marshal(name)
+		if err == nil {
+			request, err = utp.SetMember(request, "by", by)
+		}
+		if err != nil {
+			return nil, unreadable(err)
+		}
+	}
+	return request, nil
+}
+
+func unreadable(err error) error {
+	return &Error{Code: CodeMalformed, Message: "the request cannot be read: " + cause.Of(err), Hint: "correct it", Err: err}
+}
+
 // owned is a retry for its owner.
 func owned(request jsontext.Value, name string) (jsontext.Value, error) {
 	var q utp.RetryRequest
 	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
-		return nil, &Error{Code: CodeMalformed, Message: "the request cannot be read: " + cause.Of(err), Hint: "correct it", Err: err}
+		return nil, unreadable(err)
 	}
 	q.Owner = name
 	raw, err := json.Marshal(q)

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,6 +101,27 @@ func TestOperateOnlyThese(t *testing.T) {
 	}
 	if want := `retry {"id":7,"owner":"ann"}`; len(d.asked) != 1 || d.asked[0] != want {
 		t.Errorf("the kernel was asked for %v, want %s", d.asked, want)
+	}
+}
+
+// TestOperatorsAreNamed: what is changed is changed in the name of who was authenticated, whatever the request says.
+func TestOperatorsAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{utp.OpReview, utp.OpRemove, utp.OpErase, utp.OpImport} {
+		d := &desk{}
+		h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+		ann := h.As(person("ann", access.Operator, access.Approver))
+		for _, request := range []string{`{"x":1}`, `{"x":1,"by":"bob"}`} {
+			if _, err := ann.Operate(t.Context(), op, jsontext.Value(request)); err != nil {
+				t.Error(err)
+			}
+		}
+		if want := op + ` {"x":1,"by":"ann"}`; !slices.Equal(d.asked, []string{want, want}) {
+			t.Errorf("the kernel was asked for %q, want %q", d.asked, want)
+		}
+		if _, err := ann.Operate(t.Context(), op, jsontext.Value(`[]`)); err == nil {
+			t.Errorf("%s of a list was passed on", op)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,7 +25,7 @@ func (k *Kernel) audit(ctx context.Context, _ Caller, q utp.AuditRequest) (a utp
 }
 
 // Audit hands out a page of the audit chain, or its head, with what the ledger keeps of what was
-// answered; or the calls that no receipt stands for. It judges nothing: that is for who reads it, who
+// answered or done; or the calls of which the chain does not say what it should. It judges nothing: that is for who reads it, who
 // may not trust this very program.
 func Audit(tx Tx, q utp.AuditRequest) (utp.AuditAnswer, error) {
 	switch {
@@ -39,10 +38,10 @@ func Audit(tx Tx, q utp.AuditRequest) (utp.AuditAnswer, error) {
 	}
 }
 
-// auditCalls lists the calls that no receipt stands for.
+// auditCalls lists the calls of which the chain does not say what it should.
 func auditCalls(tx Tx, after string) (utp.AuditAnswer, error) {
-	kept, err := tx.Beside(BesideFilter{Unreceipted: UnreceiptedFilter{After: after, Limit: auditPage}})
-	return utp.AuditAnswer{Calls: kept.Unreceipted, More: len(kept.Unreceipted) == auditPage}, err
+	kept, err := tx.Beside(BesideFilter{Unaudited: UnauditedFilter{After: after, Limit: auditPage}})
+	return utp.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
 }
 
 func auditEntries(tx Tx, f AuditFilter) (utp.AuditAnswer, error) {
@@ -58,6 +57,9 @@ func auditEntries(tx Tx, f AuditFilter) (utp.AuditAnswer, error) {
 	r := newRoom()
 	for _, e := range kept.Audit {
 		if e.Kept, err = w.kept(e); err != nil {
+			return utp.AuditAnswer{}, err
+		}
+		if e.Done, err = w.done(e); err != nil {
 			return utp.AuditAnswer{}, err
 		}
 		fits, err := r.takes(e)
@@ -77,32 +79,82 @@ func auditEntries(tx Tx, f AuditFilter) (utp.AuditAnswer, error) {
 	return a, nil
 }
 
-// witness reads what the ledger keeps of what the receipts of some entries are about.
+// witness reads what the ledger keeps of what the receipts and acts of some entries are about.
 type witness struct {
 	tx     Tx
 	agreed map[int64]Agreed
-	read   int // bytes of arguments
+	acts   map[int64]Done
+	read   int // bytes of arguments and results
 }
 
 // bound reports whether an entry has a receipt that says what it was bound to.
 func bound(e utp.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (utp.ReceiptTerms{}) }
 
 func newWitness(tx Tx, entries []utp.AuditEntry) (*witness, error) {
-	w := &witness{tx: tx, agreed: map[int64]Agreed{}}
-	var numbers []int64
-	for _, e := range entries {
-		if bound(e) {
-			numbers = append(numbers, e.N)
-		}
-	}
-	if len(numbers) == 0 {
-		return w, nil
-	}
-	kept, err := tx.Beside(BesideFilter{Agreed: AgreedFilter{After: slices.Min(numbers) - 1, To: slices.Max(numbers)}})
+	w := &witness{tx: tx, agreed: map[int64]Agreed{}, acts: map[int64]Done{}}
+	kept, err := tx.Beside(BesideFilter{Agreed: span(entries, bound), Done: span(entries, ofCall)})
 	for _, a := range kept.Agreed {
 		w.agreed[a.Entry] = a
 	}
+	for _, d := range kept.Done {
+		w.acts[d.Entry] = d
+	}
 	return w, err
+}
+
+// ofCall reports whether an entry has an act that is the start or the outcome of a call.
+func ofCall(e utp.AuditEntry) bool { return e.Act != nil && e.Act.Call != "" }
+
+// span is from the first to the last of the entries that fit.
+func span(entries []utp.AuditEntry, fits func(utp.AuditEntry) bool) EntryFilter {
+	var f EntryFilter
+	for _, e := range entries {
+		if !fits(e) {
+			continue
+		}
+		if f.To == 0 {
+			f.After = e.N - 1
+		}
+		f.After, f.To = min(f.After, e.N-1), max(f.To, e.N)
+	}
+	return f
+}
+
+// done says what is kept of the call of an entry's act; nil where it is about none.
+func (w *witness) done(e utp.AuditEntry) (*utp.AuditDone, error) {
+	if !ofCall(e) {
+		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
+	}
+	d := w.acts[e.N]
+	if d.Call != e.Act.Call {
+		d = Done{} // it is filed under another one
+	}
+	k := &utp.AuditDone{
+		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Status: d.Status,
+	}
+	if k.Turn != utp.AuditTurnWhole || d.Card == "" || e.Act.Act != utp.ActOutcome {
+		return k, nil
+	}
+	card, err := cardOf(w.tx, d.Card)
+	if errors.Is(err, ErrNotFound) {
+		return k, nil
+	}
+	w.read += len(card.Content)
+	k.Result = hexSum(card.Content)
+	return k, err
+}
+
+// keptOf says how much of a turn is kept.
+func keptOf(turn string, erased, imported bool) utp.AuditTurn {
+	switch {
+	case turn == "":
+		return utp.AuditTurnGone
+	case erased:
+		return utp.AuditTurnErased
+	case imported:
+		return utp.AuditTurnImported
+	}
+	return utp.AuditTurnWhole
 }
 
 // kept says what is kept of what an entry's receipt is about; nil where that does not say it.
@@ -112,15 +164,7 @@ func (w *witness) kept(e utp.AuditEntry) (*utp.AuditKept, error) {
 	}
 	a := w.agreed[e.N]
 	k := &utp.AuditKept{
-		Turn: utp.AuditTurnWhole, Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
-	}
-	switch {
-	case a.Turn == "":
-		k.Turn = utp.AuditTurnGone
-	case a.Erased:
-		k.Turn = utp.AuditTurnErased
-	case a.Imported:
-		k.Turn = utp.AuditTurnImported
+		Turn: keptOf(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
 	}
 	if a.Turn == "" || a.Erased {
 		return k, nil

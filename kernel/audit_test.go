@@ -12,14 +12,20 @@ import (
 	"github.com/earshot-dev/earshot/utp/audit"
 )
 
-// audited verifies the chain of answers by the kernel's own requests, and returns it.
-func (w *world) audited() []utp.AuditEntry {
+// chain verifies the audit chain by the kernel's own requests, and returns it.
+func (w *world) chain() []utp.AuditEntry {
 	w.t.Helper()
 	all, flaws := w.verified(func(q utp.AuditRequest) (utp.AuditAnswer, error) { return operate[utp.AuditAnswer](w, utp.OpAudit, q) })
 	for _, f := range flaws {
 		w.t.Errorf("the audit chain: %+v", f)
 	}
 	return all
+}
+
+// audited is the chain without its acts.
+func (w *world) audited() []utp.AuditEntry {
+	w.t.Helper()
+	return slices.DeleteFunc(w.chain(), func(e utp.AuditEntry) bool { return e.Kind == audit.Act })
 }
 
 // verified verifies the chain of answers, and returns it with what is wrong with it.

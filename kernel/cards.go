@@ -160,7 +160,7 @@ func (s *step) recordOutcome(id string) error {
 		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
 	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
-	return nil
+	return s.ended(c)
 }
 
 // keepResult writes a tool.result card and returns its id.

@@ -385,6 +385,9 @@ func (s *step) grant(e turn.Grant) error {
 		return nil
 	}
 	s.after = append(s.after, "start.committed")
+	if err := s.started(call, e.Fence); err != nil {
+		return err
+	}
 	return s.count()
 }
 

@@ -51,6 +51,11 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) 
 				return err
 			}
 		}
+		if q.Last && !known {
+			if im.batch.Acts, err = k.operated(utp.AuditAct{Act: utp.ActImport, Subject: q.Turn, By: q.By}); err != nil {
+				return err
+			}
+		}
 		a.Added = im.added()
 		im.claim()
 		return tx.Save(im.batch)

@@ -103,6 +103,8 @@ type Options struct {
 	Presence Presence
 	// Approvers default to anyone whom a hub speaks for, except the agent itself.
 	Approvers Approvers
+	// Operator is who does what no operator is named for, for the audit chain; "" is nobody known.
+	Operator string
 	// Names default to first come, first served.
 	Names Names
 	// Incarnation detects a restored ledger; nil keeps no watch.

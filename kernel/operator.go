@@ -242,7 +242,7 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q utp.ReviewRequest) (u
 	if !q.Class.Valid() || !q.Risk.Valid() {
 		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
-	if err := k.Review(ctx, q.Tool, q.Digest, q.Class, q.Risk); err != nil {
+	if err := k.review(ctx, q); err != nil {
 		return a, err
 	}
 	return k.toolNamed(ctx, q.Tool)
@@ -260,9 +260,14 @@ func (k *Kernel) toolNamed(ctx context.Context, name string) (utp.ToolDetail, er
 
 func (k *Kernel) remove(ctx context.Context, _ Caller, q utp.RemoveRequest) (struct{}, error) {
 	return struct{}{}, k.update(ctx, func(tx Tx) error {
-		if _, err := registered(tx, q.Tool); err != nil {
+		t, err := registered(tx, q.Tool)
+		if err != nil {
 			return err
 		}
-		return tx.Save(Batch{Removed: []string{q.Tool}})
+		a, err := k.operated(utp.AuditAct{Act: utp.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
+		if err != nil {
+			return err
+		}
+		return tx.Save(Batch{Removed: []string{q.Tool}, Acts: a})
 	})
 }

@@ -161,10 +161,10 @@ func (k *Kernel) erase(ctx context.Context, _ Caller, q utp.EraseRequest) (utp.E
 		return a, err
 	}
 	if q.Project == "" {
-		err = k.eraseNamed(ctx, p.Turns, &a)
+		err = k.eraseNamed(ctx, p.Turns, q, &a)
 		return a, err
 	}
-	if err := k.purgeStep(ctx, &p); err != nil {
+	if err := k.purgeStep(ctx, &p, &q); err != nil {
 		return a, err
 	}
 	a.Erased, a.Blobs, a.More = len(p.Erased), p.Blobs, len(p.Erased) == p.Limit
@@ -174,7 +174,7 @@ func (k *Kernel) erase(ctx context.Context, _ Caller, q utp.EraseRequest) (utp.E
 	if a.Open, err = k.openOf(ctx, q.Project); err != nil {
 		return a, err
 	}
-	err = k.eraseNamed(ctx, p.Waiting, &a)
+	err = k.eraseNamed(ctx, p.Waiting, q, &a)
 	return a, err
 }
 
@@ -213,14 +213,14 @@ func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
 
 // eraseNamed erases turns that have ended, and waits a little for those of which a message is
 // just about to leave. Those that still have one are told like open ones.
-func (k *Kernel) eraseNamed(ctx context.Context, turns []string, a *utp.EraseAnswer) error {
+func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q utp.EraseRequest, a *utp.EraseAnswer) error {
 	const tries = 40
 	for try := 0; try < tries && len(turns) > 0; try++ {
 		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
 			return err
 		}
 		p := Purge{Turns: turns, Limit: len(turns)}
-		if err := k.purgeStep(ctx, &p); err != nil {
+		if err := k.purgeStep(ctx, &p, &q); err != nil {
 			return err
 		}
 		a.Erased, a.Blobs = a.Erased+len(p.Erased), a.Blobs+p.Blobs

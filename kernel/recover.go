@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // deadRestored is why messages of a restored ledger do not leave.
@@ -92,8 +93,18 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		if _, err := tx.Count(counterIncarnation, lost+1); err != nil {
 			return err
 		}
-		_, err = tx.Count(counterRecovering, 1)
-		return err
+		if _, err = tx.Count(counterRecovering, 1); err != nil {
+			return err
+		}
+		detail := "the ledger went back in time"
+		if k.o.TakenOver {
+			detail = "taken over from another data directory"
+		}
+		a, err := k.operated(utp.AuditAct{Act: utp.ActRestore, Subject: "ledger", Detail: detail})
+		if err != nil {
+			return err
+		}
+		return tx.Save(Batch{Acts: a})
 	})
 	if err == nil {
 		k.tookOver.Store(true)

@@ -149,7 +149,7 @@ func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (To
 		if known.Seen, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return unexpected("a definition", err)
 		}
-		return tx.Save(Batch{Tools: []Tool{known}})
+		return k.saveReviewed(tx, known, "")
 	})
 	return known, protocolError(err)
 }
@@ -157,18 +157,33 @@ func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (To
 // Review is an operator's word on a definition: its class and risk, pinned to the
 // digest that was looked at.
 func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
+	return k.review(ctx, utp.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
+}
+
+func (k *Kernel) review(ctx context.Context, q utp.ReviewRequest) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		t, err := registered(tx, name)
+		t, err := registered(tx, q.Tool)
 		if err != nil {
 			return err
 		}
-		if t.Digest != digest {
+		if t.Digest != q.Digest {
 			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
 		}
-		t.Reviewed, t.Class, t.Risk = true, class, risk
+		t.Reviewed, t.Class, t.Risk = true, q.Class, q.Risk
 		if t.Seen, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return unexpected("a definition", err)
 		}
-		return tx.Save(Batch{Tools: []Tool{t}})
+		return k.saveReviewed(tx, t, q.By)
 	}))
+}
+
+// saveReviewed keeps a tool that was reviewed, and who did it.
+func (k *Kernel) saveReviewed(tx Tx, t Tool, by string) error {
+	a, err := k.operated(utp.AuditAct{
+		Act: utp.ActReview, Subject: t.Definition.Tool, Detail: string(t.Class) + ", " + string(t.Risk) + " risk", Digest: t.Digest, By: by,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Save(Batch{Tools: []Tool{t}, Acts: a})
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"regexp"
 	"time"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Defaults of [Retention].
@@ -123,7 +125,7 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 	p.Limit = purgeTurns
 	var all Purge
 	for {
-		if err := k.purgeStep(ctx, &p); err != nil {
+		if err := k.purgeStep(ctx, &p, nil); err != nil {
 			return all, err
 		}
 		all.Erased, all.Calls = append(all.Erased, p.Erased...), append(all.Calls, p.Calls...)
@@ -141,8 +143,22 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 	return all, k.scrub(ctx)
 }
 
-func (k *Kernel) purgeStep(ctx context.Context, p *Purge) error {
-	err := k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Purge: p}) })
+// purgeStep is one transaction. Of what was erased in it an operator's word has acts.
+func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *utp.EraseRequest) error {
+	err := k.update(ctx, func(tx Tx) error {
+		if err := tx.Save(Batch{Purge: p}); err != nil || word == nil {
+			return err
+		}
+		var b Batch
+		for _, erased := range p.Erased {
+			a, err := k.operated(utp.AuditAct{Act: utp.ActErase, Subject: erased, By: word.By})
+			if err != nil {
+				return err
+			}
+			b.Acts = append(b.Acts, a...)
+		}
+		return tx.Save(b)
+	})
 	if err != nil || p.done() { // what has failed may have been written
 		k.scrubbed.Store(false)
 	}

@@ -174,10 +174,12 @@ type BesideFilter struct {
 	KeyOf, Key string
 	// Audit says what is read of the audit chain.
 	Audit AuditFilter
-	// Agreed says of which receipts it is read what the ledger keeps beside them.
-	Agreed AgreedFilter
-	// Unreceipted lists calls that no receipt stands for.
-	Unreceipted UnreceiptedFilter
+	// Agreed says of which receipts it is read what the ledger keeps beside them, and Done of which acts.
+	Agreed, Done EntryFilter
+	// Unaudited lists calls of which the chain does not say what it should.
+	Unaudited UnauditedFilter
+	// InForce is a kind of what is in force, of which is read what the ledger knows.
+	InForce string
 }
 
 // AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
@@ -190,12 +192,12 @@ type AuditFilter struct {
 	Unchained bool
 }
 
-// AgreedFilter is a part of the audit chain: the entries after After, up to To. A To of 0 reads none.
-type AgreedFilter struct{ After, To int64 }
+// EntryFilter is a part of the audit chain: the entries after After, up to To. A To of 0 reads none.
+type EntryFilter struct{ After, To int64 }
 
-// UnreceiptedFilter lists calls in the order of their ids: at most Limit behind After, whether that is
+// UnauditedFilter lists calls in the order of their ids: at most Limit behind After, whether that is
 // there or not. A limit of 0 lists none.
-type UnreceiptedFilter struct {
+type UnauditedFilter struct {
 	After string
 	Limit int
 }
@@ -216,9 +218,39 @@ type Beside struct {
 	Unchained utp.AuditUnchained
 	// Agreed has a row for each receipt that has one of the entries, in their order.
 	Agreed []Agreed
-	// Unreceipted are the calls that a consent was given to, and those that cannot be undone and were
-	// started, without a receipt that says accept.
-	Unreceipted []utp.AuditCall
+	// Done has a row for each start and outcome that has one of the entries, in their order.
+	Done []Done
+	// Unaudited are the calls that a consent was given to, and those that cannot be undone and were
+	// started, without a receipt that says accept; and those with an effect that were started after
+	// the chain had its first act, without an act that says so.
+	Unaudited []utp.AuditCall
+	// InForce are in the order of their subjects.
+	InForce []InForce
+}
+
+// Done is what the ledger keeps of the call of a start or an outcome. What is not there is empty.
+type Done struct {
+	Entry int64
+	// Call is the one that the entry is filed under.
+	Call             string
+	Turn             string
+	Erased, Imported bool
+	// Class, Digest and Fence are those of the call, if it is one of that turn.
+	Class, Digest string
+	Fence         int
+	// Granted: a start of the call is there; of an entry of a start that very one.
+	Granted bool
+	// Status and Card are those of the report.
+	Status, Card string
+}
+
+// InForce is something that is in force beside the ledger, as the audit chain has it: the operator's
+// rules, a token, a login, a credential. It is kept to find what has changed.
+type InForce struct {
+	Kind, Subject string
+	// Digest says what it is, Detail says it for people, and By is whose it is, if anybody's. In a
+	// batch an empty Digest is one that is gone.
+	Digest, Detail, By string
 }
 
 // Agreed is what the ledger keeps of what a receipt is about. What is not there is empty.
@@ -512,11 +544,14 @@ type Batch struct {
 	Applied  []ResultRow
 	Edges    []Edge
 	Receipts []Receipt
-	Sealed   []Sealed
-	Late     []Report
-	Tools    []Tool
-	Removed  []string // tools
-	Wishes   []Wish
+	// Acts are appended to the audit chain behind the receipts.
+	Acts    []utp.AuditAct
+	InForce []InForce
+	Sealed  []Sealed
+	Late    []Report
+	Tools   []Tool
+	Removed []string // tools
+	Wishes  []Wish
 	// Keys are those of requests that begin turns: ErrConflict where the principal has used the
 	// key within [KeyLife] before.
 	Keys []RequestKey

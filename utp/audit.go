@@ -4,8 +4,9 @@ import "time"
 
 // AuditRequest asks for the entries of the audit chain after one of them, as many as a message
 // holds; with Head only for the newest one, and for what is beside the chain. With Calls it asks for
-// calls instead: those after AfterCall that a yes was used for, or that were started although they
-// cannot be undone, and that no receipt of a yes stands for.
+// calls instead, those after AfterCall of which the chain does not say what it should: that a yes was used for,
+// or that were started although they cannot be undone, without a receipt of a yes; and those with an effect that were started
+// without an entry that says so.
 type AuditRequest struct {
 	After     int64  `json:"after,omitzero"`
 	Head      bool   `json:"head,omitzero"`
@@ -28,14 +29,68 @@ type AuditEntry struct {
 	N    int64     `json:"n"` // 1, 2, 3, … in the whole ledger
 	Kind string    `json:"kind"`
 	At   time.Time `json:"at"` // to the microsecond
-	// Of is the entry of the answer whose receipt was forgotten, in an entry that says so.
+	// Of is the entry whose receipt or act was forgotten, in an entry that says so.
 	Of         int64  `json:"of,omitzero"`
-	Commitment string `json:"commitment,omitzero"` // of an answer; SHA-256 in hex
+	Commitment string `json:"commitment,omitzero"` // of an answer or an act; SHA-256 in hex
 	Link       string `json:"link"`                // SHA-256 in hex
 	// Receipt is the answer's, while the ledger has it.
 	Receipt *AuditReceipt `json:"receipt,omitzero"`
 	// Kept is what the ledger keeps beside the receipt, where the receipt has terms.
 	Kept *AuditKept `json:"kept,omitzero"`
+	// Act is what was done, while the ledger has it, and Done what the ledger keeps of its call.
+	Act  *AuditAct  `json:"act,omitzero"`
+	Done *AuditDone `json:"done,omitzero"`
+}
+
+// The acts that have an entry in the audit chain.
+const (
+	ActStart   = "start"   // a call with an effect was started
+	ActOutcome = "outcome" // such a call has ended, or nobody can tell how
+	// What operators do with the ledger.
+	ActReview  = "review"  // a tool's definition was reviewed
+	ActRemove  = "remove"  // a tool was taken out
+	ActErase   = "erase"   // content was erased before its time
+	ActImport  = "import"  // a turn came from another ledger
+	ActRestore = "restore" // the ledger went back in time, or was taken over from another data directory
+	// What is in force beside it: found when it is first seen, changes or is gone.
+	ActPolicy     = "policy"
+	ActToken      = "token"
+	ActLogin      = "login"
+	ActCredential = "credential"
+)
+
+// AuditAct is all that the commitment of an act is made of.
+type AuditAct struct {
+	Act string    `json:"act"`
+	At  time.Time `json:"at"` // to the microsecond
+	// Session, Call and Fence name the start that a start or an outcome is of.
+	Session string `json:"session_id,omitzero"`
+	Call    string `json:"tool_call_id,omitzero"`
+	Fence   int    `json:"fence,omitzero"`
+	// Subject is what another act was about: the name of a tool, a token, a turn.
+	Subject string `json:"subject,omitzero"`
+	// Detail is the class of what was started, the status of an outcome, what was decided about the subject.
+	Detail string `json:"detail,omitzero"`
+	// Digest is a SHA-256 in hex: of the consent to a start ("" where policy allowed it), of the result card's
+	// content of an outcome, of the definition, the file or the row that another act was about.
+	Digest string `json:"digest,omitzero"`
+	// By is who did it: the service that started, the person; "" where nobody can tell.
+	By   string `json:"by,omitzero"`
+	Salt string `json:"salt"`
+}
+
+// AuditDone is what the ledger keeps of the call of a start or an outcome.
+type AuditDone struct {
+	Turn AuditTurn `json:"turn"`
+	// Class is that of the call, Consent its digest, and Fence that of its last start.
+	Class   string `json:"class,omitzero"`
+	Consent string `json:"consent,omitzero"`
+	Fence   int    `json:"fence,omitzero"`
+	// Granted: the start is there. Status is that of the report, and Result the digest of the result card's
+	// content, which goes with the content of the turn.
+	Granted bool   `json:"granted,omitzero"`
+	Status  string `json:"status,omitzero"`
+	Result  string `json:"result,omitzero"`
 }
 
 // AuditKept is what the ledger keeps of what an answer was about, read and computed anew whenever it
@@ -70,11 +125,14 @@ const (
 	AuditTurnGone     AuditTurn = "gone"     // nothing, although its receipts are there
 )
 
-// AuditCall is a call that no receipt of a yes stands for.
+// AuditCall is a call of which the chain does not say what it should.
 type AuditCall struct {
 	Call     string `json:"tool_call_id"`
 	Turn     string `json:"turn_id,omitzero"`
 	Question int    `json:"question,omitzero"`
+	// Unreceipted: the receipt of a yes is missing. Unrecorded: the entry of a start is.
+	Unreceipted bool `json:"unreceipted,omitzero"`
+	Unrecorded  bool `json:"unrecorded,omitzero"`
 }
 
 // AuditReceipt is all that the commitment of an answer is made of.

@@ -196,12 +196,16 @@ type ReviewRequest struct {
 	Digest string `json:"digest"`
 	Class  Class  `json:"class"`
 	Risk   Risk   `json:"risk"`
+	// By is the operator, as whoever passes the request on has authenticated them.
+	By string `json:"by,omitzero"`
 }
 
 // RemoveRequest takes a tool out of the registry. A service that offers it again registers it
 // as one that nobody has reviewed.
 type RemoveRequest struct {
 	Tool string `json:"tool_name"`
+	// By is the operator, as whoever passes the request on has authenticated them.
+	By string `json:"by,omitzero"`
 }
 
 // DeadRequest asks for messages that were put aside: one by its id, or all after one of them.
@@ -250,6 +254,8 @@ type RetryAnswer struct {
 type EraseRequest struct {
 	Turns   []string `json:"turns,omitzero"`
 	Project string   `json:"project,omitzero"`
+	// By is the operator, as whoever passes the request on has authenticated them.
+	By string `json:"by,omitzero"`
 }
 
 // EraseAnswer says how many turns were erased now, and how many blobs; More that there are
@@ -335,6 +341,8 @@ type ImportRequest struct {
 	Records  []jsontext.Value `json:"records"`
 	Receipts int              `json:"receipts,omitzero"`
 	Last     bool             `json:"last,omitzero"`
+	// By is the operator, as whoever passes the request on has authenticated them.
+	By string `json:"by,omitzero"`
 }
 
 // ImportAnswer says whether the ledger had the turn before as one of its own; then nothing of

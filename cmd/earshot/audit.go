@@ -17,10 +17,11 @@ import (
 const auditToldEvery, auditListed = 100_000, 1000
 
 func (m *Main) auditCommand() *cobra.Command {
-	return parent("audit", "Verify the chain of all answers, and tell its head", `Every answer of a person has an entry in a chain that is never erased: a salted digest of who answered
-what, when and where, linked to the entry before it. It stays when the content is erased and when the receipt
-itself is forgotten. To look takes the role auditor or operator at a server; without one it works on the data directory.`,
-		m.auditVerifyCommand(), m.auditHeadCommand(), m.auditKeyCommand())
+	return parent("audit", "Verify the audit chain, list its entries, and show its head", `Every answer of a person, every start and outcome of a call with an effect, and every change by an operator has
+an entry in a chain that is never erased: a salted digest of who did what, when and where, linked to the entry
+before it. It stays when the content is erased and when what the entry said is itself dropped. To look takes the
+role auditor or operator at a server; without one it works on the data directory.`,
+		m.auditVerifyCommand(), m.auditListCommand(), m.auditHeadCommand(), m.auditKeyCommand())
 }
 
 func (m *Main) auditVerifyCommand() *cobra.Command {
@@ -28,10 +29,11 @@ func (m *Main) auditVerifyCommand() *cobra.Command {
 	var known audit.Head
 	c := m.operated(&cobra.Command{
 		Use:   "verify",
-		Short: "Read the chain of all answers through, and tell what is wrong with it",
-		Long: `Read the chain of all answers from its first entry to its last, hold each receipt against its entry, and tell
-what was altered, removed or put in between: each on a line, with what it means and what to do. What the ledger
-says is judged by this command, not by the server.
+		Short: "Read the audit chain through, and say what is wrong with it",
+		Long: `Read the audit chain from its first entry to its last, compare each receipt and each act with its entry, and say
+what was altered, removed or put in between: each on a line, with what it means and what to do. While content is
+kept, the calls, questions, consents, starts and results of the ledger are compared, too. What the ledger says is
+judged by this command, not by the server.
 
 Whoever may write to the database can make the whole chain anew. Against that, note its head elsewhere, for
 example daily (` + "`earshot audit head`" + `), and give it with --head: it must still be in the chain, with the same link.
@@ -64,8 +66,8 @@ func (m *Main) auditHeadCommand() *cobra.Command {
 	sign := ""
 	c := m.operated(&cobra.Command{
 		Use:   "head",
-		Short: "Tell the newest entry of the chain of all answers, to note it elsewhere",
-		Long: `Tell the newest entry of the chain of all answers as N:LINK. Noted where nobody who may write to the ledger can
+		Short: "Show the newest entry of the audit chain, to note it elsewhere",
+		Long: `Show the newest entry of the audit chain as N:LINK. Noted where nobody who may write to the ledger can
 change it, it shows later, with ` + "`earshot audit verify --head N:LINK`" + `, that nothing up to it was altered since.
 
 With --sign the line goes on with the time, the chain (the link of its first entry) and a signature by Ed25519: then it
@@ -87,7 +89,7 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 		}
 		switch {
 		case head.N == 0 && (sign != "" || !f.asJSON):
-			m.tellf("The chain has no entry yet: nobody has answered anything.")
+			m.tellf("The chain has no entry yet.")
 		case f.asJSON:
 			return m.writeJSON(head)
 		default:
@@ -174,7 +176,7 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 		m.sayAudit(result.Report, known)
 	}
 	if err == nil && result.Findings > 0 {
-		err = failed(nil, "the chain of all answers is not whole: "+legible.Counted(result.Findings, "finding"),
+		err = failed(nil, "the audit chain is not whole: "+legible.Counted(result.Findings, "finding"),
 			"keep the ledger as it is until it is known who has written to it; see docs/operations.md on what each finding means")
 	}
 	return err
@@ -189,10 +191,12 @@ func auditLine(f audit.Finding) string {
 }
 
 func (m *Main) sayAudit(r audit.Report, known audit.Head) {
-	m.sayf("Answers: %s; receipts still kept: %s, forgotten after their time: %s.",
-		legible.Grouped(r.Answers), legible.Grouped(r.Receipts), legible.Grouped(r.Forgotten))
+	m.sayf("Answers: %s. Starts, outcomes and changes by operators: %s.", legible.Grouped(r.Answers), legible.Grouped(r.Acts))
+	if r.Forgotten > 0 {
+		m.sayf("Dropped after their time: %s.", legible.Grouped(r.Forgotten))
+	}
 	if r.Compared > 0 {
-		m.sayf("Compared with the calls, questions and consents that the ledger keeps: %s.", legible.Counted(r.Compared, "receipt"))
+		m.sayf("Compared with what the ledger keeps of calls, questions, consents and results: %s.", legible.Grouped(r.Compared))
 	}
 	if r.Older > 0 {
 		m.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))

@@ -244,6 +244,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Store: h.watch(), Bus: end, Policy: o.policy, Narrator: narrator,
 			Approvers:   h.approvers(),
 			Names:       h.roster,
+			Operator:    localUser(),
 			Presence:    o.presence(end),
 			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke}, TakenOver: h.takenOver,
 			Project: project, Clock: clock.System(h.now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
@@ -269,6 +270,13 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		}
 		if err := end.Serve(ctx, serveKernel(h.kernel)); err != nil {
 			return failed(err, "the kernel could not serve", "")
+		}
+		if !o.keepAll { // else it is opened for one command, and nothing comes into force
+			now := &inForce{house: h, last: map[string][]kernel.InForce{}}
+			if err := now.keep(ctx); err != nil {
+				return failed(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
+			}
+			h.lower.owned.Go(func() { now.watch(ctx) })
 		}
 		h.lower.owned.Go(func() { h.kernel.Run(ctx) })
 		h.lower.owned.Go(func() { o.policy.watch(ctx, m.overseer(h, o)) })

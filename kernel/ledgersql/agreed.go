@@ -4,10 +4,11 @@ import (
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // agreed reads what is kept of what receipts are about, each by the keys of its rows.
-func (t *Tx) agreed(f kernel.AgreedFilter) ([]kernel.Agreed, error) {
+func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 	var rows []kernel.Agreed
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), t.erased_at IS NOT NULL, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
@@ -26,20 +27,46 @@ func (t *Tx) agreed(f kernel.AgreedFilter) ([]kernel.Agreed, error) {
 	return rows, t.read(err, "what the receipts of the audit chain are about")
 }
 
-// unreceipted lists the calls that were agreed to, or started although they cannot be undone, and
-// that no receipt of a yes stands for; also those of which nothing but the consent or the start is left.
-func (t *Tx) unreceipted(f kernel.UnreceiptedFilter) ([]utp.AuditCall, error) {
+// done reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
+func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
+	var rows []kernel.Done
+	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), t.erased_at IS NOT NULL, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
+		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
+		coalesce(r.status, ''), coalesce(r.card, '')
+		FROM audit a LEFT JOIN turns t ON t.session_id = a.session_id
+		LEFT JOIN calls c ON c.call_id = a.call_id AND c.turn_id = t.turn_id
+		LEFT JOIN reports r ON r.call_id = a.call_id AND r.turn_id = t.turn_id
+		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To}, func(scan func(...any) error) error {
+		var d kernel.Done
+		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Status, &d.Card)
+		rows = append(rows, d)
+		return err
+	})
+	return rows, t.read(err, "what the acts of the audit chain are about")
+}
+
+// unaudited lists the calls that were agreed to, or started although they cannot be undone, and
+// that no receipt of a yes stands for; and those with an effect that were started since the chain has acts,
+// without one that says so. Also those of which nothing but the consent or the start is left.
+func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]utp.AuditCall, error) {
 	var rows []utp.AuditCall
-	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0)
-		FROM (SELECT call_id, 1 AS given FROM consents UNION SELECT call_id, 0 FROM grants) s LEFT JOIN calls c ON c.call_id = s.call_id
-		WHERE s.call_id > $1 AND (s.given = 1 OR c.call_id IS NULL OR c.class = $2)
-		AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = s.call_id AND r.decision = $3)
-		GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id LIMIT $4`,
-		[]any{f.After, string(utp.Irreversible), string(consent.Accept), f.Limit}, func(scan func(...any) error) error {
+	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
+		FROM (SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
+				WHERE NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = k.call_id AND r.decision = $1)
+			UNION SELECT g.call_id, 1, 0 FROM grants g LEFT JOIN calls c ON c.call_id = g.call_id
+				WHERE (c.call_id IS NULL OR c.class = $2) AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = g.call_id AND r.decision = $1)
+			UNION SELECT g.call_id, 0, 1 FROM grants g JOIN calls c ON c.call_id = g.call_id
+				WHERE c.class <> $3 AND g.at > (SELECT min(at) FROM audit WHERE kind = $4)
+				AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.session_id = c.session_id AND a.call_id = g.call_id AND a.fence = g.fence)
+		) s LEFT JOIN calls c ON c.call_id = s.call_id
+		WHERE s.call_id > $5 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id LIMIT $6`,
+		[]any{string(consent.Accept), string(utp.Irreversible), string(utp.Read), audit.Act, f.After, f.Limit}, func(scan func(...any) error) error {
 			var c utp.AuditCall
-			err := scan(&c.Call, &c.Turn, &c.Question)
+			var unreceipted, unrecorded int
+			err := scan(&c.Call, &c.Turn, &c.Question, &unreceipted, &unrecorded)
+			c.Unreceipted, c.Unrecorded = unreceipted == 1, unrecorded == 1
 			rows = append(rows, c)
 			return err
 		})
-	return rows, t.read(err, "calls without a receipt")
+	return rows, t.read(err, "calls that the audit chain does not say enough of")
 }

@@ -12,13 +12,20 @@ import (
 // entry in the statement itself, so that nothing has to be read before it, and it can go with
 // what others write.
 func (t *Tx) chain(kind string, of int64, commitment string) error {
+	return t.chainAct(kind, of, commitment, nil, nil, nil, "")
+}
+
+// chainAct appends an entry with an act: its document and, of a start or an outcome, its session, its call
+// and, of a start, its fence.
+func (t *Tx) chainAct(kind string, of int64, commitment string, session, call, fence any, doc string) error {
 	if err := t.holdAudit(); err != nil {
 		return err
 	}
-	return t.must("the audit chain", `INSERT INTO audit (n, kind, at, of, commitment, link)
-		SELECT newest.n + 1, CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS bigint), CAST($4 AS text), `+t.d.Hash(linked)+`
+	return t.must("the audit chain", `INSERT INTO audit (n, kind, at, of, commitment, session_id, call_id, fence, doc, link)
+		SELECT newest.n + 1, CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS bigint), CAST($4 AS text),
+			CAST($5 AS text), CAST($6 AS text), CAST($7 AS bigint), CAST($8 AS text), `+t.d.Hash(linked)+`
 		FROM (SELECT coalesce(max(n), 0) AS n FROM audit) newest LEFT JOIN audit last ON last.n = newest.n`,
-		kind, stamp(t.now()), of, commitment)
+		kind, stamp(t.now()), of, commitment, session, call, fence, doc)
 }
 
 // linked is the text that the link of a new entry is the digest of, as [audit.Link] says.
@@ -58,31 +65,90 @@ func (t *Tx) saveReceipts(b *kernel.Batch) error {
 	return nil
 }
 
-// unchain says in the chain that the receipts of these sessions are forgotten. What comes for
+// saveActs appends what was done to the chain.
+func (t *Tx) saveActs(b *kernel.Batch) error {
+	for i := range b.Acts {
+		a := audit.StorableAct(b.Acts[i])
+		doc, err := encode(a)
+		if err != nil {
+			return err
+		}
+		var session, call, fence any
+		if a.Call != "" {
+			session, call = a.Session, a.Call
+		}
+		if a.Act == utp.ActStart {
+			fence = a.Fence
+		}
+		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), session, call, fence, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unchain says in the chain that the receipts and acts of these sessions are forgotten. What comes for
 // one of them meanwhile waits until they are.
 func (t *Tx) unchain(sessions []string) error {
 	if err := t.holdAudit(); err != nil {
 		return err
 	}
-	w := t.where()
-	w.wanted = append(w.wanted, "entry IS NOT NULL")
-	w.among("session_id", sessions)
-	var entries []int64
-	err := t.c.Each(`SELECT entry FROM receipts `+w.page("entry", 0), w.args, func(scan func(...any) error) error {
-		var n int64
-		err := scan(&n)
-		entries = append(entries, n)
-		return err
-	})
+	receipts, acts := t.where(), t.where()
+	receipts.wanted = append(receipts.wanted, "entry IS NOT NULL")
+	receipts.among("session_id", sessions)
+	acts.among("session_id", sessions)
+	answers, err := t.numbers(`SELECT entry FROM receipts `+receipts.page("entry", 0), receipts.args...)
 	if err != nil {
-		return t.read(err, "old receipts")
+		return err
 	}
+	done, err := t.numbers(`SELECT n FROM audit `+acts.page("n", 0), acts.args...)
+	if err != nil {
+		return err
+	}
+	for _, n := range answers {
+		if err := t.chain(audit.Forgotten, n, ""); err != nil {
+			return err
+		}
+	}
+	return t.forgetActs(done)
+}
+
+// dropActs forgets what operators have done, once it is old enough.
+func (t *Tx) dropActs(p *kernel.Purge) error {
+	if p.Receipts.IsZero() {
+		return nil
+	}
+	old, err := t.numbers(`SELECT n FROM audit WHERE at < $1 AND session_id IS NULL AND doc <> '' ORDER BY at LIMIT $2`, stamp(p.Receipts), p.Limit)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	p.More = p.More || len(old) == p.Limit
+	return t.forgetActs(old)
+}
+
+// forgetActs takes acts out of their entries, and says so in the chain.
+func (t *Tx) forgetActs(entries []int64) error {
 	for _, n := range entries {
+		err := t.must("an act of the audit chain", `UPDATE audit SET session_id = NULL, call_id = NULL, fence = NULL, doc = '' WHERE n = $1`, n)
+		if err != nil {
+			return err
+		}
 		if err := t.chain(audit.Forgotten, n, ""); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
+	var all []int64
+	err := t.c.Each(query, args, func(scan func(...any) error) error {
+		var n int64
+		err := scan(&n)
+		all = append(all, n)
+		return err
+	})
+	return all, t.read(err, "old entries of the audit chain")
 }
 
 // audit reads a page of the chain.
@@ -94,7 +160,7 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
 		order = "audit.n DESC"
 	}
 	var rows []utp.AuditEntry
-	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, receipts.id IS NOT NULL,
+	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, audit.doc, receipts.id IS NOT NULL,
 		coalesce(receipts.session_id, ''), coalesce(receipts.call_id, ''), coalesce(receipts.question, 0), coalesce(receipts.decision, ''),
 		coalesce(receipts.given_by, ''), coalesce(receipts.surface, ''), coalesce(receipts.at, 0), coalesce(receipts.shown, ''),
 		coalesce(receipts.language, ''), coalesce(receipts.salt, ''), coalesce(receipts.terms, '')
@@ -103,10 +169,10 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
 		var r utp.AuditReceipt
 		var at, answered int64
 		var there bool
-		var terms string
-		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &there,
+		var terms, doc string
+		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &doc, &there,
 			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt, &terms)
-		r.Terms = termsOf(terms)
+		r.Terms, e.Act = termsOf(terms), actOf(doc)
 		if e.At, r.At = instant(at), instant(answered); there {
 			e.Receipt = &r
 		}
@@ -124,6 +190,18 @@ func termsOf(raw string) utp.ReceiptTerms {
 		return utp.ReceiptTerms{}
 	}
 	return terms
+}
+
+// actOf reads an act. One that cannot be read counts as an empty one: the chain tells that it was altered.
+func actOf(doc string) *utp.AuditAct {
+	if doc == "" {
+		return nil
+	}
+	var a utp.AuditAct
+	if decode(doc, &a) != nil {
+		a = utp.AuditAct{}
+	}
+	return &a
 }
 
 // unchained counts the receipts without an entry. Those that came before the first one that has

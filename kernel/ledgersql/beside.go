@@ -33,8 +33,14 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Agreed.To > 0 {
 		b.Agreed, err = t.agreed(f.Agreed)
 	}
-	if err == nil && f.Unreceipted.Limit > 0 {
-		b.Unreceipted, err = t.unreceipted(f.Unreceipted)
+	if err == nil && f.Done.To > 0 {
+		b.Done, err = t.done(f.Done)
+	}
+	if err == nil && f.Unaudited.Limit > 0 {
+		b.Unaudited, err = t.unaudited(f.Unaudited)
+	}
+	if err == nil && f.InForce != "" {
+		b.InForce, err = t.inForce(f.InForce)
 	}
 	return b, err
 }

@@ -38,7 +38,7 @@ func (t *Tx) purge(b *kernel.Batch) error {
 		return err
 	}
 	// Receipts are the last: from there on nobody else can have an answer saved.
-	for _, part := range []func(*kernel.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts} {
+	for _, part := range []func(*kernel.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts, t.dropActs} {
 		if err := part(p); err != nil {
 			return err
 		}

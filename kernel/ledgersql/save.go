@@ -19,7 +19,7 @@ func (t *Tx) Save(b kernel.Batch) error {
 func (t *Tx) save(b *kernel.Batch) error {
 	for _, part := range []func(*kernel.Batch) error{
 		t.saveBlobs, t.saveTurnAndEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.purge,
+		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
 		if err := part(b); err != nil {
 			return err

@@ -64,22 +64,33 @@ func (s *Store) sendGroup(ctx context.Context, pg *pgx.Conn, group []*job[[]stat
 	all := []statement{{query: beginUpdate, rows: ledgersql.Any}}
 	const everybody = -1
 	whose := []int{everybody}
-	told := false
+	held := map[string]bool{}
 	var rows additions
-	for i, j := range group {
-		for _, st := range j.request {
-			if st.query == dialect.HoldEvents {
-				if told {
-					continue
-				}
-				told = true
-			}
-			if merged && st.table != nil {
+	add := func(i int, statements []statement) {
+		for _, st := range statements {
+			switch hold := st.query == dialect.HoldEvents || st.query == dialect.HoldAudit; {
+			case hold && held[st.query]:
+				continue
+			case hold:
+				held[st.query] = true
+			case merged && st.table != nil:
 				rows.add(st)
 				continue
 			}
 			all, whose = append(all, st), append(whose, i)
 		}
+	}
+	for i, j := range group {
+		first, _ := apart(j.request)
+		add(i, first)
+	}
+	for _, st := range rows.statements() {
+		all, whose = append(all, st), append(whose, everybody)
+	}
+	rows = nil
+	for i, j := range group {
+		_, last := apart(j.request)
+		add(i, last)
 	}
 	for _, st := range rows.statements() {
 		all, whose = append(all, st), append(whose, everybody)
@@ -90,6 +101,16 @@ func (s *Store) sendGroup(ctx context.Context, pg *pgx.Conn, group []*job[[]stat
 		return nil, err
 	}
 	return bad, err
+}
+
+// apart divides what one update writes: the audit chain comes last, for all others wait for it from then
+// on until the commit. Nothing that is numbered by what others write may come after it.
+func apart(statements []statement) (first, last []statement) {
+	i := slices.IndexFunc(statements, func(st statement) bool { return st.query == dialect.HoldAudit })
+	if i < 0 || slices.ContainsFunc(statements[i:], func(st statement) bool { return st.query == dialect.HoldEvents }) {
+		return statements, nil
+	}
+	return statements[:i], statements[i:]
 }
 
 // additions are rows to add, by table. The tables stand in the order in which they came, and

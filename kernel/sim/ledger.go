@@ -61,6 +61,7 @@ type tables struct {
 	edges     map[string]int              // of a call: only counted
 	receipts  map[string][]kernel.Receipt // of a session
 	audit     []utp.AuditEntry            // without the receipts
+	inForce   map[[2]string]kernel.InForce
 	sealed    map[string][]kernel.Sealed
 	tools     map[string]kernel.Tool
 	wishes    map[string]kernel.Wish
@@ -115,7 +116,7 @@ func newTables() *tables {
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[string]given{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{}, counters: map[string]int64{}, blobs: map[string]blob{},
+		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{}, inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
 
@@ -131,7 +132,7 @@ func (r *tables) copied() *tables {
 	c.made, c.dead, c.receipts = maps.Clone(r.made), maps.Clone(r.dead), clipped(r.receipts)
 	c.wishes, c.keys, c.counters, c.blobs = maps.Clone(r.wishes), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
-	c.order, c.audit = slices.Clip(r.order), slices.Clip(r.audit)
+	c.order, c.audit, c.inForce = slices.Clip(r.order), slices.Clip(r.audit), maps.Clone(r.inForce)
 	return &c
 }
 

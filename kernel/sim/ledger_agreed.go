@@ -7,10 +7,11 @@ import (
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // agreed reads what is kept of what receipts are about.
-func (t *tx) agreed(f kernel.AgreedFilter) []kernel.Agreed {
+func (t *tx) agreed(f kernel.EntryFilter) []kernel.Agreed {
 	var rows []kernel.Agreed
 	for session, kept := range t.rows.receipts {
 		for _, r := range kept {
@@ -43,20 +44,53 @@ func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.Agreed {
 	return a
 }
 
-// unreceipted lists the calls that were agreed to, or started although they cannot be undone, and
-// that no receipt of a yes stands for.
-func (t *tx) unreceipted(f kernel.UnreceiptedFilter) []utp.AuditCall {
+// done reads what is kept of the calls of starts and outcomes.
+func (t *tx) done(f kernel.EntryFilter) []kernel.Done {
+	var rows []kernel.Done
+	for _, e := range t.rows.audit {
+		if e.N > f.After && e.N <= f.To && e.Act != nil && e.Act.Call != "" {
+			rows = append(rows, t.doneBy(e))
+		}
+	}
+	return rows
+}
+
+func (t *tx) doneBy(e utp.AuditEntry) kernel.Done {
+	d := kernel.Done{Entry: e.N, Call: e.Act.Call}
+	row, is := t.rows.turns[t.rows.sessions[e.Act.Session]]
+	if !is {
+		return d
+	}
+	d.Turn, d.Erased, d.Imported = row.rec.State.Turn, row.rec.Erased, !row.rec.Imported.IsZero()
+	if r, is := t.rows.reports[d.Call]; is && r.Turn == d.Turn {
+		d.Status, d.Card = string(r.Status), r.Card
+	}
+	if t.rows.calls[d.Call] != d.Turn {
+		return d
+	}
+	c := t.rows.made[d.Call]
+	d.Class, d.Digest, d.Fence = string(c.Class), c.Digest, c.Fence
+	for key := range t.rows.grants {
+		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != utp.ActStart || key.fence == e.Act.Fence)
+	}
+	return d
+}
+
+// unaudited lists the calls that were agreed to, or started although they cannot be undone, and
+// that no receipt of a yes stands for; and those with an effect that were started since the chain has
+// acts, without one that says so.
+func (t *tx) unaudited(f kernel.UnauditedFilter) []utp.AuditCall {
 	if f.Limit == 0 {
 		return nil
 	}
-	wanted := map[string]bool{}
+	wanted := map[string]utp.AuditCall{}
 	for call := range t.rows.consents {
-		wanted[call] = true
+		wanted[call] = utp.AuditCall{Unreceipted: true}
 	}
 	for key := range t.rows.grants {
 		c, is := t.rows.made[key.call]
 		if !is || c.Class == utp.Irreversible {
-			wanted[key.call] = true
+			wanted[key.call] = utp.AuditCall{Unreceipted: true}
 		}
 	}
 	for _, kept := range t.rows.receipts {
@@ -66,12 +100,28 @@ func (t *tx) unreceipted(f kernel.UnreceiptedFilter) []utp.AuditCall {
 			}
 		}
 	}
+	for key, g := range t.rows.grants {
+		if c, is := t.rows.made[key.call]; is && c.Class.Effectful() && t.unrecorded(g) {
+			w := wanted[key.call]
+			w.Unrecorded = true
+			wanted[key.call] = w
+		}
+	}
 	var rows []utp.AuditCall
-	for call := range wanted {
+	for call, w := range wanted {
 		if call > f.After {
-			rows = append(rows, utp.AuditCall{Call: call, Turn: t.rows.calls[call], Question: t.rows.made[call].Question})
+			w.Call, w.Turn, w.Question = call, t.rows.calls[call], t.rows.made[call].Question
+			rows = append(rows, w)
 		}
 	}
 	slices.SortFunc(rows, func(a, b utp.AuditCall) int { return cmp.Compare(a.Call, b.Call) })
 	return firstOf(rows, f.Limit)
+}
+
+// unrecorded reports whether no act says that a start was granted, and the chain has had acts before it.
+func (t *tx) unrecorded(g kernel.Grant) bool {
+	first := slices.IndexFunc(t.rows.audit, func(e utp.AuditEntry) bool { return e.Kind == audit.Act })
+	return first >= 0 && g.At.UnixMicro() > t.rows.audit[first].At.UnixMicro() && !slices.ContainsFunc(t.rows.audit, func(e utp.AuditEntry) bool {
+		return e.Act != nil && e.Act.Act == utp.ActStart && e.Act.Call == g.Call && e.Act.Fence == g.Fence
+	})
 }

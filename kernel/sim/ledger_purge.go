@@ -46,6 +46,9 @@ func (t *tx) purge(b kernel.Batch) error {
 	if !p.Content.IsZero() {
 		t.dropStrayCards(p)
 	}
+	if !p.Receipts.IsZero() {
+		t.dropActs(p)
+	}
 	t.release(p, func(b blob) bool { return b.created.Before(t.now().Add(-blobGrace)) })
 	return nil
 }
@@ -186,6 +189,7 @@ func (t *tx) forget(p *kernel.Purge) {
 		for _, r := range t.rows.receipts[s.Session] {
 			t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
 		}
+		t.forgetActs(func(e utp.AuditEntry) bool { return e.Act.Call != "" && e.Act.Session == s.Session }, 0)
 		remove(t, t.rows.receipts, s.Session)
 		removeIf(t, t.rows.consents, func(call string, _ given) bool { return ofTurn(call) })
 		removeIf(t, t.rows.grants, func(key startKey, _ kernel.Grant) bool { return ofTurn(key.call) })
@@ -199,6 +203,29 @@ func (t *tx) forget(p *kernel.Purge) {
 		remove(t, t.rows.turns, s.Turn)
 	}
 	p.Dropped, p.More = len(found), p.More || len(found) == p.Limit
+}
+
+// dropActs forgets what operators have done, once it is old enough.
+func (t *tx) dropActs(p *kernel.Purge) {
+	gone := t.forgetActs(func(e utp.AuditEntry) bool { return e.Act.Call == "" && e.At.Before(p.Receipts) }, p.Limit)
+	p.More = p.More || gone == p.Limit
+}
+
+// forgetActs takes the first acts that fit out of their entries, and says so in the chain.
+func (t *tx) forgetActs(fits func(utp.AuditEntry) bool, limit int) int {
+	before := t.rows.audit
+	t.undo = append(t.undo, func() { t.rows.audit = before })
+	t.rows.audit = slices.Clone(before)
+	var gone []int64
+	for i := range t.rows.audit {
+		if e := &t.rows.audit[i]; e.Act != nil && fits(*e) && (limit == 0 || len(gone) < limit) {
+			e.Act, gone = nil, append(gone, e.N)
+		}
+	}
+	for _, n := range gone {
+		t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: n})
+	}
+	return len(gone)
 }
 
 // dropKeys forgets keys of requests whose time is over.

@@ -328,7 +328,15 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if f.Audit.Limit > 0 {
 		b.Audit = t.audited(f.Audit)
 	}
-	b.Agreed, b.Unreceipted = t.agreed(f.Agreed), t.unreceipted(f.Unreceipted)
+	b.Agreed, b.Done, b.Unaudited = t.agreed(f.Agreed), t.done(f.Done), t.unaudited(f.Unaudited)
+	if f.InForce != "" {
+		for _, row := range t.rows.inForce {
+			if row.Kind == f.InForce {
+				b.InForce = append(b.InForce, row)
+			}
+		}
+		slices.SortFunc(b.InForce, func(a, b kernel.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
+	}
 	return b, nil
 }
 

@@ -25,7 +25,7 @@ func (t *tx) Save(b kernel.Batch) error {
 func (t *tx) save(b kernel.Batch) error {
 	for _, part := range []func(kernel.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.purge,
+		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -205,6 +205,29 @@ func (t *tx) saveTrail(b kernel.Batch) error {
 	for _, e := range b.Edges {
 		put(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
 	}
+	return nil
+}
+
+func (t *tx) saveInForce(b kernel.Batch) error {
+	for _, f := range b.InForce {
+		if f.Digest == "" {
+			remove(t, t.rows.inForce, [2]string{f.Kind, f.Subject})
+			continue
+		}
+		put(t, t.rows.inForce, [2]string{f.Kind, f.Subject}, f)
+	}
+	return nil
+}
+
+func (t *tx) saveActs(b kernel.Batch) error {
+	for _, a := range b.Acts {
+		a = audit.StorableAct(a)
+		t.chain(utp.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
+	}
+	return nil
+}
+
+func (t *tx) saveReceipts(b kernel.Batch) error {
 	for _, r := range b.Receipts {
 		r.Entry = t.chain(utp.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
 		put(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))

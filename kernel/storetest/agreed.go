@@ -12,20 +12,20 @@ func (l *ledger) agreed(after, to int64) []kernel.Agreed {
 	l.t.Helper()
 	var rows []kernel.Agreed
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Agreed: kernel.AgreedFilter{After: after, To: to}})
+		b, err := tx.Beside(kernel.BesideFilter{Agreed: kernel.EntryFilter{After: after, To: to}})
 		rows = b.Agreed
 		return err
 	})
 	return rows
 }
 
-// unreceipted lists the calls that no receipt stands for.
-func (l *ledger) unreceipted(after string, limit int) []utp.AuditCall {
+// unaudited lists the calls of which the chain does not say what it should.
+func (l *ledger) unaudited(after string, limit int) []utp.AuditCall {
 	l.t.Helper()
 	var rows []utp.AuditCall
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Unreceipted: kernel.UnreceiptedFilter{After: after, Limit: limit}})
-		rows = b.Unreceipted
+		b, err := tx.Beside(kernel.BesideFilter{Unaudited: kernel.UnauditedFilter{After: after, Limit: limit}})
+		rows = b.Unaudited
 		return err
 	})
 	return rows
@@ -56,7 +56,7 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 	started := about(1, 1)
 	started.Unstarted = false
 	same(l, "started", l.agreed(0, 1), []kernel.Agreed{started})
-	same(l, "without a receipt", l.unreceipted("", 9), nil)
+	same(l, "without a receipt", l.unaudited("", 9), nil)
 }
 
 func receiptsOfNothing(l *ledger) {
@@ -83,9 +83,11 @@ func startsWithoutReceipts(l *ledger) {
 	for _, b := range []kernel.Batch{started, asked, allowed, right} {
 		l.save(b)
 	}
-	of := func(n int) utp.AuditCall { return utp.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n} }
-	same(l, "all", l.unreceipted("", 9), []utp.AuditCall{of(1), of(2)})
-	same(l, "the first", l.unreceipted("", 1), []utp.AuditCall{of(1)})
-	same(l, "the rest", l.unreceipted(id("tc", 1), 9), []utp.AuditCall{of(2)})
-	same(l, "none", l.unreceipted("", 0), nil)
+	of := func(n int) utp.AuditCall {
+		return utp.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unreceipted: true}
+	}
+	same(l, "all", l.unaudited("", 9), []utp.AuditCall{of(1), of(2)})
+	same(l, "the first", l.unaudited("", 1), []utp.AuditCall{of(1)})
+	same(l, "the rest", l.unaudited(id("tc", 1), 9), []utp.AuditCall{of(2)})
+	same(l, "none", l.unaudited("", 0), nil)
 }

@@ -25,6 +25,11 @@ func auditCases() []exercise {
 		{"what a receipt is about is read beside it", receiptsHaveWhatTheyAreAbout},
 		{"what a receipt is about can be gone", receiptsOfNothing},
 		{"a yes or a start without a receipt is found", startsWithoutReceipts},
+		{"each act has its entry", actsAreChained},
+		{"what an act is about is read beside it", actsHaveTheirCalls},
+		{"a start without an entry is found", startsWithoutEntries},
+		{"acts are forgotten with their turn, or in their time", actsAreForgotten},
+		{"what is in force is kept until it is gone", inForceIsKept},
 		{"a text that not every ledger keeps is committed to as it is kept", awkwardReceipts},
 	}
 }

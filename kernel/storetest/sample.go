@@ -210,7 +210,8 @@ func given() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
 		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
-		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
+		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, // which have exercises of their own
+		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
 	}
 }

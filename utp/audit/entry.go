@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/utp"
@@ -14,7 +15,9 @@ import (
 const (
 	// Answer stands for a receipt.
 	Answer = "answer"
-	// Forgotten says that retention has dropped the receipt of an answer.
+	// Act stands for something that was done: a start, an outcome, what an operator has changed.
+	Act = "act"
+	// Forgotten says that retention has dropped the receipt of an answer, or an act.
 	Forgotten = "forgotten"
 )
 
@@ -26,8 +29,8 @@ const (
 	LinkBreak  = " "
 )
 
-// receiptDomain begins every text that a commitment is the digest of.
-const receiptDomain = "earshot-audit-receipt-1"
+// receiptDomain and actDomain begin every text that a commitment is the digest of.
+const receiptDomain, actDomain = "earshot-audit-receipt-1", "earshot-audit-act-1"
 
 // Link is the link of an entry behind one with the link previous; "" is before the first. It
 // is the SHA-256 in hex of the domain, previous, n, kind, at (microseconds since 1970), of and
@@ -44,13 +47,24 @@ func Link(previous string, e utp.AuditEntry) string {
 // without terms has the commitment that it had before there were any. What a ledger cannot keep
 // in a text counts as what it keeps instead.
 func Commitment(r utp.AuditReceipt) string {
-	var text strings.Builder
-	text.WriteString(receiptDomain)
 	parts := []string{
 		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
 		strconv.FormatInt(r.At.UnixMicro(), 10), r.Shown, r.Language,
 	}
-	for _, part := range append(parts, terms(r.Terms)...) {
+	return commitment(receiptDomain, append(parts, terms(r.Terms)...))
+}
+
+// ActCommitment is the SHA-256 in hex of an act with its salt, in the same form.
+func ActCommitment(a utp.AuditAct) string {
+	return commitment(actDomain, []string{
+		a.Salt, a.Act, strconv.FormatInt(a.At.UnixMicro(), 10), a.Session, a.Call, strconv.Itoa(a.Fence), a.Subject, a.Detail, a.Digest, a.By,
+	})
+}
+
+func commitment(domain string, parts []string) string {
+	var text strings.Builder
+	text.WriteString(domain)
+	for _, part := range parts {
 		part = storable(part)
 		text.WriteString(strconv.Itoa(len(part)) + ":" + part + ",")
 	}
@@ -81,6 +95,14 @@ func Storable(t utp.ReceiptTerms) utp.ReceiptTerms {
 	return utp.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
 		Credential: storable(t.Credential), Seen: utp.Seen(storable(string(t.Seen))), Event: storable(t.Event),
+	}
+}
+
+// StorableAct is an act as every ledger can keep it as JSON; its time is to the microsecond.
+func StorableAct(a utp.AuditAct) utp.AuditAct {
+	return utp.AuditAct{
+		Act: storable(a.Act), At: time.UnixMicro(a.At.UnixMicro()).UTC(), Session: storable(a.Session), Call: storable(a.Call), Fence: a.Fence,
+		Subject: storable(a.Subject), Detail: storable(a.Detail), Digest: storable(a.Digest), By: storable(a.By), Salt: storable(a.Salt),
 	}
 }
 

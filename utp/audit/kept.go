@@ -94,7 +94,7 @@ func differ(found, expected string) string {
 	return fmt.Sprintf("now have the digest %.16s…, and what has %.16s…", found, expected)
 }
 
-// Calls takes the calls that no receipt stands for, page by page: each call of page gets the id of the
+// Calls takes the calls of which the chain does not say what it should, page by page: each call of page gets the id of the
 // last one so far, and returns those behind it, in their order.
 func (v *Verifier) Calls(page func(after string) (utp.AuditAnswer, error)) error {
 	after := ""
@@ -104,9 +104,16 @@ func (v *Verifier) Calls(page func(after string) (utp.AuditAnswer, error)) error
 			return err
 		}
 		for _, c := range a.Calls {
+			after = c.Call
+			if c.Unrecorded {
+				v.find(0, Unrecorded, fmt.Sprintf("the call %.64s has an effect and was started, and no entry of the chain says so", c.Call),
+					"the start was put in by something else than this program, or its entry was altered", askOthers)
+			}
+			if !c.Unreceipted {
+				continue
+			}
 			v.find(0, Unreceipted, fmt.Sprintf("the call %.64s was agreed to or started, and no receipt of a yes stands for it", c.Call),
 				"its receipt was removed, or the consent or the start was put in by something else than this program", askOthers)
-			after = c.Call
 		}
 		if !a.More || len(a.Calls) == 0 {
 			return nil

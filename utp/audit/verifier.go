@@ -25,11 +25,11 @@ const (
 	Unknown     Flaw = "unknown"      // an entry of no kind that there is
 	Broken      Flaw = "broken"       // a link does not follow from the one before it
 	Altered     Flaw = "altered"      // a receipt is not the one that was committed to
-	Missing     Flaw = "missing"      // a receipt is gone, and no entry says that it was forgotten
-	Baseless    Flaw = "baseless"     // something was forgotten that is no answer before it
-	Again       Flaw = "again"        // a receipt was forgotten twice
-	Still       Flaw = "still"        // a receipt that was forgotten is there
-	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is no answer
+	Missing     Flaw = "missing"      // a receipt or an act is gone, and no entry says that it was forgotten
+	Baseless    Flaw = "baseless"     // something was forgotten that is no answer and no act before it
+	Again       Flaw = "again"        // a receipt or an act was forgotten twice
+	Still       Flaw = "still"        // a receipt or an act that was forgotten is there
+	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is no answer, or an act on one that is none
 	Unchained   Flaw = "unchained"    // receipts have no entry, and are not older than the chain
 	Cut         Flaw = "cut"          // the chain ends before the head that was noted
 	Rewritten   Flaw = "rewritten"    // the entry of the head that was noted has another link
@@ -51,10 +51,11 @@ type Report struct {
 	Entries   int64 `json:"entries"`
 	Answers   int64 `json:"answers"`
 	Receipts  int64 `json:"receipts"`  // of the answers, those that are still there
-	Forgotten int64 `json:"forgotten"` // receipts that retention has dropped
+	Acts      int64 `json:"acts"`      // starts, outcomes, and what operators have done
+	Forgotten int64 `json:"forgotten"` // receipts and acts that retention has dropped
 	// Older are receipts from before the chain: nothing is known of them.
 	Older int64 `json:"older"`
-	// Compared are the receipts that were held against what the ledger keeps of their calls.
+	// Compared are the receipts and acts that were held against what the ledger keeps of their calls.
 	Compared int64 `json:"compared"`
 	Findings int64 `json:"findings"`
 	Head     Head  `json:"head"` // of the last entry; the zero value of an empty chain
@@ -75,7 +76,7 @@ type Verifier struct {
 	Started int64
 
 	report   Report
-	answers  answers
+	kinds    fates
 	met      bool // the known head was met
 	hurtHere bool // a gap or a repeat stands between this entry and the one before
 }
@@ -89,9 +90,15 @@ func (v *Verifier) Next(e utp.AuditEntry) {
 	}
 	v.report.Entries++
 	v.report.Head = Head{N: e.N, Link: e.Link}
+	known := e.Kind == Answer || e.Kind == Act || e.Kind == Forgotten
+	if known && (e.Receipt != nil && e.Kind != Answer || e.Act != nil && e.Kind != Act) {
+		v.find(e.N, OutOfPlace, fmt.Sprintf("a receipt or an act at an entry of the kind %.32q", e.Kind), "it was moved from its own entry", askOthers)
+	}
 	switch e.Kind {
 	case Answer:
 		v.answer(e)
+	case Act:
+		v.act(e)
 	case Forgotten:
 		v.forgotten(e)
 	default:
@@ -134,11 +141,11 @@ func (v *Verifier) place(e utp.AuditEntry) {
 func (v *Verifier) answer(e utp.AuditEntry) {
 	v.report.Answers++
 	if e.Receipt == nil {
-		v.answers.set(e.N, gone)
+		v.kinds.set(e.N, gone)
 		return
 	}
 	v.report.Receipts++
-	v.answers.set(e.N, there)
+	v.kinds.set(e.N, there)
 	if Commitment(*e.Receipt) != e.Commitment {
 		v.find(e.N, Altered, fmt.Sprintf("a receipt of the call %.64s that is not the one that was answered", e.Receipt.Call),
 			"the receipt was altered after the answer, or the entry was", askOthers)
@@ -149,27 +156,24 @@ func (v *Verifier) answer(e utp.AuditEntry) {
 
 func (v *Verifier) forgotten(e utp.AuditEntry) {
 	v.report.Forgotten++
-	if e.Receipt != nil {
-		v.find(e.N, OutOfPlace, "a receipt at an entry that says that one was forgotten", "the receipt was moved from its own entry", askOthers)
-	}
 	before := none
 	if e.Of < e.N {
-		before = v.answers.of(e.Of)
+		before = v.kinds.of(e.Of)
 	}
 	switch before {
 	case none:
-		v.find(e.N, Baseless, fmt.Sprintf("the receipt of entry %d is said to be forgotten", e.Of), "no answer with that number was read before", askOthers)
+		v.find(e.N, Baseless, fmt.Sprintf("entry %d is said to be forgotten", e.Of), "no answer and no act with that number was read before", askOthers)
 		return
 	case over:
-		v.find(e.N, Again, fmt.Sprintf("the receipt of entry %d is said to be forgotten a second time", e.Of), "an entry was added by something else than this program", askOthers)
+		v.find(e.N, Again, fmt.Sprintf("entry %d is said to be forgotten a second time", e.Of), "an entry was added by something else than this program", askOthers)
 	case there:
 		if v.Started == 0 || e.N <= v.Started {
-			v.find(e.Of, Still, fmt.Sprintf("a receipt that entry %d says was forgotten", e.N), "it should be gone and was put back, or it was never removed",
-				"see whether part of a backup was brought back, and remove the receipt if so")
+			v.find(e.Of, Still, fmt.Sprintf("what entry %d says was forgotten", e.N), "it should be gone and was put back, or it was never removed",
+				"see whether part of a backup was brought back, and remove it if so")
 		}
 	case gone:
 	}
-	v.answers.set(e.Of, over)
+	v.kinds.set(e.Of, over)
 }
 
 // compare holds an entry against the head that was noted.
@@ -187,8 +191,8 @@ func (v *Verifier) compare(e utp.AuditEntry) {
 // End says what only shows when all was read, and what was read. Unchained is what the ledger
 // says of receipts without an entry.
 func (v *Verifier) End(unchained utp.AuditUnchained) Report {
-	for n := range v.answers.gone {
-		v.find(n, Missing, "no receipt of this answer, and no entry that says that it was forgotten", "the receipt was removed by something else than retention", askOthers)
+	for n := range v.kinds.gone {
+		v.find(n, Missing, "nothing is kept of this answer or act, and no entry says that it was forgotten", "it was removed by something else than retention", askOthers)
 	}
 	if unchained.Later > 0 {
 		v.find(0, Unchained, fmt.Sprintf("receipts that no entry stands for, and that are not older than the chain: %d", unchained.Later),
@@ -214,19 +218,19 @@ func (v *Verifier) find(n int64, flaw Flaw, found, means, do string) {
 	}
 }
 
-// fate is what has become of an answer's receipt.
+// fate is what has become of a receipt or an act.
 type fate byte
 
 const (
-	none  fate = iota // there is no answer with that number
-	there             // it is there
+	none  fate = iota // no answer and no act has that number
+	there             // it is there, the receipt or the act
 	gone              // it is not there, and nothing says yet that it was forgotten
 	over              // it was forgotten
 )
 
-// answers keeps the fates of all answers, two bits each. The numbers of a chain that was
+// fates keeps what has become of all answers and acts, two bits each. The numbers of a chain that was
 // altered may be far apart: a block is made only for numbers that are there.
-type answers struct{ blocks map[int64]*block }
+type fates struct{ blocks map[int64]*block }
 
 // blockSize is how many fates a block has.
 const blockSize, bits = 1 << 12, 2
@@ -239,7 +243,7 @@ func where(n int64) (base int64, at, shift int) {
 	return n &^ (blockSize - 1), in * bits / 8, in * bits % 8
 }
 
-func (a *answers) of(n int64) fate {
+func (a *fates) of(n int64) fate {
 	base, at, shift := where(n)
 	b := a.blocks[base]
 	if b == nil {
@@ -248,7 +252,7 @@ func (a *answers) of(n int64) fate {
 	return fate(b[at] >> shift & (1<<bits - 1))
 }
 
-func (a *answers) set(n int64, is fate) {
+func (a *fates) set(n int64, is fate) {
 	if a.blocks == nil {
 		a.blocks = map[int64]*block{}
 	}
@@ -261,8 +265,8 @@ func (a *answers) set(n int64, is fate) {
 	b[at] = b[at]&^((1<<bits-1)<<shift) | byte(is)<<shift
 }
 
-// gone goes through the answers whose receipt is gone and was not forgotten, in their order.
-func (a *answers) gone(yield func(int64) bool) {
+// gone goes through the entries whose receipt or act is gone and was not forgotten, in their order.
+func (a *fates) gone(yield func(int64) bool) {
 	for _, base := range slices.Sorted(maps.Keys(a.blocks)) {
 		for n := base; n < base+blockSize; n++ {
 			if a.of(n) == gone && !yield(n) {

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/utp/audit"
+)
+
+func (m *Main) auditListCommand() *cobra.Command {
+	operators := false
+	c := m.operated(&cobra.Command{
+		Use:   "list",
+		Short: "List the entries of the audit chain, oldest first",
+		Long: `List the entries of the audit chain, oldest first: what people answered, which calls with an effect started
+and how they ended, and what operators changed. With --operators only the last: reviews, tools taken out,
+content erased, turns imported, the ledger restored, and which rules, tokens, logins and credentials were in
+force, and since when. What retention has dropped is listed without what it said.
+
+The list does not judge; ` + "`earshot audit verify`" + ` does.`,
+		Example: `  earshot audit list --operators
+  earshot audit list --json | jq '.[] | select(.act.tool_call_id == "tc_…")'`,
+		Args: noArguments,
+	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+		list := rows{m: m, asJSON: f.asJSON}
+		for after := int64(0); ; {
+			var page utp.AuditAnswer
+			if err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{After: after}, &page); err != nil {
+				return err
+			}
+			for _, e := range page.Entries {
+				after = e.N
+				if operators && (e.Act == nil || e.Act.Call != "") {
+					continue
+				}
+				if err := list.add(e, m.entryLine(e)); err != nil {
+					return err
+				}
+			}
+			if !page.More || len(page.Entries) == 0 {
+				list.end("The chain has no such entry.")
+				return nil
+			}
+		}
+	})
+	c.Flags().BoolVar(&operators, "operators", false, "only what operators changed, and what was in force")
+	return c
+}
+
+// entryLine is an entry in one sentence.
+func (m *Main) entryLine(e utp.AuditEntry) string {
+	return fmt.Sprintf("Entry %d, %s: %s.", e.N, m.moment(e.At), oneLine(entryWords(e)))
+}
+
+func entryWords(e utp.AuditEntry) string {
+	switch {
+	case e.Kind == audit.Forgotten:
+		return "what entry " + strconv.FormatInt(e.Of, 10) + " said was dropped after its time"
+	case e.Receipt != nil:
+		r := e.Receipt
+		return fmt.Sprintf("%s answered question %d: %s, on %s. Call %s", cmp.Or(r.By, "nobody"), r.Question, r.Decision, cmp.Or(r.Surface, "no surface"), r.Call)
+	case e.Act != nil:
+		return actWords(*e.Act)
+	}
+	return "what it said was dropped after its time"
+}
+
+// actWords is an act in one sentence.
+func actWords(a utp.AuditAct) string {
+	by := ""
+	if a.By != "" {
+		by = " by " + a.By
+	}
+	switch a.Act {
+	case utp.ActStart:
+		return fmt.Sprintf("the call %s was started%s, class %s", a.Call, by, a.Detail)
+	case utp.ActOutcome:
+		return fmt.Sprintf("the call %s ended: %s", a.Call, a.Detail)
+	case utp.ActReview:
+		return fmt.Sprintf("the tool %s was reviewed%s: %s", a.Subject, by, a.Detail)
+	case utp.ActRemove:
+		return fmt.Sprintf("the tool %s was removed%s", a.Subject, by)
+	case utp.ActErase:
+		return fmt.Sprintf("the content of %s was erased%s", a.Subject, by)
+	case utp.ActImport:
+		return fmt.Sprintf("%s was imported%s", a.Subject, by)
+	case utp.ActRestore:
+		return "the ledger was restored: " + a.Detail
+	case utp.ActPolicy:
+		if a.Detail == kernel.Ended {
+			return "no policy file is in force any more"
+		}
+		return fmt.Sprintf("the policy in force: %s, SHA-256 %.16s…", a.Detail, a.Digest)
+	case utp.ActLogin:
+		return fmt.Sprintf("login %s of %s: %s", a.Subject, a.By, cmp.Or(a.Detail, "a browser that does not say its name"))
+	case utp.ActToken, utp.ActCredential:
+		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
+	}
+	return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, a.Detail) // of a newer program
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// inForcePoll is how often it is looked at what is in force, so that the audit chain has it.
+const inForcePoll = time.Second
+
+// inForce has the audit chain know what is in force beside the ledger: the operator's rules, and who
+// comes in with tokens, logins and credentials. It belongs to one goroutine.
+type inForce struct {
+	house *house
+	last  map[string][]kernel.InForce // what was kept last, by kind
+}
+
+// watch keeps what is in force until the context ends, and what has changed once more then. What could
+// not be kept is tried again.
+func (f *inForce) watch(ctx context.Context) {
+	ticker := time.NewTicker(inForcePoll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := f.keep(ctx); err != nil && ctx.Err() == nil {
+			f.house.log.Warn("what is in force could not be noted in the audit chain; it is tried again", slog.Any("error", err))
+		}
+	}
+}
+
+// keep compares what is in force with what was kept last.
+func (f *inForce) keep(ctx context.Context) error {
+	kinds := map[string]func() ([]kernel.InForce, error){utp.ActPolicy: f.house.policy.inForce}
+	if f.house.access != nil { // else nobody comes in, and that ends nothing
+		kinds[utp.ActToken], kinds[utp.ActLogin] = f.house.tokensInForce, f.house.loginsInForce
+		kinds[utp.ActCredential] = f.house.roster.inForce
+	}
+	for kind, read := range kinds {
+		now, err := read()
+		if before, kept := f.last[kind]; err != nil || kept && slices.Equal(before, now) {
+			continue // a file that cannot be read is told of elsewhere
+		}
+		if err := f.house.kernel.Keep(ctx, kind, now); err != nil {
+			return err
+		}
+		f.last[kind] = now
+	}
+	return nil
+}
+
+// inForce are the rules as their file has them; none without one.
+func (p *livePolicy) inForce() ([]kernel.InForce, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.path == "" {
+		return nil, nil
+	}
+	return []kernel.InForce{{Subject: "rules", Digest: digestOf(p.raw), Detail: p.path}}, nil
+}
+
+func (h *house) tokensInForce() ([]kernel.InForce, error) {
+	all, err := h.access.List()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, t := range all {
+		raw, err := json.Marshal(t, json.Deterministic(true))
+		if err != nil {
+			return nil, failed(err, "a token cannot be written", "")
+		}
+		rows = append(rows, kernel.InForce{Subject: t.Name, Digest: digestOf(raw), Detail: rowOf(t).describe()})
+	}
+	return rows, accessFailure(err)
+}
+
+func (h *house) loginsInForce() ([]kernel.InForce, error) {
+	all, err := h.access.Logins()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, l := range all {
+		rows = append(rows, kernel.InForce{
+			Subject: l.ID, Digest: digestOf([]byte(l.ID + " " + l.Person + " " + l.Begun.UTC().Format(time.RFC3339Nano))), Detail: l.Browser, By: l.Person,
+		})
+	}
+	return rows, accessFailure(err)
+}
+
+func (r *roster) inForce() ([]kernel.InForce, error) {
+	all := r.counting()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, c := range all {
+		rows = append(rows, credentialInForce(c))
+	}
+	return rows, nil
+}
+
+func credentialInForce(c bus.Credentials) kernel.InForce {
+	parts := []string{c.Principal.String(), c.Mouth.Password, c.Ear.Password, c.Face.Password, strings.Join(c.Tools, " ")}
+	row := kernel.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
+	if len(c.Tools) > 0 {
+		row.Detail = "may also register " + strings.Join(c.Tools, ", ")
+	}
+	return row
+}
+
+// digestOf is the SHA-256 of bytes, in hex.
+func digestOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}

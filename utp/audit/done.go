@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The flaws of what the ledger keeps of the calls that the chain's acts are about.
+const (
+	Ungranted  Flaw = "ungranted"  // the chain has a start, and the ledger has not
+	Class      Flaw = "class"      // the class of a call is not the one that it was started with
+	Outcome    Flaw = "outcome"    // the ledger keeps another outcome than the one that was recorded
+	Unrecorded Flaw = "unrecorded" // a call with an effect was started, and no entry says so
+)
+
+// act judges an entry that stands for an act.
+func (v *Verifier) act(e utp.AuditEntry) {
+	v.report.Acts++
+	if e.Act == nil {
+		v.kinds.set(e.N, gone)
+		return
+	}
+	v.kinds.set(e.N, there)
+	if ActCommitment(*e.Act) != e.Commitment {
+		v.find(e.N, Altered, fmt.Sprintf("an act (%.32s) that is not the one that was recorded", e.Act.Act),
+			"what was done was altered after it, or the entry was", askOthers)
+		return // it vouches for nothing
+	}
+	v.done(e)
+}
+
+// done holds what the ledger keeps of a call against a start or an outcome, which the chain vouches for.
+func (v *Verifier) done(e utp.AuditEntry) {
+	if e.Done == nil {
+		return
+	}
+	v.report.Compared++
+	d, a := *e.Done, *e.Act
+	about := fmt.Sprintf("the call %.64s: ", a.Call)
+	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
+	if d.Turn == utp.AuditTurnGone {
+		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the acts for as long")
+		return
+	}
+	if d.Turn == utp.AuditTurnImported {
+		return // nothing was started here
+	}
+	if !d.Granted || d.Fence < a.Fence {
+		tell(Ungranted, "its start is not in the ledger", "it was removed after the call was started")
+		return
+	}
+	switch a.Act {
+	case utp.ActStart:
+		if d.Fence > a.Fence {
+			return // the call has been started again since, as another entry says
+		}
+		if d.Class != a.Detail {
+			tell(Class, fmt.Sprintf("its class is %.32q, and it was started as %.32q", d.Class, a.Detail), "the class was altered after the start, or the call was removed")
+		}
+		if d.Consent != a.Digest {
+			tell(Bound, "the digest of its consent is not the one that it was started with", "the call was altered or removed after the start")
+		}
+	case utp.ActOutcome:
+		if d.Fence != a.Fence {
+			tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
+		}
+		if d.Status != a.Detail {
+			tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
+		} else if d.Turn == utp.AuditTurnWhole && d.Result != a.Digest {
+			tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
+		}
+	}
+}
