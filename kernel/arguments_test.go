@@ -29,14 +29,16 @@ type hand struct {
 	step int
 }
 
-func (w *world) hand() *hand {
+func (w *world) hand() *hand { return w.handOf(agentName, "wrk_hand") }
+
+func (w *world) handOf(agent, name string) *hand {
 	w.t.Helper()
-	h := &hand{w: w, conn: w.bus.connect(kernel.AgentCaller, agentName)}
+	h := &hand{w: w, conn: w.bus.connect(kernel.AgentCaller, agent)}
 	var a utp.ClaimAnswer
-	if err := rpc.Ask(w.ctx, h.conn, utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: "wrk_hand"}, &a); err != nil || a.Turn == "" {
+	if err := rpc.Ask(w.ctx, h.conn, utp.OpClaim, utp.ClaimRequest{Agent: agent, Worker: name}, &a); err != nil || a.Turn == "" {
 		w.t.Fatalf("claimed %+v, %v", a, err)
 	}
-	h.at, h.step = a.Held("wrk_hand"), a.Step
+	h.at, h.step = a.Held(name), a.Step
 	return h
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
 )
 
 // TestEnqueueBounds: a turn's arguments, request and owner together have to fit into one
@@ -315,5 +316,82 @@ func TestBytesOfADay(t *testing.T) {
 			t.Errorf("on the next day: %v", err)
 		}
 		wantFault(t, put("words", 6, 1), utp.CodeTooManyBytes)
+	})
+}
+
+// TestOpenCallsBound: an agent's calls that have not ended are bounded over all its turns. A step beyond that is
+// refused as a whole, another agent goes on, and so does this one once calls have ended; the turn ends with the reason.
+func TestOpenCallsBound(t *testing.T) {
+	inWorld(t, func(w *world) { w.calls, w.unended = 3, true }, func(t *testing.T, w *world) {
+		three := []utp.ToolCall{}
+		for _, key := range []string{"a", "b", "c"} {
+			three = append(three, utp.ToolCall{Key: key, Tool: burn, Args: utp.Body{Inline: jsontext.Value(`{"name":"x"}`)}})
+		}
+		first := w.begin()
+		if err := w.hand().wants(three...); err != nil {
+			t.Fatal(err)
+		}
+		second := w.begin()
+		h := w.handOf(agentName, "wrk_second")
+		for range 3 {
+			wantFault(t, h.wants(three[:1]...), utp.CodeTooManyCalls)
+			w.pass(2 * time.Second)
+		}
+		if calls := w.turn(second.Turn).Calls; len(calls) != 0 {
+			t.Errorf("of a refused step there are %d calls", len(calls))
+		}
+		if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: "other", Args: jsontext.Value(`{}`), Request: "tidy up"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.handOf("other", "wrk_other").wants(three...); err != nil {
+			t.Errorf("another agent: %v", err)
+		}
+		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: first.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.over(first.Turn)
+		w.pass(2 * time.Second)
+		if err := h.wants(three...); err != nil {
+			t.Errorf("once calls have ended: %v", err)
+		}
+		w.restart()
+		w.begin()
+		wantFault(t, w.handOf(agentName, "wrk_third").wants(three[:1]...), utp.CodeTooManyCalls)
+	})
+}
+
+// TestTooManyCallsEndATurn: the worker ends a turn whose calls are refused, and says why.
+func TestTooManyCallsEndATurn(t *testing.T) {
+	inWorld(t, func(w *world) { w.calls = 1 }, func(t *testing.T, w *world) {
+		w.work([]worker.Call{
+			{Key: "k1", Tool: look, Args: map[string]any{"name": "x"}, To: 50}, {Key: "k2", Tool: look, Args: map[string]any{"name": "y"}, To: 100},
+		})
+		a := w.begin()
+		if end := w.over(a.Turn).End; end.Status != utp.StatusFailed || end.Code != utp.CodeTooManyCalls {
+			t.Errorf("the turn has ended as %+v", end)
+		}
+	})
+}
+
+// TestOpenCallsOfForeigners: the calls of a third-party agent are bounded alike; the one too many gets a result that
+// says why.
+func TestOpenCallsOfForeigners(t *testing.T) {
+	inWorld(t, func(w *world) { w.calls, w.unended = 1, true }, func(t *testing.T, w *world) {
+		s := w.stranger("peer")
+		c := s.holds()
+		for n, call := range []string{"call_1", "call_2"} {
+			card := s.wanted(c.Turn, call, burn)
+			s.keeps(utp.NewToolCall(card))
+			_, err := s.sends(s.commanded(card, c.Epoch))
+			if n == 0 && err != nil {
+				t.Fatal(err)
+			}
+			if n == 1 {
+				wantFault(t, err, utp.CodeTooManyCalls)
+			}
+		}
+		if _, card, is := s.row(c.Turn, "call_2"); !is || card.Status != utp.StatusFailed || card.Error.Code != utp.CodeTooManyCalls {
+			t.Errorf("the call too many has the result %+v, %v", card, is)
+		}
 	})
 }

@@ -183,6 +183,9 @@ func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) 
 	case !s.k.driven(st.Turn):
 		return known, fault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
+	if err := s.roomForCalls(1); err != nil {
+		return known, refusedFor(err)
+	}
 	c, err := s.foreign(a.service, a.call, a.command, a.lineage)
 	if err != nil {
 		return known, refusedFor(err)

@@ -150,6 +150,9 @@ type Options struct {
 	// publisher of package bus may not send them: they need a Bus that may.
 	Hints     bool
 	Retention Retention
+	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;
+	// default 10,000.
+	OpenCalls int
 	// BytesPerDay is the most that one credential may put into blobs in a day (UTC); default 16 GiB.
 	BytesPerDay int64
 	// Reached is called at the named points of the fault tests; nil does nothing.
@@ -193,6 +196,7 @@ type Kernel struct {
 	post post
 
 	generation func() string
+	openCalls  openCalls
 
 	foreign foreignCounts
 
@@ -221,6 +225,8 @@ func New(o Options) (*Kernel, error) {
 		wake:    make(chan struct{}, 1),
 		bell:    make(chan struct{}, 1),
 		began:   o.Clock.Mono(),
+
+		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()
@@ -260,6 +266,9 @@ func (o *Options) fill() {
 	}
 	if o.IdleTurn == 0 {
 		o.IdleTurn = 24 * time.Hour
+	}
+	if o.OpenCalls <= 0 {
+		o.OpenCalls = 10_000
 	}
 	if o.BytesPerDay <= 0 {
 		o.BytesPerDay = 16 << 30

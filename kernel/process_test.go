@@ -294,7 +294,7 @@ func (w *world) process(store *sqlite.Store) *process {
 		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()},
 		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Patient: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
-		IdleTurn: w.idle, Poll: w.poll, Own: w.own, Generation: w.generation(), Presence: w.presence, TakenOver: w.takenOver, BytesPerDay: w.bytes,
+		IdleTurn: w.idle, Poll: w.poll, Own: w.own, Generation: w.generation(), Presence: w.presence, TakenOver: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -180,6 +180,9 @@ type BesideFilter struct {
 	Unaudited UnauditedFilter
 	// InForce is a kind of what is in force, of which is read what the ledger knows.
 	InForce string
+	// OpenCalls is an agent whose calls that have not ended are counted, up to OpenCallsLimit.
+	OpenCalls      string
+	OpenCallsLimit int
 }
 
 // AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
@@ -225,7 +228,8 @@ type Beside struct {
 	// the chain had its first act, without an act that says so.
 	Unaudited []utp.AuditCall
 	// InForce are in the order of their subjects.
-	InForce []InForce
+	InForce   []InForce
+	OpenCalls int
 }
 
 // Done is what the ledger keeps of the call of a start or an outcome. What is not there is empty.
@@ -372,6 +376,8 @@ type Put struct {
 	// Shows is how much of the call's arguments the event shows, Read who has read on.
 	Shows Shows     `json:"shows,omitzero"`
 	Read  []Reading `json:"read,omitzero"`
+	// Covered are the JSON pointers of the arguments that the event states by count and digest.
+	Covered []string `json:"covered,omitzero"`
 }
 
 // Wish is what a person wishes of the questions that are put to them.

@@ -54,6 +54,9 @@ func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (stru
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
+			if err := s.roomForCalls(len(q.Calls)); err != nil {
+				return err
+			}
 			if err := s.prepareAll(q.Calls, &in); err != nil {
 				return err
 			}

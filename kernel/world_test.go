@@ -81,6 +81,7 @@ type world struct {
 	unended   bool          // a turn may be open at the end
 	takenOver bool          // the ledger was another's
 	bytes     int64         // that a credential may put in a day
+	calls     int           // that an agent may have open
 	seats     int           // turns that a worker works on at once
 	keep      time.Duration // how long it keeps one that waits
 	lasting   bool          // a restart begins no generation, as where other kernels are on the ledger

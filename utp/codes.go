@@ -35,6 +35,8 @@ const (
 	CodeTooManyTurns Code = "too_many_turns"
 	// CodeTooManyTools: the service has registered as many tools as one may.
 	CodeTooManyTools Code = "too_many_tools"
+	// CodeTooManyCalls: the agent has as many calls under way as one may.
+	CodeTooManyCalls Code = "too_many_calls"
 	// CodeTooManyBytes: the credential has put as many bytes today as one may in a day.
 	CodeTooManyBytes Code = "too_many_bytes"
 	// CodeArgumentsNotSeen: the question has arguments that whoever accepts it was not shown and has not read.
@@ -115,6 +117,7 @@ var codeTable = map[Code]codeFacts{
 
 	CodeTooManyTurns: {retryable: true, safe: true, http: 429},
 	CodeTooManyTools: {safe: true, http: 429},
+	CodeTooManyCalls: {retryable: true, safe: true, http: 429},
 	CodeTooManyBytes: {retryable: true, safe: true, http: 429},
 
 	CodeArgumentsNotSeen: {safe: true, http: 409},

@@ -358,8 +358,11 @@ func (h *held) call(ctx context.Context, m Move) error {
 // unmade fails the turn when what the planner wants will never be taken. Anything else
 // is left to whoever claims the turn next.
 func (h *held) unmade(ctx context.Context, err error) error {
-	if refusedForGood(err) {
+	switch {
+	case refusedForGood(err):
 		return h.fail(ctx, utp.CodeBadRequest, err)
+	case rpc.Code(err, utp.CodeTooManyCalls): // it could take hours until there is room, and nobody would know why
+		return h.fail(ctx, utp.CodeTooManyCalls, err)
 	}
 	return err
 }

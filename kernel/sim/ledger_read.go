@@ -329,6 +329,9 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 		b.Audit = t.audited(f.Audit)
 	}
 	b.Agreed, b.Done, b.Unaudited = t.agreed(f.Agreed), t.done(f.Done), t.unaudited(f.Unaudited)
+	if f.OpenCalls != "" {
+		b.OpenCalls = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
+	}
 	if f.InForce != "" {
 		for _, row := range t.rows.inForce {
 			if row.Kind == f.InForce {
@@ -338,6 +341,18 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 		slices.SortFunc(b.InForce, func(a, b kernel.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
 	}
 	return b, nil
+}
+
+// openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
+func (t *tx) openCalls(agent string, limit int) int {
+	n := 0
+	for id, c := range t.rows.made {
+		row := t.rows.turns[t.rows.calls[id]]
+		if s := row.rec.State; s.Agent == agent && s.Status != turn.Ended && c.State.Open() {
+			n++
+		}
+	}
+	return min(n, limit)
 }
 
 // audited reads a page of the audit chain. Every receipt of this ledger has its entry.

@@ -18,6 +18,7 @@ func turnCases() []exercise {
 		{"are listed in pages, either way", turnsArePaged},
 		{"are listed with what is known of them", turnsAreDescribed},
 		{"have names of their own while they are open", turnsAreNamed},
+		{"have their agent's open calls counted", openCallsAreCounted},
 		{"lose no update in a race", turnsRace},
 		{"one of many writers of a version wins", turnsOneWinner},
 	}
@@ -289,4 +290,33 @@ func turnsOneWinner(l *ledger) {
 	if got := l.turn(kernel.TurnRef{Turn: "turn_1"}).State.Step; !slices.Equal(winners, []int{got}) {
 		l.t.Errorf("winners %v, and the ledger holds %d", winners, got)
 	}
+}
+
+func openCallsAreCounted(l *ledger) {
+	save := func(n int, agent string, status turn.Status, states ...turn.CallState) {
+		r := plain(n)
+		r.State.Agent, r.State.Status = agent, status
+		for i, state := range states {
+			c := asking(n).State.Calls[0]
+			c.ID, c.Question, c.State = id("tc", n*100+i), 0, state
+			r.State.Calls = append(r.State.Calls, c)
+		}
+		l.save(kernel.Batch{Turn: &r})
+	}
+	count := func(agent string, limit int) (n int) {
+		l.view(func(tx kernel.Tx) error {
+			b, err := tx.Beside(kernel.BesideFilter{OpenCalls: agent, OpenCallsLimit: limit})
+			n = b.OpenCalls
+			return err
+		})
+		return n
+	}
+	save(1, "tidy", turn.Suspended, turn.Asked, turn.Started, turn.Finished, turn.Over, turn.Resolved)
+	save(2, "tidy", turn.Suspended, turn.Unknown)
+	save(3, "tidy", turn.Ended, turn.Asked)
+	save(4, "scout", turn.Suspended, turn.Asked)
+	same(l, "all", count("tidy", 9), 3)
+	same(l, "at most", count("tidy", 2), 2)
+	same(l, "another's", count("scout", 9), 1)
+	same(l, "nobody's", count("none", 9), 0)
 }
