@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -309,7 +310,7 @@ func (s *step) keepShown(n turn.Note, told Narration) {
 	sum := sha256.Sum256(last.Body)
 	q.Shown = hex.EncodeToString(sum[:])
 	s.keepPut(Put{
-		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows,
+		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows, Covered: told.Covered,
 		Read: s.lastPut(q.Number).Read, // the question is about the same as before
 	})
 }
@@ -362,6 +363,9 @@ func (s *step) receiptTerms(c turn.Call, decision string) utp.ReceiptTerms {
 	switch decision {
 	case string(consent.Accept):
 		t.Consent, t.Seen = c.Digest, s.sees
+		if s.sees != utp.SeenRead { // then they were read, too
+			t.Covered = strings.Join(s.lastPut(c.Question).Covered, "\n")
+		}
 	case string(consent.Reject), turn.Undone:
 		t.Consent = c.Digest
 	}

@@ -29,6 +29,9 @@ type Narration struct {
 	State jsontext.Value
 	// Shows is how much of a call's arguments the last event shows, where it puts a question.
 	Shows Shows
+	// Covered are the JSON pointers of the arguments that it states by count and digest, as a reviewed
+	// definition may have it.
+	Covered []string
 }
 
 // Telling is one thing that happened, with all that can be said of it.

@@ -172,6 +172,17 @@ func (l listed) shows() kernel.Shows {
 	}
 }
 
+// covered are the paths of what is stated by count and digest.
+func (l listed) covered() []string {
+	var paths []string
+	for _, v := range l.Values {
+		if v.Kind == outline.Covered {
+			paths = append(paths, v.Path)
+		}
+	}
+	return paths
+}
+
 // asker are the parameters that say who asks: the session's name and the request.
 func (s *scene) asker() Params {
 	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it stands inside a sentence

@@ -3,6 +3,7 @@ package narrate_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,9 @@ func TestEveryArgumentIsShown(t *testing.T) {
 			q, _ := e.Payload.(aaep.AwaitingConfirmation)
 			if s.shows != tt.shows || !strings.Contains(q.Action, tt.action) || !strings.Contains(q.SummaryDetailed, tt.detailed) {
 				t.Errorf("it shows %s:\n%s\n%s", s.shows, q.Action, q.SummaryDetailed)
+			}
+			if want := tt.covers != "" && !tt.unreviewed; want != slices.Equal(s.covered, []string{"/sets"}) || !want && s.covered != nil {
+				t.Errorf("covered is %q", s.covered)
 			}
 			if tt.not != "" && strings.Contains(string(row.Body), tt.not) {
 				t.Errorf("%q is in %s", tt.not, row.Body)

@@ -47,7 +47,7 @@ func (s *scene) confirm() error {
 	err := s.put(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
 		lists := s.lists(args, action, x)
 		l.earshot[extArguments] = lists
-		s.shows = lists.shows()
+		s.shows, s.covered = lists.shows(), lists.covered()
 		return one(s.session.Confirm(s.t.At, s.t.Rand, aaep.AwaitingConfirmation{
 			Action: x[fieldAction], Consequence: x[fieldConsequence],
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],

@@ -81,7 +81,7 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) (kernel.Narra
 	if err != nil {
 		return kernel.Narration{}, err
 	}
-	return kernel.Narration{Events: s.rows, State: next, Shows: s.shows}, nil
+	return kernel.Narration{Events: s.rows, State: next, Shows: s.shows, Covered: s.covered}, nil
 }
 
 // Render says a row again, in the language of this narrator's catalogue.
@@ -104,6 +104,7 @@ type scene struct {
 	memory   memory
 	rows     []kernel.Event
 	shows    kernel.Shows // of the question that is being put
+	covered  []string     // the same
 }
 
 // tell says what happened.

@@ -32,6 +32,7 @@ type stage struct {
 	narration jsontext.Value
 	rows      []kernel.Event
 	shows     kernel.Shows // of the last telling
+	covered   []string     // the same
 	checker   *session.Checker
 
 	request   string
@@ -249,7 +250,7 @@ func (s *stage) narrate(n turn.Note) {
 	if err != nil {
 		s.tb.Fatalf("%+v: %v\nsaved: %s", n, err, s.narration)
 	}
-	s.narration, s.shows = told.State, told.Shows
+	s.narration, s.shows, s.covered = told.State, told.Shows, told.Covered
 	for _, row := range told.Events {
 		s.judge(row)
 	}

@@ -127,6 +127,9 @@ type ReceiptTerms struct {
 	// secret itself.
 	Credential string `json:"credential,omitzero"`
 	Seen       Seen   `json:"seen,omitzero"`
+	// Covered are the JSON pointers of the arguments that the reviewed sentence of the tool stands for, one
+	// a line: they were stated by count and SHA-256, and the person who accepted did not have to read them.
+	Covered string `json:"covered,omitzero"`
 	// Event is the id of the event that put the question the last time: the one that Shown of the
 	// receipt is the digest of.
 	Event string `json:"event_id,omitzero"`

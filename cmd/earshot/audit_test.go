@@ -235,6 +235,7 @@ func TestAuditList(t *testing.T) {
 	turn := s.answered("accept", 0)
 	all := s.does(0, "audit", "list")
 	contains(t, all, " answered question 1: accept, on ", " was started by files", "class irreversible.", " ended: success.")
+	contains(t, s.does(0, "turns", "show", turn, "--json"), `"covered": "/sets"`, `"seen": "shown"`)
 	if operators := s.does(0, "audit", "list", "--operators"); strings.Contains(operators, "tc_") {
 		t.Errorf("more than what operators changed:\n%s", operators)
 	}

@@ -81,6 +81,7 @@ func terms(t utp.ReceiptTerms) []string {
 		{"policy", t.Policy},
 		{"credential", t.Credential},
 		{"seen", string(t.Seen)},
+		{"covered", t.Covered},
 		{"event", t.Event},
 	} {
 		if term[1] != "" {
@@ -94,7 +95,7 @@ func terms(t utp.ReceiptTerms) []string {
 func Storable(t utp.ReceiptTerms) utp.ReceiptTerms {
 	return utp.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
-		Credential: storable(t.Credential), Seen: utp.Seen(storable(string(t.Seen))), Event: storable(t.Event),
+		Credential: storable(t.Credential), Seen: utp.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Event: storable(t.Event),
 	}
 }
 
