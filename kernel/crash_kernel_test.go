@@ -543,6 +543,9 @@ func TestRestartedAndChanged(t *testing.T) {
 		if next.Number == q.Number {
 			t.Errorf("question %d is asked again under its number, and is about something else now", q.Number)
 		}
+		if want := "Earshot restarted after your yes, and the tool has changed since. Nothing was done."; !strings.Contains(w.cell(`SELECT body FROM events WHERE event_id = '`+next.Event+`'`), want) {
+			t.Errorf("question %d does not say %q", next.Number, want)
+		}
 		_, err := w.reply(next, "accept")
 		wantFault(t, err, utp.CodeArgumentsNotSeen)
 		w.say(next, "reject")

@@ -44,7 +44,7 @@ func (s *scene) earlier() Param {
 	switch {
 	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Over:
 		if old.Outcome.Message == turn.StaleRestarted {
-			return say("earlier.restarted", nil)
+			return say("earlier.restarted", Params{"changed": word(changed(old, c))})
 		}
 		params := Params{"reason": s.stale(old, old.Outcome.Message)}
 		if old.Consent != nil {
@@ -59,6 +59,19 @@ func (s *scene) earlier() Param {
 		return say("earlier.unknown", params)
 	}
 	return say("earlier.other", nil)
+}
+
+// changed names what a call has become otherwise than the one that it stands in for.
+func changed(old, c turn.Call) string {
+	switch {
+	case old.Definition != c.Definition:
+		return "tool"
+	case old.Arguments != c.Arguments:
+		return "work"
+	case old.Class != c.Class, old.Risk != c.Risk:
+		return "review"
+	}
+	return "no"
 }
 
 // repeated says of a question that is asked for the third time, or later, why each of the yeses

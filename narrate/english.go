@@ -204,7 +204,8 @@ func English() Catalogue {
 			"{short, select, yes {} other {The arguments have {size}; their SHA-256 is {sha}.}} " +
 			"{must, select, yes {Read all of them before you accept: say list{short, select, yes {.} other {, or open {address}.}}} " +
 			"other {To read all of them, say list{short, select, yes {.} other {, or open {address}.}}}}"},
-		"earlier.restarted": {Normal: "Earshot restarted after your yes. Nothing was done."},
+		"earlier.restarted": {Normal: "Earshot restarted after your yes{changed, select, tool {, and the tool has changed since} work {, and what it would be done to has changed since} " +
+			"review {, and an operator has reviewed the tool again since} other {}}. Nothing was done."},
 		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
 			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
 		"earlier.repeated": {Normal: "This is the {times, plural, =3 {third} =4 {fourth} =5 {fifth} other {#th}} time that this is asked. " +
