@@ -34,11 +34,19 @@ func (s *step) adoptOffered(c *turn.Call) error {
 	return err
 }
 
+// adoptAll adopts the kept cards of all calls, before a person's word ends them as if nothing had been
+// heard of them.
+func (s *step) adoptAll() error { return s.adoptIf(func(turn.Call) bool { return true }) }
+
 // adoptExpired adopts the kept cards of calls that would end now, or be sent again, as if
 // nothing had been heard of them. A card that cannot be read is left to that end.
 func (s *step) adoptExpired() error {
+	return s.adoptIf(func(c turn.Call) bool { return c.Expired(s.now) || s.unasked(c) })
+}
+
+func (s *step) adoptIf(now func(turn.Call) bool) error {
 	for _, c := range s.rec.State.Calls {
-		if c.Offered == "" || !c.Expired(s.now) && !s.unasked(c) {
+		if c.Offered == "" || !c.State.Open() || !now(c) {
 			continue
 		}
 		if err := s.adoptOffered(&c); err != nil && !errors.Is(err, ErrDamaged) {

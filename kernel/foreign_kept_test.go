@@ -133,3 +133,44 @@ func TestForeignCardOfUnknownCall(t *testing.T) {
 		w.resultIs(`{"words":7}`)
 	})
 }
+
+// TestForeignCardBeforeAWord: a card that a service has kept counts before a person's word that would end the call
+// without it: asking again does nothing a second time, and a stopped turn says what was done.
+func TestForeignCardBeforeAWord(t *testing.T) {
+	for word, end := range map[string]func(w *world, a utp.EnqueueAnswer, q utp.QuestionRow){
+		"ask again": func(w *world, a utp.EnqueueAnswer, q utp.QuestionRow) {
+			got, err := w.answer(utp.ReplyRequest{Token: q.Token, Response: "ask again", By: person, Surface: "terminal"})
+			if err != nil || got.Resolution != "withdrawn" {
+				w.t.Errorf("asked again: %+v, %v", got, err)
+			}
+			w.succeeded(a.Turn)
+		},
+		"stop": func(w *world, a utp.EnqueueAnswer, _ utp.QuestionRow) {
+			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+				w.t.Fatal(err)
+			}
+			w.over(a.Turn)
+		},
+	} {
+		t.Run(word, func(t *testing.T) {
+			inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+				s := w.stranger("words")
+				s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
+				w.work(one(wordCount))
+				a := w.begin()
+				q := w.accepts()
+				_, _, card := s.command()
+				w.pass(70 * time.Second)
+				q = w.askedAfter(q)
+				if err := s.offers(s.result(card, "theirs_1")); err != nil {
+					t.Fatal(err)
+				}
+				end(w, a, q)
+				w.resultIs(`{"words":7}`)
+				if n := len(w.questions()); n != 0 {
+					t.Errorf("%d questions are open", n)
+				}
+			})
+		})
+	}
+}

@@ -131,6 +131,10 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		if judged.State != consent.Rejected && !k.driven(s.rec.State.Turn) { // a no starts nothing, and is always taken
 			return parked()
 		}
+		if call.State == turn.Unknown && call.Offered != "" { // what became of it is known after all
+			a = utp.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
+			return s.adoptAll()
+		}
 		*q = judged
 		a = utp.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
@@ -288,6 +292,9 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.Re
 		}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
 		if err := s.count(); err != nil {
+			return err
+		}
+		if err := s.adoptAll(); err != nil {
 			return err
 		}
 		return s.feed(turn.StopTurn{Stop: turn.Stop{
