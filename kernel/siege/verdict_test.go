@@ -216,12 +216,13 @@ func (v *verdict) wellTold(ctx context.Context) {
 	}
 }
 
-// chained: each answer has its entry in the audit chain, and the chain is whole.
+// chained: each answer has its entry in the audit chain, and the chain is whole, with all that the ledger keeps of
+// what was answered and done.
 func (v *verdict) chained(ctx context.Context, dsn string) {
 	store, err := postgres.Open(ctx, postgres.Options{DSN: dsn})
 	must(v.t, err)
 	defer func() { must(v.t, store.Close()) }()
-	report := storetest.Audit(v.t, store)
+	report := storetest.Verify(v.t, store)
 	var receipts int64
 	must(v.t, v.pg.QueryRow(ctx, `SELECT count(*) FROM receipts`).Scan(&receipts))
 	if report.Receipts != receipts || report.Older != 0 || receipts < int64(len(v.yes)) {

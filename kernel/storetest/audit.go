@@ -54,6 +54,27 @@ func Audit(t *testing.T, s kernel.Store) audit.Report {
 	return v.End(beside)
 }
 
+// Verify verifies the audit chain of a ledger that kernels have written, with all that it keeps of what was
+// answered and done, as `earshot audit verify` does, and demands that nothing is wrong.
+func Verify(t *testing.T, s kernel.Store) audit.Report {
+	t.Helper()
+	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
+	var newest utp.AuditAnswer
+	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) (err error) {
+		err = v.Read(func(after int64) (utp.AuditAnswer, error) { return kernel.Audit(tx, utp.AuditRequest{After: after}) })
+		cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
+			return kernel.Audit(tx, utp.AuditRequest{Calls: true, AfterCall: after})
+		})
+		var herr error
+		newest, herr = kernel.Audit(tx, utp.AuditRequest{Head: true})
+		return errors.Join(err, cerr, herr)
+	})
+	if err != nil {
+		t.Errorf("View: %v", err)
+	}
+	return v.End(newest.Unchained)
+}
+
 // unnumbered are receipts as they were saved: the store has given each its entry.
 func (l *ledger) unnumbered(kept []kernel.Receipt) []kernel.Receipt {
 	l.t.Helper()
