@@ -74,7 +74,7 @@ func newYard(t *testing.T, call string) *yard {
 	}})
 	y.check(err)
 	t.Cleanup(y.bus.Close)
-	store, err := sqlite.Open(ctx, sqlite.Options{Path: t.TempDir()})
+	store, err := sqlite.Open(ctx, sqlite.Options{Path: blankLedger(t)})
 	y.check(err)
 	t.Cleanup(func() { y.check(store.Close()) })
 	y.serve(&owned, store)

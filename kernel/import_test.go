@@ -48,7 +48,7 @@ func (w *world) elsewhere() {
 	}
 	w.now.die()
 	<-w.now.done
-	w.boot(w.t.TempDir())
+	w.boot(blankLedger(w.t))
 }
 
 // imports brings all records of a turn in, n with each request; it says how many were new and

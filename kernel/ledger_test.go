@@ -20,11 +20,8 @@ func address(path string) string {
 // query reads a ledger's file beside its kernel.
 func (w *world) query(path, text string, args ...any) [][]string {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", address(path))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // It only reads.
+	db, done := w.reader(path)
+	defer done()
 	rows, err := db.Query(text, args...)
 	if err != nil {
 		w.t.Fatal(err)
@@ -54,6 +51,23 @@ func (w *world) query(path, text string, args ...any) [][]string {
 		w.t.Fatal(err)
 	}
 	return all
+}
+
+// reader opens a ledger's file. While the world is judged it stays open for the next query.
+func (w *world) reader(path string) (db *sql.DB, done func()) {
+	w.t.Helper()
+	if db := w.readers[path]; db != nil {
+		return db, func() {}
+	}
+	db, err := sql.Open("sqlite", address(path))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.readers == nil {
+		return db, func() { _ = db.Close() } // it only reads
+	}
+	w.readers[path] = db
+	return db, func() {}
 }
 
 // tamper writes to the ledger's file behind the kernel's back; at least one row has to
@@ -124,6 +138,13 @@ func (w *world) bodies(session string) []string {
 
 // judge looks at the ledgers for what must hold whatever has happened.
 func (w *world) judge() {
+	w.readers = map[string]*sql.DB{}
+	defer func() {
+		for _, db := range w.readers {
+			_ = db.Close() // it only reads
+		}
+		w.readers = nil
+	}()
 	w.turnsEndOnce()
 	for _, row := range w.query(w.now.path, `SELECT session_id, status FROM turns ORDER BY created`) {
 		w.judgeSession(row[0], row[1] == "ended")

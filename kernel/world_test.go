@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -72,6 +73,7 @@ type world struct {
 	person    *conn
 	effects   *effects
 	gates     []gate
+	readers   map[string]*sql.DB // of the ledgers by path, while the world is judged
 
 	mu        sync.Mutex
 	followers map[string]*follower
@@ -93,6 +95,7 @@ type world struct {
 func inWorld(t *testing.T, configure func(*world), play func(*testing.T, *world)) {
 	t.Helper()
 	t.Parallel()
+	ledger := blankLedger(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
 			t: t, clock: &clock{began: time.Now(), mono: time.Hour}, bus: &bus{t: t}, count: &count{}, lines: &lines{},
@@ -107,7 +110,7 @@ func inWorld(t *testing.T, configure func(*world), play func(*testing.T, *world)
 		w.person = w.bus.connect(kernel.HubCaller, person)
 		w.hub = hub.New(w.person, 0)
 		defer w.end()
-		w.boot(t.TempDir())
+		w.boot(ledger)
 		w.serve(target, standardTools)
 		w.review(standardClasses())
 		play(t, w)
