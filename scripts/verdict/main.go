@@ -6,38 +6,42 @@
 //
 // Nothing is forgiven of a test that counts consents, starts or effects (it says so itself, by the attribute
 // `counts`), of a data race or of a panic. With -undecided FILE it writes there, one on a line, the packages in which only the
-// race detector itself gave up, if nothing else failed; scripts/race runs those again.
+// race detector itself gave up, if nothing else failed; scripts/check runs those again.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
 )
 
 func main() {
-	os.Exit(run())
+	os.Exit(Run(os.Args[1:], os.Getenv("CI") == "true", os.Stdout, os.Stderr))
 }
 
-func run() int {
-	flaky := flag.String("flaky", "", "`file` to which flaky tests are added, with what they said")
-	forgive := flag.String("forgive", "^$", "`pattern` of the packages, below the module, in which a flaky test is forgiven")
-	undecided := flag.String("undecided", "", "`file` for the packages in which only the race detector gave up")
-	flag.Parse()
-	pattern, err := regexp.Compile(`/(` + *forgive + `)$`)
-	if err != nil || flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: verdict [-flaky FILE] [-forgive PATTERN] [-undecided FILE] FILE")
+// Run is the program: it returns 0 where there is nothing to complain of, 1 where there is, 2 where it could not judge.
+func Run(args []string, strict bool, out, complaints io.Writer) int {
+	flags := flag.NewFlagSet("verdict", flag.ContinueOnError)
+	flags.SetOutput(complaints)
+	flaky := flags.String("flaky", "", "`file` to which flaky tests are added, with what they said")
+	forgive := flags.String("forgive", "^$", "`pattern` of the packages, below the module, in which a flaky test is forgiven")
+	undecided := flags.String("undecided", "", "`file` for the packages in which only the race detector gave up")
+	err := flags.Parse(args)
+	pattern, bad := regexp.Compile(`/(` + *forgive + `)$`)
+	if err != nil || bad != nil || flags.NArg() != 1 {
+		_, _ = fmt.Fprintln(complaints, "usage: verdict [-flaky FILE] [-forgive PATTERN] [-undecided FILE] FILE")
 		return 2
 	}
-	in, err := os.Open(flag.Arg(0))
+	in, err := os.Open(flags.Arg(0))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
+		_, _ = fmt.Fprintln(complaints, "error:", err)
 		return 2
 	}
 	defer func() { _ = in.Close() }()
-	v, err := Judge(in, pattern, os.Getenv("CI") == "true")
+	v, err := Judge(in, pattern, strict)
 	if err == nil && *undecided != "" {
 		err = os.WriteFile(*undecided, []byte(strings.Join(append(v.Undecided, ""), "\n")), 0o600)
 	}
@@ -45,10 +49,10 @@ func run() int {
 		err = note(*flaky, v.Flaky)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
+		_, _ = fmt.Fprintln(complaints, "error:", err)
 		return 2
 	}
-	_, _ = fmt.Fprint(os.Stdout, v)
+	_, _ = fmt.Fprint(out, v)
 	if !v.OK() {
 		return 1
 	}
