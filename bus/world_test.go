@@ -64,6 +64,9 @@ type setting struct {
 }
 
 func settings() []setting {
+	if testing.Short() { // the two that differ most
+		return []setting{{name: "in process"}, {name: "listening, changed while it runs", listen: true, kernels: true, changed: true}}
+	}
 	return []setting{
 		{name: "in process"},
 		{name: "listening", listen: true},
@@ -246,7 +249,10 @@ func (w *world) raw(t *testing.T, l bus.Login, more ...nats.Option) *nats.Conn {
 }
 
 func (w *world) tryRaw(options ...nats.Option) (*nats.Conn, error) {
-	options = append(options, nats.Timeout(patience), nats.NoReconnect(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	// A thousand subscriptions each make a queue of the default length, which is four megabytes.
+	const queue = 1 << 10
+	options = append(options, nats.Timeout(patience), nats.NoReconnect(), nats.SyncQueueLen(queue),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if !w.listen {
 		options = append(options, nats.InProcessServer(pipe{w.server}))
 	}
