@@ -50,6 +50,7 @@ func flagged(name string) func(aaep.Event) bool {
 // day; its own time starts when somebody lists it, without an extension.
 func TestServerWaitsForSomebody(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	server := s.up()
 	client := s.dials()

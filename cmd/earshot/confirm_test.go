@@ -46,6 +46,7 @@ func TestReplyUnseen(t *testing.T) {
 // TestReplyUnseenToken: a token names a question as a number does.
 func TestReplyUnseenToken(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s, run := asks(t)
 	contains(t, s.does(0, "reply", s.pending()[0].Token, "accept"), "question 1 is accepted")
 	run.ends(0)
@@ -55,6 +56,7 @@ func TestReplyUnseenToken(t *testing.T) {
 // that word accepts, and nothing that was typed before.
 func TestReplyShown(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name, typed string
 		code        int
@@ -103,6 +105,7 @@ func TestReplyShown(t *testing.T) {
 // TestReplyShownAsJSON: standard output holds the answer and nothing else.
 func TestReplyShownAsJSON(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s, run := asks(t)
 	file := filepath.Join(filepath.Dir(s.data), "answer.json")
 	p := s.answers(80, file, "accept", "--json")

@@ -174,6 +174,7 @@ func TestForeignFromOutside(t *testing.T) {
 // line for a turn at the server, asks for calls of a tool of one's own, and the person is asked for those.
 func TestAgentFromOutside(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.does(0, "credential", "add", "counter", "--role", "agent")
 	s.does(0, "credential", "add", "words", "--role", "tool")

@@ -12,6 +12,7 @@ import (
 // the turns of others, whoever looks at it; and it is told.
 func TestDamagedTurn(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	first := s.run("--json")
 	first.await(asked)

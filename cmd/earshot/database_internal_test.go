@@ -19,6 +19,7 @@ import (
 // by the database's clock, whatever time of day this machine has.
 func TestDatabaseTime(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	server, err := cluster.Start(t.Context())
 	if errors.Is(err, cluster.ErrMissing) && os.Getenv("CI") != "true" {
 		t.Skip("left out: " + err.Error() + "; scripts/need postgres installs it")

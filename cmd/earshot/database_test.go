@@ -48,6 +48,7 @@ func password(t *testing.T, dsn string) string {
 // second server gets in.
 func TestServerLedgerInADatabase(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	server, dsn := database(t)
 	s, other := newScene(t), newScene(t)
 	first := s.up("--ledger", dsn)

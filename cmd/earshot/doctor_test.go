@@ -37,6 +37,7 @@ func TestDoctorOpens(t *testing.T) {
 // TestDoctorBesideAServer: the same beside a server that works with the data, which goes on.
 func TestDoctorBesideAServer(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	server := s.up()
 	run := s.run("--json")

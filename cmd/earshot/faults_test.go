@@ -201,11 +201,12 @@ func endures(t *testing.T, faults ...string) {
 	})
 }
 
-// slow leaves a test out of the short ones.
+// slow leaves a test out of the short ones: it runs the real program many times, or waits in real time until a yes
+// cannot be taken back any more.
 func slow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out in short mode: many runs of the real program")
+		t.Skip("left out in short mode: many runs of the real program, or a real wait")
 	}
 }
 
@@ -372,6 +373,7 @@ func TestUnknownFate(t *testing.T) {
 // asks about the rest, and offers no undo that is over. What is left after a no is what the next run asks about.
 func TestRestIsOffered(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	o := &ordeal{scene: newScene(t)}
 	if code, _ := o.spring("delete.middle"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
@@ -410,6 +412,7 @@ func TestRestIsOffered(t *testing.T) {
 // there to answer, so nothing more is done.
 func TestUnansweredFate(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	o := &ordeal{scene: newScene(t)}
 	if code, _ := o.spring("delete.middle"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
@@ -429,6 +432,7 @@ func TestUnansweredFate(t *testing.T) {
 // TestFaultWithoutAPoint is the control: a point that does not exist kills nothing.
 func TestFaultWithoutAPoint(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	o := &ordeal{scene: newScene(t), faults: []string{"no.such.point"}}
 	o.endure()
 	if o.number != 1 {

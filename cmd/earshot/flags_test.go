@@ -36,6 +36,7 @@ func (s *scene) events(p *process) {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	nothing := func(t *testing.T) *scene {
 		t.Helper()
 		return sceneOf(t, map[string]string{"a": "one", "b": "two", "c": "three"})
@@ -144,6 +145,7 @@ func TestAnswerTime(t *testing.T) {
 // accepted and not done shows in the exit code.
 func TestChangedBeforeAccept(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name   string
 		change func(s *scene)
@@ -284,6 +286,7 @@ func TestDataDirectory(t *testing.T) {
 // shows, nothing is removed again, and a person is asked.
 func TestRestoredLedger(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.left()
 	ledger := filepath.Join(s.data, "ledger.db")
@@ -394,6 +397,7 @@ func TestResumeWithoutTheFolder(t *testing.T) {
 // TestFaultsAreIgnored: the program as it ships has no fault points.
 func TestFaultsAreIgnored(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, point := range []string{"question.saved", "delete.middle"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

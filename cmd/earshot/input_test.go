@@ -257,6 +257,7 @@ func (s *scene) sql(statement string) {
 // TestSecondProcess finds the data taken, says by whom, and leaves the first alone.
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	first := s.run("--json")
 	first.await(asked)

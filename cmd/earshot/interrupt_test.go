@@ -47,6 +47,7 @@ func TestExportInterrupted(t *testing.T) {
 // gone away, and does not say that the disk is full.
 func TestExportToReaderThatIsGone(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.turned()
 	reader, writer, err := os.Pipe()

@@ -59,6 +59,7 @@ func (s *scene) reads(into any, verb string, args ...string) {
 // server alike, and say the same.
 func TestOperatorLooks(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	turn := s.turned()
 	look := func() string {
@@ -152,6 +153,7 @@ func marks(t *testing.T, dir, text string) int {
 // of its call: not before, and not while the ledger does.
 func TestJournalsGo(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	turn := s.turned()
 	journals := filepath.Join(s.data, "journal")
@@ -210,6 +212,7 @@ func gone(t *testing.T, path string) {
 // nothing of a file that is not whole does.
 func TestExportImport(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s, other := newScene(t), newScene(t)
 	turn := s.turned()
 	file := filepath.Join(t.TempDir(), "turns.jsonl")
@@ -391,6 +394,7 @@ func TestToolsCall(t *testing.T) {
 // TestToolsReview: a review is of the definition that was looked at, and of no other.
 func TestToolsReview(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.turned()
 	said := s.does(0, "tools", "review", "files.trash")

@@ -60,6 +60,7 @@ func TestDenyWhileTheYesWaits(t *testing.T) {
 // yes as it is.
 func TestOtherRulesAfterTheYes(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy("rules: [{tool: files.delete, decide: ask, start_within: 50s}]\n"))
 	run.await(asked)

@@ -14,6 +14,7 @@ import (
 // whole, also where it takes so many calls that each of them is less than that.
 func TestHashingShowsProgress(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	const size = 512 << 10
 	s := emptyScene(t)
 	long := strings.Repeat("x", 240) // with such paths about 130 files make a call

@@ -51,6 +51,7 @@ func remarks(p *process) string {
 // earshot validate --stream`, from the beginning, from the middle of a session, and cut off in it.
 func TestOwnRecordings(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.up()
 	token := s.listener()
@@ -100,6 +101,7 @@ func TestOwnRecordings(t *testing.T) {
 // TestRecordingPiped: the two commands of the manual, one into the other.
 func TestRecordingPiped(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.up()
 	read, write, err := os.Pipe()

@@ -100,6 +100,7 @@ func (s *scene) grow() { mount(s.t, "-o", "remount,size=20m", s.data) }
 // with what happened, and nothing is half done.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	t.Run("while scanned", func(t *testing.T) {
 		t.Parallel()
 		s := manyFiles(t)

@@ -27,6 +27,7 @@ import (
 // there, and somebody else answers.
 func TestServerRunAttached(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name, word, told string
 		code             int
@@ -89,6 +90,7 @@ func TestServerAttachedTerminalAnswers(t *testing.T) {
 // same number and deadline after it, the attached run reconnects and hears the rest.
 func TestServerKilledWithAQuestionOpen(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	first := s.up()
 	run := s.run("--json", "--answer-within", "10m")

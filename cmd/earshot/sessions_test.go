@@ -16,6 +16,7 @@ import (
 // are others is said. One owner has 200 turns open at most, over HTTP too.
 func TestSessionsListed(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	server := s.up()
 	place := s.place()

@@ -87,6 +87,7 @@ func TestTerminalHangup(t *testing.T) {
 // What was accepted goes on, and what can no longer be said to anybody hinders nothing.
 func TestTerminalHangupIgnored(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	p := sit(t, 80, options{data: s.data, args: []string{"tidy", s.folder}, nohup: true})
 	p.await(asked)

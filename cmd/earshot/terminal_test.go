@@ -148,6 +148,7 @@ func TestTerminalTypedAhead(t *testing.T) {
 // same number, until later.
 func TestTerminalMoreTime(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	deadline := regexp.MustCompile(`nswer until (\d\d:\d\d:\d\d)`)
 	converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 		p.await(asked)
@@ -313,6 +314,7 @@ func hostile(t *testing.T) *scene {
 // TestTerminalHostileNames: no name acts on the terminal, and every one can be told.
 func TestTerminalHostileNames(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	converse(t, hostile, func(t *testing.T, s *scene, p *process) {
 		p.await(asked)
 		p.say("list")

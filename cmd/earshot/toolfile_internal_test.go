@@ -238,6 +238,7 @@ func officeMain() *Main {
 // gate, with the classes that the operator's file names; and no secret is in the ledger.
 func TestToolsOfAFile(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, word := range []string{"accept", "reject"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -301,6 +302,7 @@ func (d *office) swap(t *testing.T) {
 // taken its place since does not run, and the person hears why.
 func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()
@@ -328,6 +330,7 @@ func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
 // gone and come back, the service is there again.
 func TestToolsAttached(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()

@@ -27,6 +27,7 @@ const wordsYAML = `
 // server and without one. Nobody has reviewed them.
 func TestToolsAdd(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.turned()
 	file := filepath.Join(t.TempDir(), "words.yaml")
@@ -58,6 +59,7 @@ func TestToolsAdd(t *testing.T) {
 // TestToolsAddRefuses: what is no definition changes nothing, and says where and why.
 func TestToolsAddRefuses(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.turned()
 	before := s.does(0, "tools", "list")

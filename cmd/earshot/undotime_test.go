@@ -49,6 +49,7 @@ func TestSetUndoTime(t *testing.T) {
 // not done by the next one: it asks again, under the number that the person knows, and says why.
 func TestRestartedAfterTheYes(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	counts(t)
 	s := newScene(t)
 	first := s.up()

@@ -11,6 +11,7 @@ import (
 // connected. Without a server nobody lives, and that says nothing.
 func TestToolWithoutService(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.turned()
 	file := filepath.Join(t.TempDir(), "words.yaml")
