@@ -282,20 +282,21 @@ func TestTime(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, lines, class string
+		grace              string
 		status             utp.Status
 		code               utp.Code
 		text               string
 	}{
-		{"read", `echo begun; sleep 1000`, "read", utp.StatusTimeout, utp.CodeToolTimeout, "begun\n"},
-		{"idempotent", `echo begun; sleep 1000`, "idempotent", utp.StatusTimeout, utp.CodeToolTimeout, "begun\n"},
-		{"irreversible", `echo begun; sleep 1000`, "irreversible", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\n"},
-		{"ends when told", `trap 'echo told; exit 0' TERM; echo begun; sleep 1000 & wait`, "reversible", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\ntold\n"},
-		{"does not listen", `trap '' TERM; echo begun; while :; do sleep 1000; done`, "reversible", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\n"},
+		{"read", `echo begun; sleep 1000`, "read", "4s", utp.StatusTimeout, utp.CodeToolTimeout, "begun\n"},
+		{"idempotent", `echo begun; sleep 1000`, "idempotent", "4s", utp.StatusTimeout, utp.CodeToolTimeout, "begun\n"},
+		{"irreversible", `echo begun; sleep 1000`, "irreversible", "4s", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\n"},
+		{"ends when told", `trap 'echo told; exit 0' TERM; echo begun; sleep 1000 & wait`, "reversible", "4s", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\ntold\n"},
+		{"does not listen", `trap '' TERM; echo begun; while :; do sleep 1000; done`, "reversible", "1s", utp.StatusFailed, utp.CodeOutcomeUnknown, "begun\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			pid := filepath.Join(t.TempDir(), "pid")
-			p := parts{program: script(t, `sleep 1000 & echo $! >`+pid+"\n"+tt.lines), class: tt.class, more: "limits: {time: 6s, grace: 4s}"}
+			p := parts{program: script(t, `sleep 1000 & echo $! >`+pid+"\n"+tt.lines), class: tt.class, more: "limits: {time: 6s, grace: " + tt.grace + "}"}
 			got := call(within(t), t, service(t, p, nil), `{}`)
 			if got.status != tt.status || got.err == nil || got.err.Code != tt.code || got.text != tt.text || got.err.Retryable != (tt.status == utp.StatusTimeout) {
 				t.Errorf("%s, %v, output %q", got.status, got.err, got.text)
