@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -19,27 +18,10 @@ func TestForeignKeptOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
 	words := y.connect(wire.Foreign, "words")
-	commands := make(chan wire.Message, 64)
-	_, err := words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
-	y.check(err)
-	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
-	y.reviewed("words.count")
-	turn, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
-	y.check(err)
-	var m wire.Message
-	select {
-	case m = <-commands:
-	case <-y.ctx.Done():
-		y.late("the command")
-	}
-	header, err := utp.DecodeHeader(m.Header)
-	y.check(err)
-	command, header, err := utp.DecodeCommand(m.Payload, header)
-	y.check(err)
-	places := map[string]string{
-		"turn": turn.Turn, "trace": turn.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
-	}
-	first := goldenOf(t, "service.json", places).Result
+	commands := y.commandsOf(words)
+	turn := y.counts(words)
+	_, _, g := y.commanded(turn, commands)
+	first := g.Result
 	first = jsontext.Value(strings.Replace(string(first), `"after_execution": "suspend"`, `"after_execution": "terminate"`, 1))
 	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: first}, nil))
 	second := jsontext.Value(strings.Replace(string(first), `4c1"`, `4c2"`, 1))
@@ -61,32 +43,14 @@ func TestForeignWaitsOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
 	words := y.connect(wire.Foreign, "words") // it may ask, and hears nothing yet
-	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
-	y.reviewed("words.count")
-	turn, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
-	y.check(err)
+	turn := y.counts(words)
 	for row, err := range y.hub.Follow(y.ctx, turn.Session, 0) {
 		y.check(err)
 		if strings.Contains(string(row.Body), "tool.invoked") {
 			break
 		}
 	}
-	commands := make(chan wire.Message, 64)
-	_, err = words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
-	y.check(err)
-	var m wire.Message
-	select {
-	case m = <-commands:
-	case <-y.ctx.Done():
-		y.late("the command")
-	}
-	header, err := utp.DecodeHeader(m.Header)
-	y.check(err)
-	command, header, err := utp.DecodeCommand(m.Payload, header)
-	y.check(err)
-	g := goldenOf(t, "service.json", map[string]string{
-		"turn": turn.Turn, "trace": turn.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
-	})
+	_, _, g := y.commanded(turn, y.commandsOf(words))
 	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: g.Result}, nil))
 	y.check(words.sent(y.ctx, g.Report.message("earshot.v1.home.kernel.report"), nil))
 	y.ends(turn.Session)

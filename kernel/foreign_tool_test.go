@@ -68,6 +68,15 @@ func (s *stranger) result(call utp.CallCard, id string) utp.ResultCard {
 	}
 }
 
+// finishes keeps the result of the one call and reports it, which is accepted.
+func (s *stranger) finishes(h utp.Context, card utp.CallCard) utp.ResultCard {
+	s.world.t.Helper()
+	r := s.result(card, "theirs_1")
+	s.keeps(utp.NewToolResult(r))
+	s.saysOutcome(utp.ReportAccepted, h, r)
+	return r
+}
+
 // reports reports a card, in the three keys.
 func (s *stranger) reports(h utp.Context, r utp.ResultCard) (string, error) {
 	s.world.t.Helper()
@@ -322,9 +331,7 @@ func TestForeignEffect(t *testing.T) {
 			if fate.Kind != "clarification" {
 				t.Errorf("asked %+v", fate)
 			}
-			r := s.result(card, "theirs_1")
-			s.keeps(utp.NewToolResult(r))
-			s.saysOutcome(utp.ReportAccepted, header, r)
+			r := s.finishes(header, card)
 			s.saysOutcome(utp.ReportRepeated, header, r)
 			w.succeeded(a.Turn)
 		})
@@ -385,9 +392,7 @@ func TestForeignStop(t *testing.T) {
 		if got := s.took(""); len(got) != 0 {
 			t.Errorf("%s was sent", got[0].Subject)
 		}
-		r := s.result(card, "theirs_1")
-		s.keeps(utp.NewToolResult(r))
-		s.saysOutcome(utp.ReportAccepted, header, r)
+		s.finishes(header, card)
 		w.cancelled(a.Turn)
 	})
 }
@@ -406,9 +411,7 @@ func TestForeignRestart(t *testing.T) {
 		if got := s.took(""); len(got) != 0 || len(w.questions()) != 0 {
 			t.Errorf("messages %v, questions %v", got, w.questions())
 		}
-		r := s.result(card, "theirs_1")
-		s.keeps(utp.NewToolResult(r))
-		s.saysOutcome(utp.ReportAccepted, header, r)
+		s.finishes(header, card)
 		w.succeeded(a.Turn)
 	})
 }
@@ -458,9 +461,7 @@ func TestForeignLeavesOnce(t *testing.T) {
 			}
 			w.count.broken.Store(false)
 			_, header, card := s.command()
-			r := s.result(card, "theirs_1")
-			s.keeps(utp.NewToolResult(r))
-			s.saysOutcome(utp.ReportAccepted, header, r)
+			s.finishes(header, card)
 			w.succeeded(a.Turn)
 		})
 	})
@@ -476,9 +477,7 @@ func TestForeignLeavesOnce(t *testing.T) {
 			w.pass(10 * time.Second)
 			w.bus.down.Store(false)
 			_, header, card := s.command()
-			r := s.result(card, "theirs_1")
-			s.keeps(utp.NewToolResult(r))
-			s.saysOutcome(utp.ReportAccepted, header, r)
+			s.finishes(header, card)
 			w.succeeded(a.Turn)
 			if got := s.took(""); len(got) != 0 {
 				t.Errorf("%d more commands were sent", len(got))

@@ -356,26 +356,9 @@ func TestForeignServiceOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
 	words := y.connect(wire.Foreign, "words")
-	commands := make(chan wire.Message, 64)
-	_, err := words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
-	y.check(err)
-	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
-	y.reviewed("words.count")
-	turn, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
-	y.check(err)
-	var m wire.Message
-	select {
-	case m = <-commands:
-	case <-y.ctx.Done():
-		y.late("the command")
-	}
-	header, err := utp.DecodeHeader(m.Header)
-	y.check(err)
-	command, header, err := utp.DecodeCommand(m.Payload, header)
-	y.check(err)
-	g := goldenOf(t, "service.json", map[string]string{
-		"turn": turn.Turn, "trace": turn.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
-	})
+	commands := y.commandsOf(words)
+	turn := y.counts(words)
+	m, command, g := y.commanded(turn, commands)
 	g.Command.is(t, "the command", m)
 	var read utp.CardRequest
 	y.check(rpc.Ask(y.ctx, words, utp.OpRead, utp.ReadRequest{Card: command.ToolCallCardID}, &read))
@@ -389,6 +372,42 @@ func TestForeignServiceOnTheWire(t *testing.T) {
 		}
 	}
 	y.ends(turn.Session)
+}
+
+// commandsOf are the commands that a service gets from now on.
+func (y *yard) commandsOf(words line) <-chan wire.Message {
+	y.t.Helper()
+	commands := make(chan wire.Message, 64)
+	_, err := words.Client.Commands(y.ctx, func(_ context.Context, m wire.Message) { commands <- m })
+	y.check(err)
+	return commands
+}
+
+// counts has the service's tool registered and looked at, and begins a turn that calls it.
+func (y *yard) counts(words line) utp.EnqueueAnswer {
+	y.t.Helper()
+	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
+	y.reviewed("words.count")
+	a, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
+	y.check(err)
+	return a
+}
+
+// commanded waits for the service's command in a turn. The golden messages are those of its call.
+func (y *yard) commanded(a utp.EnqueueAnswer, commands <-chan wire.Message) (m wire.Message, command utp.Command, g goldenForeign) {
+	y.t.Helper()
+	select {
+	case m = <-commands:
+	case <-y.ctx.Done():
+		y.late("the command")
+	}
+	header, err := utp.DecodeHeader(m.Header)
+	y.check(err)
+	command, header, err = utp.DecodeCommand(m.Payload, header)
+	y.check(err)
+	return m, command, goldenOf(y.t, "service.json", map[string]string{
+		"turn": a.Turn, "trace": a.Turn[len("turn_"):], "call": header.ToolCallID, "step": header.StepID, "card": command.ToolCallCardID,
+	})
 }
 
 // holds begins a turn of the peer's and claims it.

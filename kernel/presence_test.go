@@ -42,6 +42,17 @@ func (w *world) told(text string) int {
 	return strings.Count(w.tale(), text)
 }
 
+// asksAbsent begins a turn that calls the tool of a service which has registered it, long after all who live here have
+// had time to come.
+func (w *world) asksAbsent(class utp.Class, options string) (*stranger, utp.EnqueueAnswer) {
+	w.t.Helper()
+	s := w.stranger("words")
+	s.serves(class, options)
+	w.pass(10 * time.Second)
+	w.work(one(wordCount))
+	return s, w.begin()
+}
+
 // TestUnservedForeign: a call whose service is not connected is told of at once. Its command, which is its
 // start, waits for somebody to hear it: no effect is put to a person that nobody can have had.
 func TestUnservedForeign(t *testing.T) {
@@ -49,11 +60,7 @@ func TestUnservedForeign(t *testing.T) {
 		t.Run(string(class)+", which comes", func(t *testing.T) {
 			p := &presence{part: ".cmd.tool.words."}
 			inWorld(t, unheard(p, naming(wordCount)), func(t *testing.T, w *world) {
-				s := w.stranger("words")
-				s.serves(class, `{"suspend_timeout_seconds":60}`)
-				w.pass(10 * time.Second) // all who live here have had time to come
-				w.work(one(wordCount))
-				a := w.begin()
+				s, a := w.asksAbsent(class, `{"suspend_timeout_seconds":60}`)
 				if q := w.asked(); !strings.Contains(string(q.Body), "No service for it is connected at the moment.") {
 					t.Errorf("the question does not say that nobody is there: %s", q.Body)
 				}
@@ -72,9 +79,7 @@ func TestUnservedForeign(t *testing.T) {
 				}
 				p.there.Store(true)
 				_, header, card := s.command()
-				r := s.result(card, "theirs_1")
-				s.keeps(utp.NewToolResult(r))
-				s.saysOutcome(utp.ReportAccepted, header, r)
+				s.finishes(header, card)
 				w.succeeded(a.Turn)
 			})
 		})
@@ -82,11 +87,7 @@ func TestUnservedForeign(t *testing.T) {
 	t.Run("never comes", func(t *testing.T) {
 		p := &presence{part: ".cmd.tool.words."}
 		inWorld(t, unheard(p, naming(wordCount)), func(t *testing.T, w *world) {
-			s := w.stranger("words")
-			s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
-			w.pass(10 * time.Second)
-			w.work(one(wordCount))
-			a := w.begin()
+			s, a := w.asksAbsent(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
 			q := w.accepts()
 			w.pass(66 * time.Second)
 			next := w.askedAfter(q) // the yes is too old, and the work is asked for again
@@ -103,11 +104,7 @@ func TestUnservedForeign(t *testing.T) {
 	t.Run("allowed, never comes", func(t *testing.T) {
 		p := &presence{part: ".cmd.tool.words."}
 		inWorld(t, unheard(p, allowing(wordCount)), func(t *testing.T, w *world) {
-			s := w.stranger("words")
-			s.serves(utp.Read, `{}`)
-			w.pass(10 * time.Second)
-			w.work(one(wordCount))
-			a := w.begin()
+			_, a := w.asksAbsent(utp.Read, `{}`)
 			w.pass(2 * time.Second)
 			if n := w.told("it is given up."); n != 1 {
 				t.Errorf("told %d times\n%s", n, w.tale())
@@ -127,11 +124,7 @@ func TestUnservedTime(t *testing.T) {
 	t.Run("of the call", func(t *testing.T) {
 		p := &presence{part: ".cmd.tool.words."}
 		inWorld(t, unheard(p, naming(wordCount)), func(t *testing.T, w *world) {
-			s := w.stranger("words")
-			s.serves(utp.Irreversible, `{"suspend_timeout_seconds":5}`)
-			w.pass(10 * time.Second)
-			w.work(one(wordCount))
-			a := w.begin()
+			_, a := w.asksAbsent(utp.Irreversible, `{"suspend_timeout_seconds":5}`)
 			w.accepts()
 			w.pass(10 * time.Second)
 			if n := w.told("If none does within 4 seconds, it is given up."); n != 1 {
@@ -146,11 +139,7 @@ func TestUnservedTime(t *testing.T) {
 	t.Run("of a service that comes late", func(t *testing.T) {
 		p := &presence{part: ".cmd.tool.words."}
 		inWorld(t, unheard(p, naming(wordCount)), func(t *testing.T, w *world) {
-			s := w.stranger("words")
-			s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
-			w.pass(10 * time.Second)
-			w.work(one(wordCount))
-			a := w.begin()
+			s, a := w.asksAbsent(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
 			w.accepts()
 			w.pass(40 * time.Second)
 			p.there.Store(true)
@@ -159,9 +148,7 @@ func TestUnservedTime(t *testing.T) {
 			if n := len(w.questions()); n != 0 {
 				t.Errorf("%d questions within the time of the call", n)
 			}
-			r := s.result(card, "theirs_1")
-			s.keeps(utp.NewToolResult(r))
-			s.saysOutcome(utp.ReportAccepted, header, r)
+			s.finishes(header, card)
 			w.succeeded(a.Turn)
 		})
 	})
@@ -206,9 +193,7 @@ func TestServedIsNotTold(t *testing.T) {
 				w.pass(3 * time.Second)
 				p.there.Store(true)
 				_, header, card := s.command()
-				r := s.result(card, "theirs_1")
-				s.keeps(utp.NewToolResult(r))
-				s.saysOutcome(utp.ReportAccepted, header, r)
+				s.finishes(header, card)
 				w.succeeded(a.Turn)
 				if n := w.told("No service"); n != 0 {
 					t.Errorf("told %d times\n%s", n, w.tale())
