@@ -72,9 +72,10 @@ race: ## the concurrent packages under the race detector (needs a C compiler)
 	@if scripts/need cc; then scripts/check race $(TIMEOUT) $(CONCURRENT); elif [ "$${CI-}" = true ]; then exit 1; fi
 
 .PHONY: soak
-soak: ## the long sizes: 20,000 seeds, 100,000 turns, five minutes of siege, each fuzz target for a minute (about two hours)
+soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of siege, each fuzz target for a minute (about two hours)
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
+	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./hub/web/browser
 	$(MAKE) siege
 	$(MAKE) fuzz FUZZTIME=1m
 
