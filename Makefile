@@ -11,7 +11,7 @@ CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sim kernel/sqlite kernel/postgres bus hub hub/access hub/web tool tool/command tool/openapi worker narrate listen agents/tidy agents/tidy/files))
+CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sim kernel/sqlite kernel/postgres bus hub hub/access hub/web tool tool/command tool/openapi worker listen agents/tidy agents/tidy/files))
 # What the linter looks at: everything, or one folder (make lint PKG=./bus/...).
 PKG ?= ./...
 CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
@@ -55,7 +55,7 @@ catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
-	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then GOFLAGS=-count=1 scripts/check $(TIMEOUT) ./hub/web/browser; else exit 1; fi
+	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./hub/web/browser; else exit 1; fi
 
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000
@@ -76,6 +76,7 @@ soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at 
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./hub/web/browser
+	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) ./bus ./hub
 	$(MAKE) siege
 	$(MAKE) fuzz FUZZTIME=1m
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,8 +64,10 @@ type setting struct {
 	changed           bool // most are let in while it runs, and so is another once all listen
 }
 
+// settings are all of them; in short mode, and under the race detector, which makes them eight times as slow, the two
+// that differ most. With EARSHOT_SOAK=1 (make soak) they are always all.
 func settings() []setting {
-	if testing.Short() { // the two that differ most
+	if (testing.Short() || watched) && os.Getenv("EARSHOT_SOAK") == "" {
 		return []setting{{name: "in process"}, {name: "listening, changed while it runs", listen: true, kernels: true, changed: true}}
 	}
 	return []setting{

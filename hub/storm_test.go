@@ -3,6 +3,7 @@ package hub_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -15,7 +16,14 @@ import (
 // comes again with the last id that counts, and however often the hub itself begins
 // anew: every listener hears every event of every session in order, none is passed over.
 func TestStorm(t *testing.T) {
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	switch {
+	case os.Getenv("EARSHOT_SOAK") != "": // make soak
+		seeds = 100
+	case slower > 1:
+		seeds = 4
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			onStage(t, func(s *stage) { s.storm(rand.New(rand.NewPCG(seed, 7))) })
 		})

@@ -161,9 +161,10 @@ func TestDamagedTurnIsDue(t *testing.T) {
 			t.Errorf("it was tried %d times in a minute; want some, at most %d", n, most)
 		}
 		before = strings.Count(w.lines.String(), "tick failed")
-		w.pass(time.Hour)
-		if n := strings.Count(w.lines.String(), "tick failed") - before; n < 50 || n > 61 {
-			t.Errorf("it was tried %d times in an hour; want one a minute", n)
+		const minutes = 60 / slower
+		w.pass(minutes * time.Minute)
+		if n := strings.Count(w.lines.String(), "tick failed") - before; n < minutes*5/6 || n > minutes+1 {
+			t.Errorf("it was tried %d times in %d minutes; want one a minute", n, minutes)
 		}
 	})
 }
