@@ -540,8 +540,9 @@ func keys(results []worker.Result) []string {
 // it hears the answer, is followed by another that goes on from the last completed step:
 // each call is made once, each text told once, and the turn ends as without the crash.
 func TestKilledEverywhere(t *testing.T) {
+	slow(t)
 	stride := 1
-	if testing.Short() || slower > 1 {
+	if slower > 1 {
 		stride = 5
 	}
 	for _, kind := range []string{isRequest, isAnswer} {

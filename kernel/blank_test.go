@@ -52,3 +52,11 @@ func blankLedger(t *testing.T) string {
 	}
 	return folder
 }
+
+// slow leaves a test out of the short ones: it is large, or many.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: it takes more than a second")
+	}
+}

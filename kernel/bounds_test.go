@@ -262,6 +262,7 @@ func TestToolsBoundAtOnce(t *testing.T) {
 // TestLongLines: a list whose texts fill more than one message comes in parts, each of which
 // can be sent, and nothing is left out.
 func TestLongLines(t *testing.T) {
+	slow(t)
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		const all = 190
 		for range all { // in JSON each of these characters takes six

@@ -118,7 +118,11 @@ func (x *weather) disturb(steps [][]worker.Call) {
 // TestChaos: whatever the weather, every turn ends once, and every effect has its
 // consent.
 func TestChaos(t *testing.T) {
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) { w.patient = seed%2 == 1 }, func(t *testing.T, w *world) {
 				x := &weather{w: w, rand: rand.New(rand.NewPCG(seed, 1))}

@@ -148,6 +148,7 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 // TestDamagedTurnIsDue: a turn that is due and cannot be read is tried again now and then, ever
 // more seldom, and not again and again: each try is a line of the log.
 func TestDamagedTurnIsDue(t *testing.T) {
+	slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.damaged()
 		w.tamper(`UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
@@ -184,6 +185,7 @@ func damages() map[string]string {
 // TestDamagedArguments: a call whose arguments cannot be read any more never runs, and
 // does not keep the person from stopping nor the session from its end.
 func TestDamagedArguments(t *testing.T) {
+	slow(t)
 	for name, damage := range damages() {
 		large := one(burn)
 		large[0].Args = map[string]any{"name": "x", "text": strings.Repeat("a", 1<<20)}

@@ -447,6 +447,7 @@ func TestForeignReadsItsOwn(t *testing.T) {
 
 // TestForeignManyCommands: a turn may take over any number of commands, though not at once.
 func TestForeignManyCommands(t *testing.T) {
+	slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		s := w.stranger("peer")
 		c := s.holds()

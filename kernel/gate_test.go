@@ -200,6 +200,7 @@ func TestExtend(t *testing.T) {
 
 // TestExtendOften: at least ten times, and over a restart.
 func TestExtendOften(t *testing.T) {
+	slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()

@@ -261,6 +261,7 @@ func TestImportAll(t *testing.T) {
 // TestImportGoesOn: wherever the ledger refuses in the middle of an import, what came before is
 // there and nothing of the refused part is; the same import again goes on from there.
 func TestImportGoesOn(t *testing.T) {
+	slow(t)
 	for name, open := range map[string]bool{"ended": false, "open": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { w.unended, w.restored = true, true }, func(t *testing.T, w *world) {

@@ -350,6 +350,7 @@ func TestManyQuestions(t *testing.T) {
 // TestManyQuestionsOfOneTurn: the questions of a turn fit into one answer, their events as
 // far as there is room.
 func TestManyQuestionsOfOneTurn(t *testing.T) {
+	slow(t)
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		const many = 256 / slower
 		var step []worker.Call

@@ -16,6 +16,7 @@ import (
 // TestLongTurn: more results and events than one page holds. A worker that begins anew
 // in the middle, and a listener that comes late, get all of them.
 func TestLongTurn(t *testing.T) {
+	slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var steps [][]worker.Call
 		for i := range 3 {

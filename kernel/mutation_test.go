@@ -204,6 +204,7 @@ func (w *world) mutated(m mutation, a utp.EnqueueAnswer, q utp.QuestionRow, call
 
 // TestMutationOfTheConsent: a consent that is gone, or used, lets nothing leave.
 func TestMutationOfTheConsent(t *testing.T) {
+	slow(t)
 	for name, tt := range map[string]struct {
 		change string
 		flaws  []audit.Flaw

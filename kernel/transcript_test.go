@@ -80,6 +80,7 @@ func TestLongMessages(t *testing.T) {
 
 // TestManyCallsInAStep: a step of many calls keeps its service busy to the last of them.
 func TestManyCallsInAStep(t *testing.T) {
+	slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		const calls = 100 / slower
 		var step []worker.Call

@@ -44,6 +44,7 @@ func registers(t *testing.T, c *bus.Client, name string) error {
 // them returns, and count no more once they are revoked: the connection is cut, and others go on.
 func TestCredentialsAtOnce(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	words, counter := bus.Principal{Kind: bus.Tool, Name: "words"}, bus.Principal{Kind: bus.Agent, Name: "counter"}
 	contains(t, s.does(0, "credential", "add", "me", "--role", "operator"), "They count from the next start of `earshot up --nats-listen ADDRESS`.")

@@ -67,6 +67,7 @@ func inPlainWords(t *testing.T, name, text string) {
 // TestDoctorFinds: what is wrong with the data directory is said in words, with what to do, by doctor and by a run alike.
 func TestDoctorFinds(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name   string
 		damage func(s *scene, file func(string) string)

@@ -111,6 +111,7 @@ func TestAnswerWithin(t *testing.T) {
 // here counts for more than the policy's timeout, and that for more than the default.
 func TestAnswerTime(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		flag, policy string
 		want         time.Duration

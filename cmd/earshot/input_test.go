@@ -301,6 +301,7 @@ func (s *scene) reachable() {
 // counted where it lies below.
 func TestWithoutRights(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	t.Run("the folder", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t)

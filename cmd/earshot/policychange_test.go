@@ -96,6 +96,7 @@ func TestDenyWhileAsked(t *testing.T) {
 // to the operator, to doctor and to who listens, and counts again once it is mended.
 func TestSpoiltPolicy(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for name, spoil := range map[string]func(s *scene, file string){
 		"broken":     func(s *scene, _ string) { s.policy("rules: [{tool: files.delete, decide: de") },
 		"empty":      func(s *scene, _ string) { s.policy("") },

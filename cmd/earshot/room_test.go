@@ -73,6 +73,7 @@ func (s *scene) takesUp() {
 // TestDiskFull fills a real file system, before the ledger is made and in use. Mounting one takes root.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	if os.Geteuid() != 0 {
 		lacks(t, "not root, and only root can mount a small file system; TestNoRoom tries the same by a limit of the process")
 	}

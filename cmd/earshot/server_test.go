@@ -480,6 +480,7 @@ func TestServerDoctor(t *testing.T) {
 // TestServerCompletion: a shell is offered what is open, and nothing where no server answers.
 func TestServerCompletion(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	offered := func(args ...string) []string {
 		args = append(args, "")

@@ -73,6 +73,7 @@ func (s *scene) golden(p *process, name string) {
 
 func TestTerminalAccept(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	converse(t, newScene, func(t *testing.T, s *scene, p *process) {
 		p.await(asked)
 		s.untouched("before the answer")

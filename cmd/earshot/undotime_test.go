@@ -13,6 +13,7 @@ import (
 // or not, and is told in the question and after the answer.
 func TestSetUndoTime(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	counts(t)
 	s := newScene(t)
 	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8s, or longer where the tool or the policy says so.")

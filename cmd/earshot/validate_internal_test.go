@@ -13,6 +13,7 @@ import (
 // not at all where that is not wanted.
 func TestValidateProgress(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	name := filepath.Join(t.TempDir(), "messages.jsonl")
 	if err := os.WriteFile(name, []byte(strings.Repeat("{}\n", 10*progressLook)), 0o600); err != nil {
 		t.Fatal(err)

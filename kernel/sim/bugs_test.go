@@ -16,7 +16,7 @@ func TestBugs(t *testing.T) {
 	t.Parallel()
 	within := uint64(2000)
 	if testing.Short() {
-		within = 40
+		within = 10
 	}
 	for _, bug := range sim.Bugs() {
 		t.Run(string(bug), func(t *testing.T) {
