@@ -14,6 +14,7 @@ import (
 // TestAgreedIsCompared: what was agreed to, and is altered or removed behind the kernel's back when all
 // is over, is found, each thing as what it is; also when the content is erased, as far as rows are kept.
 func TestAgreedIsCompared(t *testing.T) {
+	slow(t)
 	for _, tt := range []struct {
 		name, change string
 		erased       bool

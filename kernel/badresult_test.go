@@ -22,6 +22,7 @@ func nested(levels int) string {
 // turn goes on: either the request is refused and the service can say it otherwise, or the
 // call has failed and says why.
 func TestBadResults(t *testing.T) {
+	slow(t)
 	const refused = utp.CodeBadRequest
 	for name, tt := range map[string]struct {
 		result string

@@ -210,6 +210,7 @@ func TestCrashClockWhileLapsed(t *testing.T) {
 // TestCrashClockWhileRunning: a service at work is taken for silent at worst; its
 // result counts, and the effect happens once.
 func TestCrashClockWhileRunning(t *testing.T) {
+	slow(t)
 	for name, disturb := range disturbances() {
 		for _, which := range []string{burn, shred, look} {
 			t.Run(name+" "+which, func(t *testing.T) {

@@ -124,6 +124,7 @@ func (w *world) saysUnknown(turnID string) {
 // TestCrashServiceWhileRunning: the service dies after its start, before or after the
 // effect. Nobody can tell, and the person is asked.
 func TestCrashServiceWhileRunning(t *testing.T) {
+	slow(t)
 	for _, point := range []string{"begun", "done"} {
 		for _, answer := range []string{"leave", "nobody", "ask again"} {
 			t.Run(point+" "+answer, func(t *testing.T) {

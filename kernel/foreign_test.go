@@ -244,6 +244,7 @@ func TestForeignCommand(t *testing.T) {
 // TestForeignCommandWrong: a wrong command that tells its call is answered there; of one
 // that does not, nothing is left but a number. Neither starts anything.
 func TestForeignCommandWrong(t *testing.T) {
+	slow(t)
 	spoil := func(key, value string) func(*world, *stranger, *utp.Message) {
 		return func(_ *world, _ *stranger, m *utp.Message) {
 			if value == "" {

@@ -82,6 +82,7 @@ func (w *world) importsSome(turnID string, records []jsontext.Value, n int) (add
 // its one end, wherever it stood: the order of its events is right to the last, which the world
 // judges. What is told of it by a later export is not taken.
 func TestImportOpen(t *testing.T) {
+	slow(t)
 	for name, play := range map[string]func(*world) utp.EnqueueAnswer{
 		"queued": func(w *world) utp.EnqueueAnswer { return w.begin() },
 		"asking": func(w *world) utp.EnqueueAnswer {

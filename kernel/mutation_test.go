@@ -94,6 +94,7 @@ func mutations() map[string]mutation {
 // TestMutationBeforeDispatch changes what was consented to between the accept and the
 // dispatch: nothing leaves, and the person is asked anew about what would run now.
 func TestMutationBeforeDispatch(t *testing.T) {
+	slow(t)
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {

@@ -8,6 +8,7 @@ import (
 // TestAgentIsNotThere: a turn of an agent that has credentials and no process waits, and says so.
 func TestAgentIsNotThere(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.does(0, "credential", "add", "counter", "--role", "agent")
 	server := s.up("--nats-listen", "127.0.0.1:0")

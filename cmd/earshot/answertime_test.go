@@ -74,6 +74,7 @@ func TestServerWaitsForSomebody(t *testing.T) {
 // API; nothing is done.
 func TestServerTellsWhoIsLate(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.up()
 	run := s.run("--json", "--answer-within", "2s")
@@ -120,6 +121,7 @@ func TestServerParkedQuestion(t *testing.T) {
 // server running or not, and is told in the question.
 func TestSetAnswerTime(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
 	contains(t, s.does(0, "set", "answer-time", "unlimited"), "have no time limit; a question stays open for 24 hours at most.")

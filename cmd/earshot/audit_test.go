@@ -33,6 +33,7 @@ func (s *scene) answerEntries() []string {
 // back is reported, with exit code 1.
 func TestAuditVerify(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	server := s.up()
 	contains(t, s.does(0, "audit", "verify"), "Answers: 0.", "The chain is whole.")

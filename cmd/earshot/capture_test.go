@@ -32,6 +32,7 @@ func recording(n int) string {
 // transport.
 func TestCaptureReplay(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	text := recording(20_000) // more than one that is let go early would have heard
 	p, at := plays(t, "--http", "127.0.0.1:0", "--speed", "max", file(t, text))
 	for _, address := range []string{"http://" + at + "/events", "ws://" + at + "/ws"} {

@@ -124,6 +124,7 @@ func TestReplyShownAsJSON(t *testing.T) {
 // since, or that somebody else has answered, takes no late word.
 func TestReplyShownTooLate(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for name, meanwhile := range map[string][]string{"answered": {"reply", "1", "reject"}, "more time": {"extend"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

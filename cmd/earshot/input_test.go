@@ -104,6 +104,7 @@ func TestBadArguments(t *testing.T) {
 // anything is done.
 func TestBadPolicies(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
 		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only"},
@@ -165,6 +166,7 @@ func TestPolicies(t *testing.T) {
 // stays as it is.
 func TestBadData(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	overwrite := func(name string, content []byte) func(*scene) {
 		return func(s *scene) { must(s.t, os.WriteFile(filepath.Join(s.data, name), content, 0o600)) }
 	}

@@ -271,6 +271,7 @@ func TestExportImport(t *testing.T) {
 // line on nothing was taken, and goes on with the same file when it is mended.
 func TestImportRefused(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s, other := newScene(t), newScene(t)
 	s.answered("reject", 3)
 	last := s.answered("reject", 3)

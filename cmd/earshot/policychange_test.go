@@ -33,6 +33,7 @@ func (s *scene) forbids(run *process) {
 // before it did not.
 func TestDenyRightAfterTheYes(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy(patientRules))
 	run.await(asked)
@@ -46,6 +47,7 @@ func TestDenyRightAfterTheYes(t *testing.T) {
 // TestDenyWhileTheYesWaits: nor does it wait for the end of that time to say so.
 func TestDenyWhileTheYesWaits(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.up("--policy", s.policy(patientRules))
 	run := s.run("--json")
@@ -79,6 +81,7 @@ func TestOtherRulesAfterTheYes(t *testing.T) {
 // TestDenyWhileAsked: a question about what the rules forbid now is withdrawn by itself.
 func TestDenyWhileAsked(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	s.up("--policy", s.policy(patientRules))
 	run := s.run("--json")
@@ -134,6 +137,7 @@ func TestSpoiltPolicy(t *testing.T) {
 // TestSpoiltPolicyOfARun: whoever sits at a run without a server hears of it there.
 func TestSpoiltPolicyOfARun(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy(patientRules))
 	run.await(asked)

@@ -300,6 +300,7 @@ func (b *browser) form() string {
 // with the server running and not; their streams end.
 func TestServerLogins(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	contains(t, s.does(0, "logins"), "No browser is logged in.")
 	server := s.up()

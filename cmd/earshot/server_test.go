@@ -117,6 +117,7 @@ func TestServerKilledWithAQuestionOpen(t *testing.T) {
 // TestServerEndsGracefully: what has not ended is parked, and goes on at the next start.
 func TestServerEndsGracefully(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
@@ -394,6 +395,7 @@ func TestServerFolders(t *testing.T) {
 // TestServerParkedElsewhere: a turn in a folder that is not allowed any more stays where it is.
 func TestServerParkedElsewhere(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	s := newScene(t)
 	first := s.up()
 	run := s.run("--json")

@@ -262,6 +262,7 @@ func TestTerminalStopBefore(t *testing.T) {
 // reject.
 func TestTerminalUndo(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	policy := slowToStart(t)
 	for _, word := range []string{"undo", "reject"} {
 		t.Run(word, func(t *testing.T) {
