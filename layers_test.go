@@ -52,6 +52,10 @@ const (
 var house = []room{
 	{pkg: "aaep", floor: 0, third: []string{textModule}},
 	{pkg: "utp", floor: 0},
+	{
+		pkg: "api", floor: 0,
+		beside: map[string]string{"utp": "what is asked of the kernel is about calls, cards and definitions, which are utp's"},
+	},
 	{pkg: "utp/schema", floor: 0, third: []string{schemaModule}},
 
 	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
@@ -61,16 +65,16 @@ var house = []room{
 	{pkg: "aaep/capture", floor: 0},
 	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
 	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule, wordModule}},
-	{pkg: "kernel/turn", floor: 1, own: []string{"utp"}},
-	{pkg: "utp/audit", floor: 1, own: []string{"utp"}},
+	{pkg: "kernel/turn", floor: 1, own: []string{"api", "utp"}},
+	{pkg: "api/audit", floor: 1, own: []string{"api"}},
 
 	{
-		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
+		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "api", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{pkg: "hub/access", floor: 2, third: []string{sysModule}},
 	{
-		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "utp"},
+		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "api", "utp"},
 		beside: map[string]string{
 			"cause":      "why something failed is put into words once",
 			"rpc":        "asking the kernel, with its retries and paged values, exists once",
@@ -78,10 +82,10 @@ var house = []room{
 		},
 		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
 	},
-	{pkg: "rpc", floor: 2, own: []string{"utp"}},
+	{pkg: "rpc", floor: 2, own: []string{"api", "utp"}},
 	{pkg: "boottime", floor: 2, third: []string{sysModule}},
 	{
-		pkg: "tool", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{schemaModule},
+		pkg: "tool", floor: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
 		beside: map[string]string{
 			"rpc":      "asking the kernel, with its retries and paged values, exists once",
 			"boottime": "a service measures how long ago it asked, also while its machine sleeps",
@@ -93,7 +97,7 @@ var house = []room{
 	},
 	{pkg: "cause", floor: 2},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
-	{pkg: "worker", floor: 2, own: []string{"utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, third: []string{schemaModule}, beside: kernelClient()},
 	{
 		pkg: "worker/agent", floor: 3, own: []string{"cause", "worker", "utp"},
 		beside: map[string]string{"bus": "an agent's process connects itself, so that its author writes no transport"},
@@ -101,7 +105,7 @@ var house = []room{
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
-		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp", "utp/audit"},
+		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "kernel/clock", floor: 3, own: []string{"boottime", "kernel"}},
@@ -113,15 +117,15 @@ var house = []room{
 		pkg: "kernel/postgres", floor: 3, own: []string{"boottime", "kernel"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
-	{pkg: "bus", floor: 3, own: []string{"utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
 	{
-		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are utp's",
 	},
 	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
 	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},
 	{
-		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{pkg: "listen", floor: 3, own: []string{"cause", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, wordModule, "github.com/coder/websocket"}},
@@ -132,12 +136,12 @@ var house = []room{
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "utp", "utp/audit"},
+		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "utp", "utp/audit", "narrate", "rpc", "tool", "worker"},
+		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "api", "utp", "api/audit", "narrate", "rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -82,7 +83,7 @@ func errClosed(what string) error {
 // As gives an error that no repetition can mend a code of the protocol, for those who ask
 // the kernel over the bus: they try again what has none.
 func (e *Error) As(target any) bool {
-	fault, wanted := target.(**utp.Fault)
+	fault, wanted := target.(**api.Fault)
 	if !wanted {
 		return false
 	}
@@ -97,7 +98,7 @@ func (e *Error) As(target any) bool {
 	case CodeNoResponders, CodeTimeout, CodeCanceled, CodeDisconnected, CodeFailed:
 		return false
 	}
-	*fault = &utp.Fault{Code: code, Message: e.Error()}
+	*fault = &api.Fault{Code: code, Message: e.Error()}
 	return true
 }
 

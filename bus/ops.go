@@ -3,7 +3,7 @@ package bus
 import (
 	"slices"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Kind is the sort of a principal: it decides what the principal may ask of the
@@ -38,12 +38,12 @@ var opsByKind = map[Kind][]string{
 
 // OpCommand is the operation as which the kernel gets a command that a foreign peer has
 // sent. Nobody asks for it by its name: its subject is that of the command.
-const OpCommand = utp.OpCommand
+const OpCommand = api.OpCommand
 
 // messageOps are handed to the kernel as whole messages, see [utp.EncodeMessage].
 var messageOps = []string{OpCommand, opReport}
 
-const opReport = utp.OpReport
+const opReport = api.OpReport
 
 // Kinds returns every kind, in a fixed order.
 func Kinds() []Kind { return []Kind{Agent, Tool, Hub, Operator, Foreign} }

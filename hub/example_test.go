@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // ledger has a session of two events, and its bus loses every broadcast.
 type ledger struct{}
 
 func (ledger) Request(context.Context, string, []byte) ([]byte, error) {
-	return utp.EncodeAnswer(utp.EventsAnswer{Ended: true, Events: []utp.EventRow{
+	return api.EncodeAnswer(api.EventsAnswer{Ended: true, Events: []api.EventRow{
 		{Seq: 1, Body: []byte(`{"type":"aaep:agent.session.started"}`)},
 		{Seq: 2, Body: []byte(`{"type":"aaep:agent.session.completed"}`)},
 	}}, nil), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -65,10 +66,10 @@ func newFeed(o Options) *feed {
 // run moves the feed on until the context ends. Changed is called after each change, from
 // this goroutine.
 func (f *feed) run(ctx context.Context, changed func()) error {
-	rows := make(chan utp.EventRow, heardRoom)
+	rows := make(chan api.EventRow, heardRoom)
 	var lost atomic.Bool
 	stop, err := f.conn.Broadcasts(ctx, "", func(payload []byte) {
-		var row utp.EventRow
+		var row api.EventRow
 		if json.Unmarshal(payload, &row) != nil || row.Session == "" || row.Seq <= 0 {
 			return
 		}
@@ -130,14 +131,14 @@ func (f *feed) next(wait time.Duration, vain bool) time.Duration {
 // begin finds out which event is the newest and which sessions are open, in this order:
 // what happens between the two is found again.
 func (f *feed) begin(ctx context.Context) error {
-	var now utp.SinceAnswer
-	if err := rpc.AskUntil(ctx, f.conn, utp.OpSince, utp.SinceRequest{Now: true}, &now); err != nil {
+	var now api.SinceAnswer
+	if err := rpc.AskUntil(ctx, f.conn, api.OpSince, api.SinceRequest{Now: true}, &now); err != nil {
 		return err
 	}
 	tracks := map[string]*track{}
 	for after := ""; ; {
-		var rows []utp.SessionRow
-		if err := rpc.AskUntil(ctx, f.conn, utp.OpSessions, utp.SessionsRequest{Open: true, After: after}, &rows); err != nil {
+		var rows []api.SessionRow
+		if err := rpc.AskUntil(ctx, f.conn, api.OpSessions, api.SessionsRequest{Open: true, After: after}, &rows); err != nil {
 			return err
 		}
 		if len(rows) == 0 {
@@ -191,7 +192,7 @@ func (f *feed) meant(id string) (event string, begun bool) {
 
 // take takes one broadcast in. It reports false when it does not fit what is known, so
 // that the ledger has to be asked.
-func (f *feed) take(row utp.EventRow) bool {
+func (f *feed) take(row api.EventRow) bool {
 	e := decode(row)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,8 +218,8 @@ func (f *feed) look(ctx context.Context) (news bool, err error) {
 	f.mu.Lock()
 	mark := f.mark
 	f.mu.Unlock()
-	var since utp.SinceAnswer
-	err = rpc.AskUntil(ctx, f.conn, utp.OpSince, utp.SinceRequest{Event: mark}, &since)
+	var since api.SinceAnswer
+	err = rpc.AskUntil(ctx, f.conn, api.OpSince, api.SinceRequest{Event: mark}, &since)
 	if rpc.Code(err, utp.CodeNotFound) || rpc.Code(err, utp.CodeTooLarge) {
 		return true, f.anew(ctx)
 	}

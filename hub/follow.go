@@ -8,20 +8,20 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Follow yields the events of a session after a sequence number, in order and without
 // a gap, until the session has had its last one, the context ends, or the consumer
 // stops. The one error it yields is the last value.
-func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2[utp.EventRow, error] {
-	return func(yield func(utp.EventRow, error) bool) {
+func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2[api.EventRow, error] {
+	return func(yield func(api.EventRow, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		heard := make(chan utp.EventRow, 64) // written by the subscription, read here
+		heard := make(chan api.EventRow, 64) // written by the subscription, read here
 		stop, err := h.o.Conn.Broadcasts(ctx, session, func(payload []byte) {
-			var row utp.EventRow
+			var row api.EventRow
 			if json.Unmarshal(payload, &row) != nil {
 				return
 			}
@@ -31,13 +31,13 @@ func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2
 			}
 		})
 		if err != nil {
-			yield(utp.EventRow{}, fmt.Errorf("hub: %w", err))
+			yield(api.EventRow{}, fmt.Errorf("hub: %w", err))
 			return
 		}
 		defer stop()
 		f := follower{hub: h, session: session, last: after, yield: yield}
 		if err := f.run(ctx, heard); err != nil {
-			yield(utp.EventRow{}, err)
+			yield(api.EventRow{}, err)
 		}
 	}
 }
@@ -47,12 +47,12 @@ type follower struct {
 	hub     *Hub
 	session string
 	last    int64
-	yield   func(utp.EventRow, error) bool
+	yield   func(api.EventRow, error) bool
 	gone    bool // the consumer has stopped
 	ended   bool // the session has had its last event
 }
 
-func (f *follower) run(ctx context.Context, heard <-chan utp.EventRow) error {
+func (f *follower) run(ctx context.Context, heard <-chan api.EventRow) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for !f.gone && !f.ended {
@@ -79,7 +79,7 @@ func (f *follower) run(ctx context.Context, heard <-chan utp.EventRow) error {
 }
 
 // settle is how soon to look whether that was the end: at once after a terminal event.
-func (f *follower) settle(row utp.EventRow) time.Duration {
+func (f *follower) settle(row api.EventRow) time.Duration {
 	var head struct {
 		Type string `json:"type"`
 	}
@@ -96,8 +96,8 @@ func (f *follower) settle(row utp.EventRow) time.Duration {
 // read delivers what the ledger has after the last event.
 func (f *follower) read(ctx context.Context) error {
 	for !f.gone {
-		var page utp.EventsAnswer
-		err := rpc.AskUntil(ctx, f.hub.o.Conn, utp.OpEvents, utp.EventsRequest{Session: f.session, After: f.last}, &page)
+		var page api.EventsAnswer
+		err := rpc.AskUntil(ctx, f.hub.o.Conn, api.OpEvents, api.EventsRequest{Session: f.session, After: f.last}, &page)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // The caller has ended it.
@@ -118,7 +118,7 @@ func (f *follower) read(ctx context.Context) error {
 	return nil
 }
 
-func (f *follower) deliver(row utp.EventRow) {
+func (f *follower) deliver(row api.EventRow) {
 	f.last = row.Seq
 	f.gone = !f.yield(row, nil)
 }

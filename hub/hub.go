@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Conn is the hub's way to the kernel and to the broadcasts.
@@ -37,26 +37,26 @@ func Open(o Options) *Hub {
 func New(conn Conn, poll time.Duration) *Hub { return Open(Options{Conn: conn, Poll: poll}) }
 
 // Enqueue starts a turn.
-func (h *Hub) Enqueue(ctx context.Context, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
-	var a utp.EnqueueAnswer
-	err := rpc.Ask(ctx, h.o.Conn, utp.OpEnqueue, q, &a)
+func (h *Hub) Enqueue(ctx context.Context, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
+	var a api.EnqueueAnswer
+	err := rpc.Ask(ctx, h.o.Conn, api.OpEnqueue, q, &a)
 	return a, err
 }
 
 // Ready answers whether the kernel and its ledger answer: with one small question about no
 // session at all.
 func (h *Hub) Ready(ctx context.Context) error {
-	var now utp.SinceAnswer
-	return rpc.Ask(ctx, h.o.Conn, utp.OpSince, utp.SinceRequest{Now: true}, &now)
+	var now api.SinceAnswer
+	return rpc.Ask(ctx, h.o.Conn, api.OpSince, api.SinceRequest{Now: true}, &now)
 }
 
 // Sessions lists all sessions of the ledger, oldest first; open leaves those out that have
 // ended.
-func (h *Hub) Sessions(ctx context.Context, open bool) ([]utp.SessionRow, error) {
-	var all []utp.SessionRow
+func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error) {
+	var all []api.SessionRow
 	for after := ""; ; {
-		var rows []utp.SessionRow
-		err := rpc.AskUntil(ctx, h.o.Conn, utp.OpSessions, utp.SessionsRequest{Open: open, After: after}, &rows)
+		var rows []api.SessionRow
+		err := rpc.AskUntil(ctx, h.o.Conn, api.OpSessions, api.SessionsRequest{Open: open, After: after}, &rows)
 		if err != nil || len(rows) == 0 {
 			return all, err
 		}
@@ -67,41 +67,41 @@ func (h *Hub) Sessions(ctx context.Context, open bool) ([]utp.SessionRow, error)
 
 // Answer passes a reply on; an error says that it was not recorded, or not known to
 // be. The other words are alike.
-func (h *Hub) Answer(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return h.say(ctx, utp.OpAnswer, r)
+func (h *Hub) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpAnswer, r)
 }
 
 // Extend asks for more time.
-func (h *Hub) Extend(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return h.say(ctx, utp.OpExtend, r)
+func (h *Hub) Extend(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpExtend, r)
 }
 
 // Stop stops the session's turn.
-func (h *Hub) Stop(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return h.say(ctx, utp.OpStop, r)
+func (h *Hub) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpStop, r)
 }
 
 // Undo takes an accept back.
-func (h *Hub) Undo(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return h.say(ctx, utp.OpUndo, r)
+func (h *Hub) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpUndo, r)
 }
 
 // Absent says that nobody is left who could answer in the session.
-func (h *Hub) Absent(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return h.say(ctx, utp.OpAbsent, r)
+func (h *Hub) Absent(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpAbsent, r)
 }
 
-func (h *Hub) say(ctx context.Context, op string, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	var a utp.ReplyAnswer
+func (h *Hub) say(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
 	err := rpc.Ask(ctx, h.o.Conn, op, r, &a)
 	return a, err
 }
 
 // Prefer sets, as far as the request does not only ask, what its person wishes of the questions
 // that are put to them.
-func (h *Hub) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAnswer, error) {
-	var a utp.PreferAnswer
-	err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPrefer, q, &a)
+func (h *Hub) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAnswer, error) {
+	var a api.PreferAnswer
+	err := rpc.AskUntil(ctx, h.o.Conn, api.OpPrefer, q, &a)
 	return a, err
 }
 
@@ -111,18 +111,18 @@ const noticeTime = time.Minute
 // Noticed says that the surface of a yes has been told of it: its question, By and Surface. From
 // then on it can be taken back, for as long as that is. A word that is lost or refused starts
 // nothing: the yes then ends, and the person is asked again.
-func (h *Hub) Noticed(ctx context.Context, r utp.ReplyRequest) {
+func (h *Hub) Noticed(ctx context.Context, r api.ReplyRequest) {
 	ctx, cancel := context.WithTimeout(ctx, noticeTime)
 	defer cancel()
-	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpNoticed, r, nil); err != nil {
+	if err := rpc.AskUntil(ctx, h.o.Conn, api.OpNoticed, r, nil); err != nil {
 		h.o.Logger.Info("that a yes was told of is not noted", "question", r.Question, "surface", r.Surface, "reason", err)
 	}
 }
 
 // Arguments reads the arguments that a question is about, at most one page of a blob
 // from a byte on, and their whole size.
-func (h *Hub) Arguments(ctx context.Context, q utp.ArgumentsRequest) ([]byte, int64, error) {
-	var a utp.GetAnswer
-	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, utp.OpArguments, q, &a)
+func (h *Hub) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
+	var a api.GetAnswer
+	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, api.OpArguments, q, &a)
 	return a.Data, a.Size, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -23,7 +24,7 @@ import (
 // sessions is a kernel with one session, whose broadcasts a test sends as it likes.
 type sessions struct {
 	mu    sync.Mutex
-	rows  []utp.EventRow
+	rows  []api.EventRow
 	ended bool
 	page  int // rows in a page
 	fail  error
@@ -40,32 +41,32 @@ func (s *sessions) Request(_ context.Context, op string, request []byte) ([]byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[op] = append(s.asked[op], request)
-	var refused *utp.Fault
+	var refused *api.Fault
 	switch {
 	case errors.As(s.fail, &refused):
-		return utp.EncodeAnswer(nil, refused), nil
+		return api.EncodeAnswer(nil, refused), nil
 	case s.fail != nil:
 		return nil, s.fail
-	case op == utp.OpArguments:
-		return utp.EncodeAnswer(utp.GetAnswer{Size: 5, Data: []byte("abc")}, nil), nil
-	case op == utp.OpEnqueue:
-		return utp.EncodeAnswer(utp.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
-	case op == utp.OpSessions:
-		return answered(request, func(q utp.SessionsRequest) ([]utp.SessionRow, error) {
+	case op == api.OpArguments:
+		return api.EncodeAnswer(api.GetAnswer{Size: 5, Data: []byte("abc")}, nil), nil
+	case op == api.OpEnqueue:
+		return api.EncodeAnswer(api.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
+	case op == api.OpSessions:
+		return answered(request, func(q api.SessionsRequest) ([]api.SessionRow, error) {
 			n, _ := strconv.Atoi(strings.TrimPrefix(q.After, "turn_"))
 			if n == listed {
 				return nil, nil
 			}
-			return []utp.SessionRow{{Session: fmt.Sprintf("sess_%d", n+1), Turn: fmt.Sprintf("turn_%d", n+1)}}, nil
+			return []api.SessionRow{{Session: fmt.Sprintf("sess_%d", n+1), Turn: fmt.Sprintf("turn_%d", n+1)}}, nil
 		})
-	case op != utp.OpEvents:
-		return utp.EncodeAnswer(utp.ReplyAnswer{Resolution: op}, nil), nil
+	case op != api.OpEvents:
+		return api.EncodeAnswer(api.ReplyAnswer{Resolution: op}, nil), nil
 	}
-	var q utp.EventsRequest
+	var q api.EventsRequest
 	if err := json.Unmarshal(request, &q); err != nil {
 		return nil, err
 	}
-	a := utp.EventsAnswer{Ended: s.ended}
+	a := api.EventsAnswer{Ended: s.ended}
 	for _, r := range s.rows {
 		if r.Seq <= q.After {
 			continue
@@ -76,7 +77,7 @@ func (s *sessions) Request(_ context.Context, op string, request []byte) ([]byte
 		}
 		a.Events = append(a.Events, r)
 	}
-	return utp.EncodeAnswer(a, nil), nil
+	return api.EncodeAnswer(a, nil), nil
 }
 
 func (s *sessions) Broadcasts(_ context.Context, _ string, hear func([]byte)) (func(), error) {
@@ -92,10 +93,10 @@ func (s *sessions) Broadcasts(_ context.Context, _ string, hear func([]byte)) (f
 }
 
 // commit adds an event to the ledger and returns it as it would be broadcast.
-func (s *sessions) commit(kind string) utp.EventRow {
+func (s *sessions) commit(kind string) api.EventRow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := utp.EventRow{Seq: int64(len(s.rows) + 1)}
+	row := api.EventRow{Seq: int64(len(s.rows) + 1)}
 	row.Body = jsontext.Value(fmt.Sprintf(`{"type":"aaep:agent.%s","n":%d}`, kind, row.Seq))
 	s.rows = append(s.rows, row)
 	if kind == "session.completed" || kind == "session.errored" || kind == "session.cancelled" {
@@ -104,7 +105,7 @@ func (s *sessions) commit(kind string) utp.EventRow {
 	return row
 }
 
-func (s *sessions) broadcast(row utp.EventRow) {
+func (s *sessions) broadcast(row api.EventRow) {
 	payload, err := json.Marshal(row)
 	if err != nil {
 		panic(err)
@@ -192,13 +193,13 @@ func TestLive(t *testing.T) {
 				s := newSessions()
 				l := follow(t.Context(), s, 0)
 				synctest.Wait()
-				before := s.count(utp.OpEvents)
+				before := s.count(api.OpEvents)
 				for range 20 {
 					s.broadcast(s.commit("state.changed"))
 					synctest.Wait()
 				}
-				if got := l.heard(); !slices.Equal(got, upTo(1, 20)) || s.count(utp.OpEvents) != before {
-					t.Errorf("heard %v after %d requests", got, s.count(utp.OpEvents)-before)
+				if got := l.heard(); !slices.Equal(got, upTo(1, 20)) || s.count(api.OpEvents) != before {
+					t.Errorf("heard %v after %d requests", got, s.count(api.OpEvents)-before)
 				}
 				began := time.Now()
 				s.broadcast(s.commit(last))
@@ -268,7 +269,7 @@ func TestAhead(t *testing.T) {
 		s := newSessions()
 		l := follow(t.Context(), s, 0)
 		synctest.Wait()
-		s.broadcast(utp.EventRow{Seq: 5, Body: jsontext.Value(`{}`)})
+		s.broadcast(api.EventRow{Seq: 5, Body: jsontext.Value(`{}`)})
 		if got := l.heard(); len(got) != 0 {
 			t.Errorf("heard %v", got)
 		}
@@ -375,9 +376,9 @@ func TestContextEnds(t *testing.T) {
 func TestRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newSessions()
-		s.fail = &utp.Fault{Code: utp.CodeNotFound}
+		s.fail = &api.Fault{Code: utp.CodeNotFound}
 		l := follow(t.Context(), s, 0)
-		var refused *utp.Fault
+		var refused *api.Fault
 		if !l.ended() || !errors.As(l.err, &refused) || refused.Code != utp.CodeNotFound || len(l.got) != 0 {
 			t.Errorf("heard %v, %v", l.got, l.err)
 		}
@@ -448,9 +449,9 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	s := newSessions()
 	h := hub.New(s, 0)
-	r := utp.ReplyRequest{Question: 3, Decision: "accept", By: "ada", Surface: "page"}
-	for op, say := range map[string]func(context.Context, utp.ReplyRequest) (utp.ReplyAnswer, error){
-		utp.OpAnswer: h.Answer, utp.OpExtend: h.Extend, utp.OpStop: h.Stop, utp.OpUndo: h.Undo, utp.OpAbsent: h.Absent,
+	r := api.ReplyRequest{Question: 3, Decision: "accept", By: "ada", Surface: "page"}
+	for op, say := range map[string]func(context.Context, api.ReplyRequest) (api.ReplyAnswer, error){
+		api.OpAnswer: h.Answer, api.OpExtend: h.Extend, api.OpStop: h.Stop, api.OpUndo: h.Undo, api.OpAbsent: h.Absent,
 	} {
 		if a, err := say(t.Context(), r); err != nil || a.Resolution != op {
 			t.Errorf("%s: %+v, %v", op, a, err)
@@ -463,10 +464,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: asked %s; want %s", op, got, want)
 		}
 	}
-	if a, err := h.Enqueue(t.Context(), utp.EnqueueRequest{Agent: "a"}); err != nil || a.Session != "sess_1" {
+	if a, err := h.Enqueue(t.Context(), api.EnqueueRequest{Agent: "a"}); err != nil || a.Session != "sess_1" {
 		t.Errorf("enqueued %+v, %v", a, err)
 	}
-	if data, size, err := h.Arguments(t.Context(), utp.ArgumentsRequest{Question: 3, Offset: 2}); err != nil || string(data) != "abc" || size != 5 {
+	if data, size, err := h.Arguments(t.Context(), api.ArgumentsRequest{Question: 3, Offset: 2}); err != nil || string(data) != "abc" || size != 5 {
 		t.Errorf("arguments %q, %d, %v", data, size, err)
 	}
 	if rows, err := h.Sessions(t.Context(), true); err != nil || len(rows) != listed || rows[listed-1].Session != fmt.Sprintf("sess_%d", listed) {
@@ -479,10 +480,10 @@ func TestWords(t *testing.T) {
 	if err := h.Ready(t.Context()); err == nil {
 		t.Error("ready although nobody answers")
 	}
-	if _, err := h.Answer(t.Context(), r); err == nil || len(s.asked[utp.OpAnswer]) != 2 {
-		t.Errorf("%v, said %d times", err, len(s.asked[utp.OpAnswer]))
+	if _, err := h.Answer(t.Context(), r); err == nil || len(s.asked[api.OpAnswer]) != 2 {
+		t.Errorf("%v, said %d times", err, len(s.asked[api.OpAnswer]))
 	}
-	if _, err := h.Enqueue(t.Context(), utp.EnqueueRequest{}); err == nil || len(s.asked[utp.OpEnqueue]) != 2 {
-		t.Errorf("%v, begun %d times", err, len(s.asked[utp.OpEnqueue]))
+	if _, err := h.Enqueue(t.Context(), api.EnqueueRequest{}); err == nil || len(s.asked[api.OpEnqueue]) != 2 {
+		t.Errorf("%v, begun %d times", err, len(s.asked[api.OpEnqueue]))
 	}
 }

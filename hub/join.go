@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -55,7 +56,7 @@ func (st *stream) find(who access.Principal, views []view) (named []view, err er
 		if i >= 0 {
 			v = views[i]
 		} else {
-			row, found, err := st.hub.session(st.ctx, utp.SessionsRequest{Session: session})
+			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
 			if err != nil {
 				return nil, err
 			}
@@ -101,12 +102,12 @@ func (st *stream) join(who access.Principal, views []view) error {
 
 // questions lists what is open. What waits for somebody like this subscriber is noted as
 // shown before it is: then it is not heard twice, as it waited and as it is asked again.
-func (st *stream) questions(who access.Principal, open []view) ([]utp.QuestionRow, error) {
+func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRow, error) {
 	rows, err := st.hub.Questions(st.ctx)
 	if err != nil {
 		return nil, err
 	}
-	mine := slices.DeleteFunc(slices.Clone(rows), func(q utp.QuestionRow) bool {
+	mine := slices.DeleteFunc(slices.Clone(rows), func(q api.QuestionRow) bool {
 		can := st.terms.CanConfirm()
 		if q.Kind != "confirmation" {
 			can = st.terms.CanClarify()
@@ -120,7 +121,7 @@ func (st *stream) questions(who access.Principal, open []view) ([]utp.QuestionRo
 }
 
 // introduce sends a session's beginning again, where it is now, and what it asks.
-func (st *stream) introduce(v view, questions []utp.QuestionRow) error {
+func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	first, err := st.hub.page(st.ctx, v.session, 0, 1)
 	if err != nil {
 		return st.lost(st.places[v.session], err)
@@ -140,7 +141,7 @@ func (st *stream) introduce(v view, questions []utp.QuestionRow) error {
 	}
 	for _, q := range questions {
 		if q.Session == v.session && q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
-			intro = append(intro, decode(utp.EventRow{Seq: q.Seq, Body: q.Body}))
+			intro = append(intro, decode(api.EventRow{Seq: q.Seq, Body: q.Body}))
 		}
 	}
 	for _, e := range intro {
@@ -187,16 +188,16 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	var since utp.SinceAnswer
+	var since api.SinceAnswer
 	event, begun := st.hub.feed.meant(id)
-	q := utp.SinceRequest{Event: event}
+	q := api.SinceRequest{Event: event}
 	if !begun { // what was delivered around an event need not be what was committed around it
 		q.OverlapMS = overlap.Milliseconds()
 	}
 	if !who.HearsAll() {
 		q.Owners = concerns(who, nil)
 	}
-	err = rpc.AskUntil(st.ctx, st.hub.o.Conn, utp.OpSince, q, &since)
+	err = rpc.AskUntil(st.ctx, st.hub.o.Conn, api.OpSince, q, &since)
 	if err == nil && !begun && !who.Hears(since.Owner) {
 		return false, nil // that there is such an event is not theirs to know
 	}
@@ -238,7 +239,7 @@ func (st *stream) goOn(who access.Principal, views []view, at map[string]int64) 
 	for session, seq := range at {
 		v, is := known[session]
 		if !is { // it has ended while nobody streamed
-			row, found, err := st.hub.session(st.ctx, utp.SessionsRequest{Session: session})
+			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -24,13 +25,13 @@ type book struct {
 	order    []string // sessions, oldest first
 	events   []string // ids in the order of commits
 	at       map[string]place
-	open     []utp.QuestionRow
+	open     []api.QuestionRow
 	asked    map[string]int
 	read     map[string]int // events requests by session
-	replies  []utp.ReplyRequest
+	replies  []api.ReplyRequest
 	answer   error
-	shown    []utp.ReplyRequest
-	noticed  []utp.ReplyRequest
+	shown    []api.ReplyRequest
+	noticed  []api.ReplyRequest
 	wish     int
 	away     bool
 	ears     map[int]func([]byte)
@@ -41,7 +42,7 @@ type book struct {
 
 type shelf struct {
 	owner string
-	rows  []utp.EventRow
+	rows  []api.EventRow
 	state string
 	ended bool
 }
@@ -70,7 +71,7 @@ func (b *book) begin(session, owner string) {
 }
 
 // tell commits an event, with what it says in extensions.earshot, and broadcasts it.
-func (b *book) tell(session string, p aaep.Payload, ours ...any) utp.EventRow {
+func (b *book) tell(session string, p aaep.Payload, ours ...any) api.EventRow {
 	row := b.commit(session, p, ours...)
 	b.broadcast(row)
 	return row
@@ -90,12 +91,12 @@ func (b *book) move(session string, n int) {
 	}
 }
 
-func (b *book) commit(session string, p aaep.Payload, ours ...any) utp.EventRow {
+func (b *book) commit(session string, p aaep.Payload, ours ...any) api.EventRow {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.sessions[session]
-	row := utp.EventRow{Seq: int64(len(s.rows) + 1), Session: session, Owner: s.owner}
+	row := api.EventRow{Seq: int64(len(s.rows) + 1), Session: session, Owner: s.owner}
 	id := fmt.Sprintf("evt_%sx%d", session[len("sess_"):], row.Seq)
 	e := aaep.Event{
 		ID: id, SessionID: session, Time: time.Now(), Producer: aaep.Producer{AgentID: "tidy"},
@@ -125,7 +126,7 @@ func (b *book) commit(session string, p aaep.Payload, ours ...any) utp.EventRow 
 	return row
 }
 
-func (b *book) broadcast(row utp.EventRow) {
+func (b *book) broadcast(row api.EventRow) {
 	payload, err := json.Marshal(row)
 	if err != nil {
 		b.t.Error(err)
@@ -152,7 +153,7 @@ func (b *book) broadcast(row utp.EventRow) {
 }
 
 // ask opens a question in a session.
-func (b *book) ask(session string, number int) utp.QuestionRow {
+func (b *book) ask(session string, number int) api.QuestionRow {
 	token := fmt.Sprintf("rpl_%032d", number)
 	row := b.tell(session, aaep.AwaitingConfirmation{
 		Action: fmt.Sprintf("Delete file %d", number), Consequence: "It is gone.", ReplyToken: token, TimeoutSeconds: 300,
@@ -160,7 +161,7 @@ func (b *book) ask(session string, number int) utp.QuestionRow {
 	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q := utp.QuestionRow{
+	q := api.QuestionRow{
 		Number: number, Session: session, Token: token, Kind: "confirmation", Owner: b.sessions[session].owner, Seq: row.Seq, Body: row.Body,
 	}
 	b.open = append(b.open, q)
@@ -209,36 +210,36 @@ func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, er
 		return nil, context.DeadlineExceeded
 	}
 	switch op {
-	case utp.OpSince:
+	case api.OpSince:
 		return answered(request, b.since)
-	case utp.OpSessions:
+	case api.OpSessions:
 		return answered(request, b.list)
-	case utp.OpEvents:
+	case api.OpEvents:
 		return answered(request, b.page)
-	case utp.OpQuestions:
+	case api.OpQuestions:
 		return answered(request, b.questions)
-	case utp.OpPresent:
+	case api.OpPresent:
 		return answered(request, b.present)
-	case utp.OpNoticed:
-		return answered(request, func(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+	case api.OpNoticed:
+		return answered(request, func(r api.ReplyRequest) (api.ReplyAnswer, error) {
 			b.noticed = append(b.noticed, r)
-			return utp.ReplyAnswer{Question: r.Question, Resolution: "noticed"}, nil
+			return api.ReplyAnswer{Question: r.Question, Resolution: "noticed"}, nil
 		})
-	case utp.OpPrefer:
-		return answered(request, func(q utp.PreferRequest) (utp.PreferAnswer, error) {
+	case api.OpPrefer:
+		return answered(request, func(q api.PreferRequest) (api.PreferAnswer, error) {
 			if q.Seconds != nil {
 				b.wish = *q.Seconds
 			}
-			return utp.PreferAnswer{Person: q.Person, Seconds: b.wish}, nil
+			return api.PreferAnswer{Person: q.Person, Seconds: b.wish}, nil
 		})
-	case utp.OpEnqueue:
-		return answered(request, func(q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
-			return utp.EnqueueAnswer{Turn: "turn_" + q.Owner, Session: "sess_" + q.Owner}, nil
+	case api.OpEnqueue:
+		return answered(request, func(q api.EnqueueRequest) (api.EnqueueAnswer, error) {
+			return api.EnqueueAnswer{Turn: "turn_" + q.Owner, Session: "sess_" + q.Owner}, nil
 		})
 	default:
-		return answered(request, func(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+		return answered(request, func(r api.ReplyRequest) (api.ReplyAnswer, error) {
 			b.replies = append(b.replies, r)
-			return utp.ReplyAnswer{Resolution: op}, b.answer
+			return api.ReplyAnswer{Resolution: op}, b.answer
 		})
 	}
 }
@@ -249,14 +250,14 @@ func answered[Q, A any](request []byte, fn func(Q) (A, error)) ([]byte, error) {
 		return nil, err
 	}
 	a, err := fn(q)
-	return utp.EncodeAnswer(a, err), nil
+	return api.EncodeAnswer(a, err), nil
 }
 
 // questions gives two questions a page.
-func (b *book) questions(q utp.QuestionsRequest) (utp.QuestionsAnswer, error) {
+func (b *book) questions(q api.QuestionsRequest) (api.QuestionsAnswer, error) {
 	const most = 2
-	at := slices.IndexFunc(b.open, func(o utp.QuestionRow) bool { return fmt.Sprint(o.Number) == q.After }) + 1
-	a := utp.QuestionsAnswer{Questions: b.open[at:min(at+most, len(b.open))]}
+	at := slices.IndexFunc(b.open, func(o api.QuestionRow) bool { return fmt.Sprint(o.Number) == q.After }) + 1
+	a := api.QuestionsAnswer{Questions: b.open[at:min(at+most, len(b.open))]}
 	if at+most < len(b.open) {
 		a.Next = fmt.Sprint(b.open[at+most-1].Number)
 	}
@@ -264,18 +265,18 @@ func (b *book) questions(q utp.QuestionsRequest) (utp.QuestionsAnswer, error) {
 }
 
 // present starts the time of a question that waited, under a new token.
-func (b *book) present(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (b *book) present(r api.ReplyRequest) (api.ReplyAnswer, error) {
 	b.shown = append(b.shown, r)
 	for i := range b.open {
 		if q := &b.open[i]; q.Token == r.Token && q.Unseen {
 			q.Unseen = false
 		}
 	}
-	return utp.ReplyAnswer{Resolution: "shown"}, b.answer
+	return api.ReplyAnswer{Resolution: "shown"}, b.answer
 }
 
-func (b *book) since(q utp.SinceRequest) (utp.SinceAnswer, error) {
-	var a utp.SinceAnswer
+func (b *book) since(q api.SinceRequest) (api.SinceAnswer, error) {
+	var a api.SinceAnswer
 	if len(b.events) > 0 {
 		a.Newest = b.events[len(b.events)-1]
 	}
@@ -286,14 +287,14 @@ func (b *book) since(q utp.SinceRequest) (utp.SinceAnswer, error) {
 	if q.Event != "" {
 		var known bool
 		if point, known = b.at[q.Event]; !known {
-			return a, &utp.Fault{Code: utp.CodeNotFound}
+			return a, &api.Fault{Code: utp.CodeNotFound}
 		}
 		a.Owner = b.sessions[point.session].owner
 	}
 	limit := point.when.Add(-time.Duration(q.OverlapMS) * time.Millisecond)
 	for _, session := range b.order {
 		s := b.sessions[session]
-		row := utp.SinceRow{Session: session, Last: int64(len(s.rows)), Owner: s.owner, Ended: s.ended}
+		row := api.SinceRow{Session: session, Last: int64(len(s.rows)), Owner: s.owner, Ended: s.ended}
 		for _, r := range s.rows {
 			at := b.at[b.idOf(session, r.Seq)]
 			if at.commit <= point.commit && (session == point.session || q.OverlapMS == 0 || at.when.Before(limit)) {
@@ -311,12 +312,12 @@ func (b *book) idOf(session string, seq int64) string {
 	return fmt.Sprintf("evt_%sx%d", session[len("sess_"):], seq)
 }
 
-func (b *book) list(q utp.SessionsRequest) ([]utp.SessionRow, error) {
-	var rows []utp.SessionRow
+func (b *book) list(q api.SessionsRequest) ([]api.SessionRow, error) {
+	var rows []api.SessionRow
 	skip := q.After != ""
 	for _, session := range b.order {
 		s := b.sessions[session]
-		row := utp.SessionRow{Session: session, Turn: "turn_" + session, Owner: s.owner, Last: int64(len(s.rows)), Ended: s.ended}
+		row := api.SessionRow{Session: session, Turn: "turn_" + session, Owner: s.owner, Last: int64(len(s.rows)), Ended: s.ended}
 		switch {
 		case skip:
 			skip = row.Turn != q.After
@@ -326,7 +327,7 @@ func (b *book) list(q utp.SessionsRequest) ([]utp.SessionRow, error) {
 		case len(q.Owners) > 0 && !slices.Contains(q.Owners, s.owner):
 			continue
 		case q.Token != "" || q.Question != 0:
-			if !slices.ContainsFunc(b.open, func(o utp.QuestionRow) bool {
+			if !slices.ContainsFunc(b.open, func(o api.QuestionRow) bool {
 				return o.Session == session && (o.Token == q.Token || o.Number == q.Question)
 			}) {
 				continue
@@ -339,17 +340,17 @@ func (b *book) list(q utp.SessionsRequest) ([]utp.SessionRow, error) {
 	return rows, nil
 }
 
-func (b *book) page(q utp.EventsRequest) (utp.EventsAnswer, error) {
+func (b *book) page(q api.EventsRequest) (api.EventsAnswer, error) {
 	b.read[q.Session]++
 	s, found := b.sessions[q.Session]
 	if !found {
-		return utp.EventsAnswer{}, &utp.Fault{Code: utp.CodeNotFound}
+		return api.EventsAnswer{}, &api.Fault{Code: utp.CodeNotFound}
 	}
 	most := 7
 	if q.Limit > 0 {
 		most = min(most, q.Limit)
 	}
-	a := utp.EventsAnswer{Ended: s.ended}
+	a := api.EventsAnswer{Ended: s.ended}
 	for _, row := range s.rows {
 		if row.Seq <= q.After {
 			continue
@@ -358,7 +359,7 @@ func (b *book) page(q utp.EventsRequest) (utp.EventsAnswer, error) {
 			a.More = true
 			break
 		}
-		a.Events = append(a.Events, utp.EventRow{Seq: row.Seq, Body: row.Body})
+		a.Events = append(a.Events, api.EventRow{Seq: row.Seq, Body: row.Body})
 	}
 	return a, nil
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestTokensAreForAnswerers: the reply token of a question reaches those only who may answer
@@ -64,7 +64,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 				judge(name, how, all[len(all)-1].Raw, one.answers)
 				e.leave()
 			}
-			page, err := s.hub.As(one.who).Events(s.t.Context(), utp.EventsRequest{Session: "sess_a"})
+			page, err := s.hub.As(one.who).Events(s.t.Context(), api.EventsRequest{Session: "sess_a"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 			judge(name, "the list", rows[0].Body, one.answers)
 		}
 		owner := person("ann", access.Approver)
-		if _, err := s.hub.As(owner).Answer(context.Background(), utp.ReplyRequest{Token: mask, Decision: "accept"}); err == nil || len(s.replies()) != 0 {
+		if _, err := s.hub.As(owner).Answer(context.Background(), api.ReplyRequest{Token: mask, Decision: "accept"}); err == nil || len(s.replies()) != 0 {
 			t.Errorf("the masked token leads somewhere: %v", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
@@ -27,9 +28,9 @@ const (
 // operations is what operators and auditors may ask of the kernel, and with which right.
 func needOf(op string) need {
 	switch op {
-	case utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit:
+	case api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit:
 		return looks
-	case utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport:
+	case api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport:
 		return operates
 	}
 	return nobody
@@ -68,7 +69,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
 	}
-	if err == nil && op == utp.OpExport {
+	if err == nil && op == api.OpExport {
 		return maskedExport(who, answer)
 	}
 	return answer, err
@@ -77,7 +78,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 // maskedExport is a part of an export for somebody: without the reply tokens of questions that they may
 // not answer.
 func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, error) {
-	var part utp.ExportAnswer
+	var part api.ExportAnswer
 	if err := json.Unmarshal(answer, &part); err != nil {
 		return nil, fmt.Errorf("hub: the kernel's export cannot be read: %w", err)
 	}
@@ -88,7 +89,7 @@ func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, 
 		if !bytes.Contains(raw, []byte(replyToken)) {
 			continue
 		}
-		var record utp.Exported
+		var record api.Exported
 		if err := json.Unmarshal(raw, &record); err != nil || record.Event == nil {
 			continue
 		}
@@ -105,9 +106,9 @@ func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, 
 // signed is a request in the name of who is known to ask, whatever it says itself.
 func signed(op string, request jsontext.Value, name string) (jsontext.Value, error) {
 	switch op {
-	case utp.OpRetry:
+	case api.OpRetry:
 		return owned(request, name)
-	case utp.OpReview, utp.OpRemove, utp.OpErase, utp.OpImport:
+	case api.OpReview, api.OpRemove, api.OpErase, api.OpImport:
 		by, err := json.Marshal(name)
 		if err == nil {
 			request, err = utp.SetMember(request, "by", by)
@@ -125,7 +126,7 @@ func unreadable(err error) error {
 
 // owned is a retry for its owner.
 func owned(request jsontext.Value, name string) (jsontext.Value, error) {
-	var q utp.RetryRequest
+	var q api.RetryRequest
 	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
 		return nil, unreadable(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/utp"
@@ -27,9 +28,9 @@ type desk struct {
 func (d *desk) Request(_ context.Context, op string, request []byte) ([]byte, error) {
 	d.asked = append(d.asked, op+" "+string(request))
 	if d.answer != nil {
-		return utp.EncodeAnswer(d.answer, d.refusal), nil
+		return api.EncodeAnswer(d.answer, d.refusal), nil
 	}
-	return utp.EncodeAnswer(struct{}{}, d.refusal), nil
+	return api.EncodeAnswer(struct{}{}, d.refusal), nil
 }
 
 func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error) {
@@ -40,8 +41,8 @@ func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error)
 // who may also approve, and an agent or a tool does neither, whatever else it is.
 func TestOperateRights(t *testing.T) {
 	t.Parallel()
-	looks := []string{utp.OpSessions, utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpDead, utp.OpExport, utp.OpAudit}
-	changes := []string{utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpRetry, utp.OpErase, utp.OpImport}
+	looks := []string{api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit}
+	changes := []string{api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport}
 	for _, tt := range []struct {
 		name          string
 		roles         []access.Role
@@ -88,7 +89,7 @@ func TestOperateOnlyThese(t *testing.T) {
 	d := &desk{}
 	h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
 	all := h.As(person("ann", access.Operator, access.Approver, access.Auditor))
-	for _, op := range []string{"", utp.OpAnswer, utp.OpStart, utp.OpFinish, utp.OpRegister, utp.OpEnqueue, utp.OpPrefer, utp.OpPresent, "Erase", "erase/x"} {
+	for _, op := range []string{"", api.OpAnswer, api.OpStart, api.OpFinish, api.OpRegister, api.OpEnqueue, api.OpPrefer, api.OpPresent, "Erase", "erase/x"} {
 		if _, err := all.Operate(t.Context(), op, jsontext.Value("{}")); !errors.Is(err, hub.ErrNotFound) {
 			t.Errorf("%q: %v", op, err)
 		}
@@ -96,7 +97,7 @@ func TestOperateOnlyThese(t *testing.T) {
 	if len(d.asked) != 0 {
 		t.Errorf("the kernel was asked for %v", d.asked)
 	}
-	if _, err := all.Operate(t.Context(), utp.OpRetry, jsontext.Value(`{"id":7,"owner":"bob"}`)); err != nil {
+	if _, err := all.Operate(t.Context(), api.OpRetry, jsontext.Value(`{"id":7,"owner":"bob"}`)); err != nil {
 		t.Error(err)
 	}
 	if want := `retry {"id":7,"owner":"ann"}`; len(d.asked) != 1 || d.asked[0] != want {
@@ -107,7 +108,7 @@ func TestOperateOnlyThese(t *testing.T) {
 // TestOperatorsAreNamed: what is changed is changed in the name of who was authenticated, whatever the request says.
 func TestOperatorsAreNamed(t *testing.T) {
 	t.Parallel()
-	for _, op := range []string{utp.OpReview, utp.OpRemove, utp.OpErase, utp.OpImport} {
+	for _, op := range []string{api.OpReview, api.OpRemove, api.OpErase, api.OpImport} {
 		d := &desk{}
 		h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
 		ann := h.As(person("ann", access.Operator, access.Approver))
@@ -129,17 +130,17 @@ func TestOperatorsAreNamed(t *testing.T) {
 func TestExportIsMasked(t *testing.T) {
 	t.Parallel()
 	const token = "rpl_0123456789abcdef0123456789abcdef"
-	record := func(e utp.ExportEvent) jsontext.Value {
-		raw, err := json.Marshal(utp.Exported{Event: &e})
+	record := func(e api.ExportEvent) jsontext.Value {
+		raw, err := json.Marshal(api.Exported{Event: &e})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return raw
 	}
-	part := utp.ExportAnswer{Owner: "ann", Cursor: "3:events/2", Records: []jsontext.Value{
+	part := api.ExportAnswer{Owner: "ann", Cursor: "3:events/2", Records: []jsontext.Value{
 		jsontext.Value(`{"turn":{"turn_id":"turn_1"}}`),
-		record(utp.ExportEvent{Seq: 1, ID: "evt_1", Body: jsontext.Value(`{"type":"x","reply_token":"` + token + `"}`)}),
-		record(utp.ExportEvent{Seq: 2, ID: "evt_2", Body: jsontext.Value(`{"type":"y","extensions":{"earshot":{"reply_token":"` + token + `"}}}`)}),
+		record(api.ExportEvent{Seq: 1, ID: "evt_1", Body: jsontext.Value(`{"type":"x","reply_token":"` + token + `"}`)}),
+		record(api.ExportEvent{Seq: 2, ID: "evt_2", Body: jsontext.Value(`{"type":"y","extensions":{"earshot":{"reply_token":"` + token + `"}}}`)}),
 	}}
 	h := hub.Open(hub.Options{Conn: &desk{answer: part}, Rights: &badges{}})
 	for name, row := range map[string]struct {
@@ -152,8 +153,8 @@ func TestExportIsMasked(t *testing.T) {
 		"the owner, who audits":    {person("ann", access.Approver, access.Auditor), true},
 		"another's approver":       {person("bob", access.Approver, access.Auditor), false},
 	} {
-		raw, err := h.As(row.who).Operate(t.Context(), utp.OpExport, jsontext.Value("{}"))
-		var got utp.ExportAnswer
+		raw, err := h.As(row.who).Operate(t.Context(), api.OpExport, jsontext.Value("{}"))
+		var got api.ExportAnswer
 		if err != nil || json.Unmarshal(raw, &got) != nil || len(got.Records) != 3 || got.Cursor != part.Cursor || !strings.Contains(string(got.Records[0]), "turn_1") {
 			t.Errorf("%s: %s, %v", name, raw, err)
 			continue
@@ -170,11 +171,11 @@ func TestOperateDamaged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, retry := range map[string]bool{"damaged": false, "others hold it": true} {
-			d := &desk{refusal: &utp.Fault{Code: utp.CodeStorageError, Retry: retry}}
+			d := &desk{refusal: &api.Fault{Code: utp.CodeStorageError, Retry: retry}}
 			h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			began := time.Now()
-			_, err := h.As(person("ann", access.Auditor)).Operate(ctx, utp.OpTurn, jsontext.Value("{}"))
+			_, err := h.As(person("ann", access.Auditor)).Operate(ctx, api.OpTurn, jsontext.Value("{}"))
 			cancel()
 			if took := time.Since(began); err == nil || (took > 5*time.Second) != retry {
 				t.Errorf("%s: %v after %v", name, err, took)

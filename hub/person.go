@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Person is the hub as one principal may use it: every word is checked against the
@@ -22,20 +22,20 @@ type Person struct {
 func (h *Hub) As(who access.Principal) *Person { return &Person{hub: h, who: who} }
 
 // Enqueue starts a turn that the principal owns. It takes an approver or an operator.
-func (p *Person) Enqueue(ctx context.Context, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
+func (p *Person) Enqueue(ctx context.Context, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
 	who, err := p.hub.current(p.who)
 	if err != nil {
-		return utp.EnqueueAnswer{}, err
+		return api.EnqueueAnswer{}, err
 	}
 	if !who.Starts() {
-		return utp.EnqueueAnswer{}, notAllowed("only an approver or an operator starts turns", "use a token with the role approver")
+		return api.EnqueueAnswer{}, notAllowed("only an approver or an operator starts turns", "use a token with the role approver")
 	}
 	q.Owner = who.Name
 	return p.hub.Enqueue(ctx, q)
 }
 
 // Sessions lists the sessions that the principal may hear.
-func (p *Person) Sessions(ctx context.Context, q utp.SessionsRequest) ([]utp.SessionRow, error) {
+func (p *Person) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	who, err := p.listens()
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (p *Person) Sessions(ctx context.Context, q utp.SessionsRequest) ([]utp.Ses
 			return nil, nil
 		}
 	}
-	var rows []utp.SessionRow
-	err = rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpSessions, q, &rows)
+	var rows []api.SessionRow
+	err = rpc.AskUntil(ctx, p.hub.o.Conn, api.OpSessions, q, &rows)
 	return rows, err
 }
 
@@ -61,13 +61,13 @@ func concerns(who access.Principal, wanted []string) []string {
 
 // Session describes one session. What the principal may not hear is [ErrNotFound], as is
 // what there is not.
-func (p *Person) Session(ctx context.Context, id string) (utp.SessionRow, error) {
-	return p.heard(ctx, utp.SessionsRequest{Session: id})
+func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error) {
+	return p.heard(ctx, api.SessionsRequest{Session: id})
 }
 
 // Events reads a page of a session's events, with reply tokens only for who may answer.
-func (p *Person) Events(ctx context.Context, q utp.EventsRequest) (utp.EventsAnswer, error) {
-	var page utp.EventsAnswer
+func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
+	var page api.EventsAnswer
 	row, err := p.Session(ctx, q.Session)
 	if err != nil {
 		return page, err
@@ -76,7 +76,7 @@ func (p *Person) Events(ctx context.Context, q utp.EventsRequest) (utp.EventsAns
 	if err != nil {
 		return page, err
 	}
-	err = rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpEvents, q, &page)
+	err = rpc.AskUntil(ctx, p.hub.o.Conn, api.OpEvents, q, &page)
 	if !who.Approves(row.Owner) {
 		for i := range page.Events {
 			page.Events[i].Body = masked(page.Events[i].Body)
@@ -95,8 +95,8 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if who.HearsAll() {
-		var now utp.SinceAnswer
-		err := rpc.AskUntil(ctx, p.hub.o.Conn, utp.OpSince, utp.SinceRequest{Now: true}, &now)
+		var now api.SinceAnswer
+		err := rpc.AskUntil(ctx, p.hub.o.Conn, api.OpSince, api.SinceRequest{Now: true}, &now)
 		return now.Newest, err
 	}
 	if err := p.hub.feed.wait(ctx); err != nil {
@@ -116,7 +116,7 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 // Questions lists the open questions of the sessions that the principal may hear, by
 // their numbers. Those that it can answer are shown by that, and their time starts. The
 // token of one that it may not answer is left out, and masked in its event.
-func (p *Person) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
+func (p *Person) Questions(ctx context.Context) ([]api.QuestionRow, error) {
 	who, err := p.listens()
 	if err != nil {
 		return nil, err
@@ -128,24 +128,24 @@ func (p *Person) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(rows, func(q utp.QuestionRow) bool { return !who.Hears(q.Owner) })
+	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return !who.Hears(q.Owner) })
 	for i := range rows {
 		if !who.Approves(rows[i].Owner) {
 			rows[i].Token, rows[i].Body = "", masked(rows[i].Body)
 		}
 	}
-	slices.SortFunc(rows, func(a, b utp.QuestionRow) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(rows, func(a, b api.QuestionRow) int { return cmp.Compare(a.Number, b.Number) })
 	return rows, nil
 }
 
 // Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes
 // from a byte on, and their whole size.
 func (p *Person) Arguments(ctx context.Context, question int, offset, limit int64) ([]byte, int64, error) {
-	row, err := p.heard(ctx, utp.SessionsRequest{Question: question})
+	row, err := p.heard(ctx, api.SessionsRequest{Question: question})
 	if err != nil {
 		return nil, 0, err
 	}
-	q := utp.ArgumentsRequest{Question: question, Offset: offset, Limit: limit}
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit}
 	if p.who.Approves(row.Owner) { // what they have read, their yes can be about
 		q.By, q.Credential, q.Surface = p.who.Name, p.who.Credential, p.who.Surface
 	}
@@ -154,30 +154,30 @@ func (p *Person) Arguments(ctx context.Context, question int, offset, limit int6
 
 // Answer passes a reply on. By, Surface are the principal's own. The questions that it is given (see
 // [Person.Questions]) list what they are about.
-func (p *Person) Answer(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (p *Person) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	r.Lists = true
-	return p.consent(ctx, utp.OpAnswer, r)
+	return p.consent(ctx, api.OpAnswer, r)
 }
 
 // Extend asks for more time.
-func (p *Person) Extend(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return p.consent(ctx, utp.OpExtend, r)
+func (p *Person) Extend(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return p.consent(ctx, api.OpExtend, r)
 }
 
 // Undo takes an accept back.
-func (p *Person) Undo(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	return p.consent(ctx, utp.OpUndo, r)
+func (p *Person) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return p.consent(ctx, api.OpUndo, r)
 }
 
 // Prefer sets, as far as the request does not only ask, what the principal wishes of the questions
 // that are put to them. The person of the request is the principal.
-func (p *Person) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAnswer, error) {
+func (p *Person) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAnswer, error) {
 	who, err := p.listens()
 	if err != nil {
-		return utp.PreferAnswer{}, err
+		return api.PreferAnswer{}, err
 	}
 	if (q.Seconds != nil || q.Undo != nil) && !who.Has(access.Approver) {
-		return utp.PreferAnswer{}, notAllowed("the times of questions are for those who answer", "use a token with the role approver")
+		return api.PreferAnswer{}, notAllowed("the times of questions are for those who answer", "use a token with the role approver")
 	}
 	q.Person = who.Name
 	return p.hub.Prefer(ctx, q)
@@ -186,76 +186,76 @@ func (p *Person) Prefer(ctx context.Context, q utp.PreferRequest) (utp.PreferAns
 // Noticed says that the principal's surface has been told of their yes to a question, as it was
 // asked under the token, where that is known.
 func (p *Person) Noticed(ctx context.Context, question int, token string) {
-	p.hub.Noticed(ctx, utp.ReplyRequest{Question: question, Token: token, By: p.who.Name, Surface: p.who.Surface})
+	p.hub.Noticed(ctx, api.ReplyRequest{Question: question, Token: token, By: p.who.Name, Surface: p.who.Surface})
 }
 
 // Stop stops the session's turn: a right of its own, which the owner, an approver for
 // the owner and an operator have.
-func (p *Person) Stop(ctx context.Context, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (p *Person) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	row, err := p.heard(ctx, named(r))
 	if err != nil {
-		return utp.ReplyAnswer{}, err
+		return api.ReplyAnswer{}, err
 	}
 	who, err := p.hub.current(p.who)
 	if err != nil {
-		return utp.ReplyAnswer{}, err
+		return api.ReplyAnswer{}, err
 	}
 	if !who.Stops(row.Owner) {
-		return utp.ReplyAnswer{}, notAllowed("the owner, an approver or an operator stops a session", "use a token with one of these roles")
+		return api.ReplyAnswer{}, notAllowed("the owner, an approver or an operator stops a session", "use a token with one of these roles")
 	}
 	r.Session = row.Session
-	return p.say(ctx, utp.OpStop, r)
+	return p.say(ctx, api.OpStop, r)
 }
 
 // consent carries the words that only an approver says. The kernel looks once more, in
 // the transaction, whether the person may approve.
-func (p *Person) consent(ctx context.Context, op string, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (p *Person) consent(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	who, err := p.hub.current(p.who)
 	if err != nil {
-		return utp.ReplyAnswer{}, err
+		return api.ReplyAnswer{}, err
 	}
 	if !who.Has(access.Approver) {
-		return utp.ReplyAnswer{}, notAllowed("only an approver answers questions", "use a token with the role approver")
+		return api.ReplyAnswer{}, notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
 	row, err := p.heard(ctx, named(r))
 	if err != nil {
-		return utp.ReplyAnswer{}, err
+		return api.ReplyAnswer{}, err
 	}
 	if !who.Approves(row.Owner) {
-		return utp.ReplyAnswer{}, notAllowed("the session has another owner, for whom this principal does not approve", "ask the owner, or use a token for that owner")
+		return api.ReplyAnswer{}, notAllowed("the session has another owner, for whom this principal does not approve", "ask the owner, or use a token for that owner")
 	}
 	return p.say(ctx, op, r)
 }
 
-func (p *Person) say(ctx context.Context, op string, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (p *Person) say(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	r.By, r.Credential, r.Surface = p.who.Name, p.who.Credential, p.who.Surface
 	return p.hub.say(ctx, op, r)
 }
 
 // named asks for the session that a word is about.
-func named(r utp.ReplyRequest) utp.SessionsRequest {
+func named(r api.ReplyRequest) api.SessionsRequest {
 	switch {
 	case r.Token != "":
-		return utp.SessionsRequest{Token: r.Token}
+		return api.SessionsRequest{Token: r.Token}
 	case r.Question != 0:
-		return utp.SessionsRequest{Question: r.Question}
+		return api.SessionsRequest{Question: r.Question}
 	default:
-		return utp.SessionsRequest{Session: r.Session}
+		return api.SessionsRequest{Session: r.Session}
 	}
 }
 
 // heard finds the session that the request names, if the principal may hear it.
-func (p *Person) heard(ctx context.Context, q utp.SessionsRequest) (utp.SessionRow, error) {
+func (p *Person) heard(ctx context.Context, q api.SessionsRequest) (api.SessionRow, error) {
 	who, err := p.listens()
 	if err != nil {
-		return utp.SessionRow{}, err
+		return api.SessionRow{}, err
 	}
 	row, found, err := p.hub.session(ctx, q)
 	if err != nil {
 		return row, err
 	}
 	if !found || !who.Hears(row.Owner) {
-		return utp.SessionRow{}, ErrNotFound
+		return api.SessionRow{}, ErrNotFound
 	}
 	return row, nil
 }
@@ -285,12 +285,12 @@ func (h *Hub) current(who access.Principal) (access.Principal, error) {
 }
 
 // session finds one session by a name of its own.
-func (h *Hub) session(ctx context.Context, q utp.SessionsRequest) (row utp.SessionRow, found bool, err error) {
+func (h *Hub) session(ctx context.Context, q api.SessionsRequest) (row api.SessionRow, found bool, err error) {
 	if q.Session == "" && q.Token == "" && q.Question == 0 {
 		return row, false, nil // that would be a list
 	}
-	var rows []utp.SessionRow
-	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpSessions, q, &rows); err != nil {
+	var rows []api.SessionRow
+	if err := rpc.AskUntil(ctx, h.o.Conn, api.OpSessions, q, &rows); err != nil {
 		return row, false, err
 	}
 	if len(rows) != 1 {
@@ -300,11 +300,11 @@ func (h *Hub) session(ctx context.Context, q utp.SessionsRequest) (row utp.Sessi
 }
 
 // Questions lists all open questions, each with its title.
-func (h *Hub) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
-	var all []utp.QuestionRow
+func (h *Hub) Questions(ctx context.Context) ([]api.QuestionRow, error) {
+	var all []api.QuestionRow
 	for after := ""; ; {
-		var page utp.QuestionsAnswer
-		if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpQuestions, utp.QuestionsRequest{After: after}, &page); err != nil {
+		var page api.QuestionsAnswer
+		if err := rpc.AskUntil(ctx, h.o.Conn, api.OpQuestions, api.QuestionsRequest{After: after}, &page); err != nil {
 			return nil, err
 		}
 		for _, q := range page.Questions {
@@ -319,7 +319,7 @@ func (h *Hub) Questions(ctx context.Context) ([]utp.QuestionRow, error) {
 }
 
 // title is the first line of a question, from the event that asks.
-func title(q utp.QuestionRow) string {
+func title(q api.QuestionRow) string {
 	event, err := aaep.DecodeEvent(q.Body)
 	if err != nil {
 		return q.Tool

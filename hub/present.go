@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // maxShown bounds the memory for what has been said to be shown. A word that is said again
@@ -56,8 +56,8 @@ func (h *Hub) present(ctx context.Context, who access.Principal, token string) b
 	if !h.shown.claim(token) {
 		return false
 	}
-	r := utp.ReplyRequest{Token: token, By: who.Name, Credential: who.Credential, Surface: who.Surface}
-	if err := rpc.AskUntil(ctx, h.o.Conn, utp.OpPresent, r, nil); err != nil {
+	r := api.ReplyRequest{Token: token, By: who.Name, Credential: who.Credential, Surface: who.Surface}
+	if err := rpc.AskUntil(ctx, h.o.Conn, api.OpPresent, r, nil); err != nil {
 		h.shown.forget(token)
 		h.o.Logger.Info("a question that is shown is not noted as such", "surface", who.Surface, "reason", err)
 		return false
@@ -67,7 +67,7 @@ func (h *Hub) present(ctx context.Context, who access.Principal, token string) b
 
 // presentAll tells of every question in a list that nobody was known to have seen and that
 // the principal can answer, and reports whether any was taken: then the list is another.
-func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []utp.QuestionRow) bool {
+func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []api.QuestionRow) bool {
 	taken := false
 	for _, q := range rows {
 		if q.Unseen && !q.Parked && who.Approves(q.Owner) {
@@ -87,7 +87,7 @@ func (st *stream) notices(e aaep.Event) {
 	number, _ := ours.Whole("question")
 	if text("resolution") == string(aaep.ResolutionAccepted) && text("by") == st.sub.who.Name && text("surface") == st.sub.who.Surface {
 		// The token tells this asking from a later one under the same number, whose yes is another.
-		st.hub.Noticed(st.ctx, utp.ReplyRequest{
+		st.hub.Noticed(st.ctx, api.ReplyRequest{
 			Question: int(number), Token: text("reply_token"), By: st.sub.who.Name, Surface: st.sub.who.Surface,
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/utp"
@@ -144,7 +145,7 @@ func TestShownInVain(t *testing.T) {
 		s.book.begin("sess_a", "ann")
 		s.book.ask("sess_a", 1)
 		s.waits()
-		s.book.answer = &utp.Fault{Code: utp.CodeParked}
+		s.book.answer = &api.Fault{Code: utp.CodeParked}
 		for range 2 {
 			s.waits()
 			if _, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context()); err != nil {
@@ -178,18 +179,18 @@ func TestShownOnceByEachProcess(t *testing.T) {
 func TestPrefer(t *testing.T) {
 	onStage(t, func(s *stage) {
 		ann, day := s.hub.As(person("ann", access.Approver)), 86_400
-		if a, err := ann.Prefer(s.t.Context(), utp.PreferRequest{Person: "bob", Seconds: &day}); err != nil || a.Seconds != day || a.Person != "ann" {
+		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{Person: "bob", Seconds: &day}); err != nil || a.Seconds != day || a.Person != "ann" {
 			t.Errorf("%+v, %v", a, err)
 		}
-		if a, err := ann.Prefer(s.t.Context(), utp.PreferRequest{}); err != nil || a.Seconds != day {
+		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{}); err != nil || a.Seconds != day {
 			t.Errorf("%+v, %v", a, err)
 		}
-		for name, q := range map[string]utp.PreferRequest{"the time to answer": {Seconds: &day}, "the time to take a yes back": {Undo: new(20)}} {
+		for name, q := range map[string]api.PreferRequest{"the time to answer": {Seconds: &day}, "the time to take a yes back": {Undo: new(20)}} {
 			if _, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), q); err == nil {
 				t.Error("a listener has set " + name)
 			}
 		}
-		if _, err := s.hub.As(person("ann", access.Agent)).Prefer(s.t.Context(), utp.PreferRequest{}); err == nil {
+		if _, err := s.hub.As(person("ann", access.Agent)).Prefer(s.t.Context(), api.PreferRequest{}); err == nil {
 			t.Error("an agent has asked for it")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/rpc"
@@ -27,17 +28,17 @@ func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	switch kind {
 	case aaep.TypeConfirmationReply:
 		m, err := aaep.DecodeConfirmationReply(raw)
-		return s.consider(ctx, err, utp.OpAnswer, m.SubscriptionID, utp.ReplyRequest{
+		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
 			Token: m.ReplyToken, Decision: decision(m), Reason: m.DecisionRationale, At: m.Timestamp,
 		})
 	case aaep.TypeClarificationReply:
 		m, err := aaep.DecodeClarificationReply(raw)
-		return s.consider(ctx, err, utp.OpAnswer, m.SubscriptionID, utp.ReplyRequest{
+		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
 			Token: m.ReplyToken, Response: m.Response.Words(), ResponseType: responseType(m.Response), At: m.Timestamp,
 		})
 	case aaep.TypeQuestionExtend:
 		m, err := aaep.DecodeQuestionExtend(raw)
-		return s.consider(ctx, err, utp.OpExtend, m.SubscriptionID, utp.ReplyRequest{Token: m.ReplyToken, At: m.Timestamp})
+		return s.consider(ctx, err, api.OpExtend, m.SubscriptionID, api.ReplyRequest{Token: m.ReplyToken, At: m.Timestamp})
 	case aaep.TypeSubscriptionRenegotiate:
 		m, err := aaep.DecodeSubscriptionRenegotiate(raw)
 		if err != nil {
@@ -82,7 +83,7 @@ func responseType(r aaep.Response) string {
 
 // consider judges a reply by who sends it, then hands it to the kernel, which judges it by
 // the question. What is refused there on the merits is not told.
-func (s *Subscription) consider(ctx context.Context, unread error, op, subscription string, r utp.ReplyRequest) error {
+func (s *Subscription) consider(ctx context.Context, unread error, op, subscription string, r api.ReplyRequest) error {
 	if unread != nil {
 		return malformed(unread)
 	}
@@ -111,9 +112,9 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 
 // entitled looks whether the reply may count at all: it names this very subscription,
 // which can answer that sort of question, of a session whose owner the sender answers for.
-func (s *Subscription) entitled(ctx context.Context, who access.Principal, subscription string, r utp.ReplyRequest) error {
+func (s *Subscription) entitled(ctx context.Context, who access.Principal, subscription string, r api.ReplyRequest) error {
 	terms, _, _ := s.present()
-	row, found, err := s.hub.session(ctx, utp.SessionsRequest{Token: r.Token})
+	row, found, err := s.hub.session(ctx, api.SessionsRequest{Token: r.Token})
 	switch {
 	case err != nil:
 		return err
@@ -132,7 +133,7 @@ func refused(err error) bool {
 	if own, is := errors.AsType[*Error](err); is {
 		return own.Code == CodeNotFound || own.Code == CodeNotAllowed
 	}
-	fault, is := errors.AsType[*utp.Fault](err)
+	fault, is := errors.AsType[*api.Fault](err)
 	if !is {
 		return false
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-func (s *stage) replies() []utp.ReplyRequest {
+func (s *stage) replies() []api.ReplyRequest {
 	s.book.mu.Lock()
 	defer s.book.mu.Unlock()
 	all := s.book.replies
@@ -42,20 +43,20 @@ func TestReply(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			raw  []byte
-			want utp.ReplyRequest
+			want api.ReplyRequest
 		}{
-			"accept": {confirmation(sub.ID(), q.Token, "accept", `,"decided_by":"eve","decision_rationale":"why not"`), utp.ReplyRequest{Decision: "accept", Reason: "why not"}},
-			"reject": {confirmation(sub.ID(), q.Token, "reject", ""), utp.ReplyRequest{Decision: "reject"}},
+			"accept": {confirmation(sub.ID(), q.Token, "accept", `,"decided_by":"eve","decision_rationale":"why not"`), api.ReplyRequest{Decision: "accept", Reason: "why not"}},
+			"reject": {confirmation(sub.ID(), q.Token, "reject", ""), api.ReplyRequest{Decision: "reject"}},
 			"CONF-38 a changed action is a reject": {
-				confirmation(sub.ID(), q.Token, "accept", `,"modified_action":{}`), utp.ReplyRequest{Decision: "reject"},
+				confirmation(sub.ID(), q.Token, "accept", `,"modified_action":{}`), api.ReplyRequest{Decision: "reject"},
 			},
 			"a clarification": {
 				fmt.Appendf(nil, `{"type":"clarification.reply","reply_token":%q,"response":"leave","subscription_id":%q,"timestamp":%q}`, q.Token, sub.ID(), at),
-				utp.ReplyRequest{Response: "leave", ResponseType: utp.ResponseText},
+				api.ReplyRequest{Response: "leave", ResponseType: utp.ResponseText},
 			},
 			"more time": {
 				fmt.Appendf(nil, `{"type":"earshot:question.extend","reply_token":%q,"subscription_id":%q,"timestamp":%q}`, q.Token, sub.ID(), at),
-				utp.ReplyRequest{},
+				api.ReplyRequest{},
 			},
 		} {
 			if err := sub.Reply(s.t.Context(), c.raw); err != nil {
@@ -102,11 +103,11 @@ func TestReplyIgnored(t *testing.T) {
 				t.Errorf("%s: the kernel heard %+v", name, got)
 			}
 		}
-		s.book.answer = &utp.Fault{Code: utp.CodeDone}
+		s.book.answer = &api.Fault{Code: utp.CodeDone}
 		if err := sub.Reply(s.t.Context(), confirmation(sub.ID(), mine.Token, "accept", "")); err != nil {
 			t.Errorf("one that the kernel does not take: %v", err)
 		}
-		for _, f := range []*utp.Fault{{Code: utp.CodeUpstreamUnavailable, Retry: true}, {Code: utp.CodeStorageError}} {
+		for _, f := range []*api.Fault{{Code: utp.CodeUpstreamUnavailable, Retry: true}, {Code: utp.CodeStorageError}} {
 			s.book.answer = f
 			if err := sub.Reply(s.t.Context(), confirmation(sub.ID(), mine.Token, "accept", "")); err == nil {
 				t.Errorf("%s: the sender is to know that nothing was recorded", f.Code)
@@ -180,11 +181,11 @@ func TestPersonMay(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")
 		q := s.book.ask("sess_a", 7)
-		byNumber, bySession := utp.ReplyRequest{Question: 7, By: "mallory", Surface: "forged"}, utp.ReplyRequest{Session: "sess_a"}
+		byNumber, bySession := api.ReplyRequest{Question: 7, By: "mallory", Surface: "forged"}, api.ReplyRequest{Session: "sess_a"}
 		words := map[string]func(*hub.Person) error{
 			"hear": func(p *hub.Person) error { _, err := p.Session(s.t.Context(), "sess_a"); return err },
 			"read": func(p *hub.Person) error {
-				_, err := p.Events(s.t.Context(), utp.EventsRequest{Session: "sess_a"})
+				_, err := p.Events(s.t.Context(), api.EventsRequest{Session: "sess_a"})
 				return err
 			},
 			"answer": func(p *hub.Person) error { _, err := p.Answer(s.t.Context(), byNumber); return err },
@@ -192,7 +193,7 @@ func TestPersonMay(t *testing.T) {
 			"undo":   func(p *hub.Person) error { _, err := p.Undo(s.t.Context(), byNumber); return err },
 			"stop":   func(p *hub.Person) error { _, err := p.Stop(s.t.Context(), bySession); return err },
 			"enqueue": func(p *hub.Person) error {
-				_, err := p.Enqueue(s.t.Context(), utp.EnqueueRequest{Owner: "mallory"})
+				_, err := p.Enqueue(s.t.Context(), api.EnqueueRequest{Owner: "mallory"})
 				return err
 			},
 		}
@@ -248,12 +249,12 @@ func TestNumberAndToken(t *testing.T) {
 		s.book.begin("sess_a", "ann")
 		first, second := s.book.ask("sess_a", 7), s.book.ask("sess_a", 8)
 		p := s.hub.As(person("ann", access.Approver))
-		for op, say := range map[string]func(context.Context, utp.ReplyRequest) (utp.ReplyAnswer, error){
-			utp.OpAnswer: p.Answer, utp.OpExtend: p.Extend, utp.OpUndo: p.Undo, utp.OpStop: p.Stop,
+		for op, say := range map[string]func(context.Context, api.ReplyRequest) (api.ReplyAnswer, error){
+			api.OpAnswer: p.Answer, api.OpExtend: p.Extend, api.OpUndo: p.Undo, api.OpStop: p.Stop,
 		} {
-			s.book.answer = &utp.Fault{Code: utp.CodeConflict, Message: "they do not belong together"}
-			_, err := say(s.t.Context(), utp.ReplyRequest{Question: first.Number, Token: second.Token})
-			if fault, is := errors.AsType[*utp.Fault](err); !is || fault.Code != utp.CodeConflict {
+			s.book.answer = &api.Fault{Code: utp.CodeConflict, Message: "they do not belong together"}
+			_, err := say(s.t.Context(), api.ReplyRequest{Question: first.Number, Token: second.Token})
+			if fault, is := errors.AsType[*api.Fault](err); !is || fault.Code != utp.CodeConflict {
 				t.Errorf("%s: %v", op, err)
 			}
 			if got := s.replies(); len(got) != 1 || got[0].Question != first.Number || got[0].Token != second.Token {
@@ -272,7 +273,7 @@ func TestPersonSessions(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")
 		s.book.begin("sess_b", "bob")
-		list := func(who access.Principal, q utp.SessionsRequest) string {
+		list := func(who access.Principal, q api.SessionsRequest) string {
 			rows, err := s.hub.As(who).Sessions(context.Background(), q)
 			if err != nil {
 				return err.Error()
@@ -285,21 +286,21 @@ func TestPersonSessions(t *testing.T) {
 		}
 		for _, c := range []struct {
 			who  access.Principal
-			q    utp.SessionsRequest
+			q    api.SessionsRequest
 			want string
 		}{
-			{person("ann", access.Listener), utp.SessionsRequest{}, "sess_a "},
-			{person("ann", access.Listener), utp.SessionsRequest{Owners: []string{"bob"}}, ""},
-			{person("ann", access.Listener), utp.SessionsRequest{Owners: []string{"bob", "ann"}}, "sess_a "},
-			{person("eve", access.Auditor), utp.SessionsRequest{}, "sess_a sess_b "},
-			{access.Principal{Name: "c", Roles: []access.Role{access.Listener}, Owners: []string{access.Everybody}}, utp.SessionsRequest{}, "sess_a sess_b "},
+			{person("ann", access.Listener), api.SessionsRequest{}, "sess_a "},
+			{person("ann", access.Listener), api.SessionsRequest{Owners: []string{"bob"}}, ""},
+			{person("ann", access.Listener), api.SessionsRequest{Owners: []string{"bob", "ann"}}, "sess_a "},
+			{person("eve", access.Auditor), api.SessionsRequest{}, "sess_a sess_b "},
+			{access.Principal{Name: "c", Roles: []access.Role{access.Listener}, Owners: []string{access.Everybody}}, api.SessionsRequest{}, "sess_a sess_b "},
 		} {
 			if got := list(c.who, c.q); got != c.want {
 				t.Errorf("%s asks %+v and gets %q, want %q", c.who.Name, c.q, got, c.want)
 			}
 		}
 		s.badges.revoke("ann")
-		if _, err := s.hub.As(person("ann", access.Listener)).Sessions(s.t.Context(), utp.SessionsRequest{}); !errors.Is(err, hub.ErrRevoked) {
+		if _, err := s.hub.As(person("ann", access.Listener)).Sessions(s.t.Context(), api.SessionsRequest{}); !errors.Is(err, hub.ErrRevoked) {
 			t.Errorf("revoked: %v", err)
 		}
 	})

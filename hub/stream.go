@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -176,7 +177,7 @@ func (st *stream) release(known map[string]bool) error {
 			continue
 		}
 		if !p.final {
-			row, found, err := st.hub.session(st.ctx, utp.SessionsRequest{Session: session})
+			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
 			if err != nil {
 				return err
 			}
@@ -377,8 +378,8 @@ func (st *stream) rest() error {
 
 // page reads events of a session from the ledger.
 func (h *Hub) page(ctx context.Context, session string, after int64, limit int) ([]entry, error) {
-	var page utp.EventsAnswer
-	err := rpc.AskUntil(ctx, h.o.Conn, utp.OpEvents, utp.EventsRequest{Session: session, After: after, Limit: limit}, &page)
+	var page api.EventsAnswer
+	err := rpc.AskUntil(ctx, h.o.Conn, api.OpEvents, api.EventsRequest{Session: session, After: after, Limit: limit}, &page)
 	rows := make([]entry, len(page.Events))
 	for i, row := range page.Events {
 		rows[i] = decode(row)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestNewSessionIsHeard: a session that begins while somebody listens is heard from its
@@ -32,7 +32,7 @@ func TestNewSessionIsHeard(t *testing.T) {
 				live, again := e.told()
 				s.want("heard", live, numbered("sess_a", 1, 22))
 				s.want("sent again", again, nil)
-				if weather == nil && s.book.count(utp.OpEvents) != 0 {
+				if weather == nil && s.book.count(api.OpEvents) != 0 {
 					t.Error("it reads the ledger for what was broadcast")
 				}
 				e.leave()
@@ -92,9 +92,9 @@ func TestPastIsNotRead(t *testing.T) {
 			s.book.end(past)
 		}
 		s.start()
-		before := s.book.count(utp.OpSessions) + s.book.count(utp.OpEvents)
+		before := s.book.count(api.OpSessions) + s.book.count(api.OpEvents)
 		e := s.listen(s.subscribe(person("ann", access.Listener)), "")
-		if n := s.book.count(utp.OpSessions) + s.book.count(utp.OpEvents) - before; n != 0 || len(e.all()) != 0 {
+		if n := s.book.count(api.OpSessions) + s.book.count(api.OpEvents) - before; n != 0 || len(e.all()) != 0 {
 			t.Errorf("%d requests, %d deliveries", n, len(e.all()))
 		}
 		e.leave()
@@ -128,12 +128,12 @@ func TestLongSubscription(t *testing.T) {
 				e.leave()
 				s.book.begin("sess_b", "ann")
 				s.book.end("sess_b")
-				before := s.book.count(utp.OpSessions) + s.book.count(utp.OpEvents)
+				before := s.book.count(api.OpSessions) + s.book.count(api.OpEvents)
 				e = s.listen(sub, all[len(all)-1].EventID)
 				live, again := e.told()
 				s.want("behind the last", live, numbered("sess_b", 1, 2))
 				s.want("again", again, nil)
-				cost := s.book.count(utp.OpSessions) + s.book.count(utp.OpEvents) - before
+				cost := s.book.count(api.OpSessions) + s.book.count(api.OpEvents) - before
 				e.leave()
 				e = s.listen(sub, all[len(all)-3].EventID) // the two after it are of a session that is forgotten
 				live, again = e.told()
@@ -156,10 +156,10 @@ func TestIdle(t *testing.T) {
 		s.idle = 16 * time.Second
 		s.start()
 		looks := func(d time.Duration) int {
-			before := s.book.count(utp.OpSince)
+			before := s.book.count(api.OpSince)
 			<-time.After(d)
 			synctest.Wait()
-			return s.book.count(utp.OpSince) - before
+			return s.book.count(api.OpSince) - before
 		}
 		looks(14*time.Second + time.Millisecond) // after 2, 4 and 8 s
 		if n := looks(160 * time.Second); n != 10 {

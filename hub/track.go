@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -23,7 +23,7 @@ type entry struct {
 	strange error
 }
 
-func decode(row utp.EventRow) entry {
+func decode(row api.EventRow) entry {
 	e := entry{seq: row.Seq, raw: row.Body}
 	e.event, e.strange = aaep.DecodeEvent(row.Body)
 	return e

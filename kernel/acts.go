@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // act makes an act, which happens now where it does not say when.
-func (k *Kernel) act(a utp.AuditAct) (utp.AuditAct, error) {
+func (k *Kernel) act(a api.AuditAct) (api.AuditAct, error) {
 	if a.At.IsZero() {
 		a.At = k.o.Clock.Now()
 	}
@@ -22,7 +22,7 @@ func (k *Kernel) act(a utp.AuditAct) (utp.AuditAct, error) {
 
 // started keeps the start of a call with an effect for the audit chain.
 func (s *step) started(c turn.Call, fence int) error {
-	return s.did(utp.AuditAct{Act: utp.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
+	return s.did(api.AuditAct{Act: api.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
 }
 
 // ended keeps the outcome of a call with an effect that was started.
@@ -34,12 +34,12 @@ func (s *step) ended(c turn.Call) error {
 	if err != nil {
 		return unexpected("the result of call "+c.ID, damage(err))
 	}
-	return s.did(utp.AuditAct{
-		Act: utp.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: hexSum(card.Content), By: c.Target,
+	return s.did(api.AuditAct{
+		Act: api.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: hexSum(card.Content), By: c.Target,
 	})
 }
 
-func (s *step) did(a utp.AuditAct) error {
+func (s *step) did(a api.AuditAct) error {
 	a.Session, a.At = s.rec.State.Session, s.now.Wall
 	a, err := s.k.act(a)
 	s.batch.Acts = append(s.batch.Acts, a)
@@ -47,10 +47,10 @@ func (s *step) did(a utp.AuditAct) error {
 }
 
 // operated makes an act of an operator: of the kernel's own, where none is named.
-func (k *Kernel) operated(a utp.AuditAct) ([]utp.AuditAct, error) {
+func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
 	a.By = cmp.Or(a.By, k.o.Operator)
 	a, err := k.act(a)
-	return []utp.AuditAct{a}, err
+	return []api.AuditAct{a}, err
 }
 
 // Keep compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
@@ -68,7 +68,7 @@ func (k *Kernel) Keep(ctx context.Context, kind string, now []InForce) error {
 		}
 		var b Batch
 		keep := func(f InForce, detail, digest string) error {
-			a, err := k.act(utp.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
+			a, err := k.act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
 			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, f)
 			return err
 		}

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // acts are the acts of the audit chain, which has to be whole.
@@ -17,7 +18,7 @@ func (w *world) acts() []string {
 	w.t.Helper()
 	var all []string
 	for _, e := range w.chain() {
-		if e.Act != nil && (e.Act.Act != utp.ActReview || e.Act.By != "") { // the world reviews its own tools
+		if e.Act != nil && (e.Act.Act != api.ActReview || e.Act.By != "") { // the world reviews its own tools
 			all = append(all, fmt.Sprintf("%s %s%s", e.Act.Act, e.Act.Subject, e.Act.Detail))
 		}
 	}
@@ -111,9 +112,9 @@ func TestOperatorsAreChained(t *testing.T) {
 		tool := w.tool(put)
 		before := len(w.acts())
 		for op, q := range map[string]any{
-			utp.OpReview: utp.ReviewRequest{Tool: put, Digest: "0", Class: utp.Read, Risk: utp.RiskLow, By: "ann"},
-			utp.OpErase:  utp.EraseRequest{Turns: []string{"turn_none"}, By: "ann"},
-			utp.OpRemove: utp.RemoveRequest{Tool: unknown, By: "ann"},
+			api.OpReview: api.ReviewRequest{Tool: put, Digest: "0", Class: utp.Read, Risk: utp.RiskLow, By: "ann"},
+			api.OpErase:  api.EraseRequest{Turns: []string{"turn_none"}, By: "ann"},
+			api.OpRemove: api.RemoveRequest{Tool: unknown, By: "ann"},
 		} {
 			if _, err := operate[struct{}](w, op, q); err == nil {
 				t.Errorf("%s was not refused", op)
@@ -122,13 +123,13 @@ func TestOperatorsAreChained(t *testing.T) {
 		if got := w.acts(); len(got) != before {
 			t.Errorf("what was refused has entries: %q", got[before:])
 		}
-		if _, err := operate[utp.ToolDetail](w, utp.OpReview, utp.ReviewRequest{Tool: put, Digest: tool.Digest, Class: utp.Reversible, Risk: utp.RiskHigh, By: "ann"}); err != nil {
+		if _, err := operate[api.ToolDetail](w, api.OpReview, api.ReviewRequest{Tool: put, Digest: tool.Digest, Class: utp.Reversible, Risk: utp.RiskHigh, By: "ann"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{a.Turn}, By: "ben"}); err != nil {
+		if _, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{a.Turn}, By: "ben"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := operate[struct{}](w, utp.OpRemove, utp.RemoveRequest{Tool: paint, By: "cid"}); err != nil {
+		if _, err := operate[struct{}](w, api.OpRemove, api.RemoveRequest{Tool: paint, By: "cid"}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -169,7 +170,7 @@ func TestInForceIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		keep := func(now ...kernel.InForce) {
 			t.Helper()
-			if err := w.now.kernel.Keep(w.ctx, utp.ActToken, now); err != nil {
+			if err := w.now.kernel.Keep(w.ctx, api.ActToken, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -177,7 +178,7 @@ func TestInForceIsChained(t *testing.T) {
 		keep()
 		keep(phone)
 		keep(phone)
-		if err := w.now.kernel.Keep(w.ctx, utp.ActLogin, nil); err != nil { // another kind ends nothing
+		if err := w.now.kernel.Keep(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
 			t.Fatal(err)
 		}
 		w.restart()

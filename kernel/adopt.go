@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -13,7 +14,7 @@ import (
 // in the ledger, written for a turn that is under way, becomes a call of that turn
 // like any other: resolved, judged, asked for, and dispatched under an id of our own.
 // Anything else is refused. Either way, what was received starts nothing.
-func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q utp.StartRequest) error {
+func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequest) error {
 	refused := fault(utp.CodeUnknownCall, "the ledger has no such call; the command starts nothing")
 	header, err := utp.DecodeHeader(q.Header)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *step) untaken(call, card string) error {
 
 // saveCard keeps a card that an agent wrote. Only tool.call cards of its own turns are
 // taken: every other kind is the kernel's to write.
-func (k *Kernel) saveCard(ctx context.Context, from Caller, q utp.CardRequest) (struct{}, error) {
+func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
 		return struct{}{}, fault(utp.CodeBadRequest, err.Error())

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -109,7 +110,7 @@ func TestAgentAsks(t *testing.T) {
 	tests := []struct {
 		name string
 		ask  worker.Question
-		play func(*world, utp.QuestionRow)
+		play func(*world, api.QuestionRow)
 		want string
 	}{
 		{"in words", worker.Question{Text: "Which?"}, says("the blue one"), `success true by ada: "the blue one" `},
@@ -117,7 +118,7 @@ func TestAgentAsks(t *testing.T) {
 		{"yes", worker.Question{Text: "Now?", Kinds: []worker.Kind{worker.YesNo}}, says("yes"), `success true by ada: true `},
 		{"a number", worker.Question{Text: "How many?", Kinds: []worker.Kind{worker.ANumber}}, says("7.5"), `success true by ada: 7.5 `},
 		{"yes where words are taken too", worker.Question{Text: "Now?", Kinds: []worker.Kind{worker.YesNo, worker.Text}}, says("maybe"), `success true by ada: "maybe" `},
-		{"no answer first", worker.Question{Text: "Which?", Choices: choices}, func(w *world, q utp.QuestionRow) {
+		{"no answer first", worker.Question{Text: "Which?", Choices: choices}, func(w *world, q api.QuestionRow) {
 			if _, err := w.reply(q, "neither"); err == nil {
 				w.t.Error("what is no choice was taken")
 			}
@@ -125,15 +126,15 @@ func TestAgentAsks(t *testing.T) {
 		}, `success true by ada: "a" `},
 		{"the default", worker.Question{Text: "Now?", Kinds: []worker.Kind{worker.YesNo}, Default: "false", Within: time.Minute}, letsPass(time.Minute), `success true by : false `},
 		{"nobody", worker.Question{Text: "Which?", Within: time.Minute}, letsPass(time.Minute), `canceled false by : null consent_expired`},
-		{"more time", worker.Question{Text: "Which?", Within: time.Minute}, func(w *world, q utp.QuestionRow) {
+		{"more time", worker.Question{Text: "Which?", Within: time.Minute}, func(w *world, q api.QuestionRow) {
 			w.pass(50 * time.Second)
-			if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person}); err != nil {
+			if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person}); err != nil {
 				w.t.Error(err)
 			}
 			w.pass(50 * time.Second)
 			w.say(w.asked(), "this")
 		}, `success true by ada: "this" `},
-		{"over a restart", worker.Question{Text: "Which?"}, func(w *world, q utp.QuestionRow) {
+		{"over a restart", worker.Question{Text: "Which?"}, func(w *world, q api.QuestionRow) {
 			w.restart()
 			w.say(q, "that")
 		}, `success true by ada: "that" `},
@@ -156,12 +157,12 @@ func TestAgentAsks(t *testing.T) {
 	}
 }
 
-func says(words string) func(*world, utp.QuestionRow) {
-	return func(w *world, q utp.QuestionRow) { w.say(q, words) }
+func says(words string) func(*world, api.QuestionRow) {
+	return func(w *world, q api.QuestionRow) { w.say(q, words) }
 }
 
-func letsPass(d time.Duration) func(*world, utp.QuestionRow) {
-	return func(w *world, _ utp.QuestionRow) { w.pass(d) }
+func letsPass(d time.Duration) func(*world, api.QuestionRow) {
+	return func(w *world, _ api.QuestionRow) { w.pass(d) }
 }
 
 // TestAgentAsksIsNoConsent: whatever is answered to the agent, a call is asked for all the
@@ -201,7 +202,7 @@ func TestAgentAsksIsStopped(t *testing.T) {
 		w.loop(asksOnce(worker.Question{Text: "Which?"}))
 		a := w.begin()
 		q := w.asked()
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		if end := w.over(a.Turn).End; end.Status != utp.StatusCanceled || len(w.questions()) != 0 {
@@ -277,7 +278,7 @@ func TestResultFields(t *testing.T) {
 					}
 					return move, nil
 				})
-				a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{
+				a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{
 					Agent: agentName, Args: jsontext.Value(`{}`), Request: "look it up", ResultFields: []string{"title", "pages"},
 				})
 				if err != nil {
@@ -292,8 +293,8 @@ func TestResultFields(t *testing.T) {
 						t.Errorf("the planner was told %q", line)
 					}
 				}
-				var rows []utp.SessionRow
-				err = rpc.Ask(w.ctx, w.person, utp.OpSessions, utp.SessionsRequest{Session: a.Session}, &rows)
+				var rows []api.SessionRow
+				err = rpc.Ask(w.ctx, w.person, api.OpSessions, api.SessionsRequest{Session: a.Session}, &rows)
 				if err != nil || len(rows) != 1 || rows[0].End == nil || len(rows[0].End.Fields) < 2 {
 					t.Fatalf("%v: %+v", err, rows)
 				}
@@ -312,7 +313,7 @@ func TestResultFieldsNever(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		moves := 0
 		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) { moves++; return done("That's it.") })
-		a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), ResultFields: []string{"title"}})
+		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), ResultFields: []string{"title"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +322,7 @@ func TestResultFieldsNever(t *testing.T) {
 		if end.Status != utp.StatusFailed || end.Code != utp.CodeBadRequest || !strings.Contains(end.Message, "missing: title") || moves != 6 {
 			t.Errorf("ended %+v after %d moves", end, moves)
 		}
-		if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), ResultFields: []string{"a", "a"}}); err == nil {
+		if _, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), ResultFields: []string{"a", "a"}}); err == nil {
 			t.Error("a field was required twice")
 		}
 	})
@@ -410,7 +411,7 @@ func TestStopIsHeard(t *testing.T) {
 			t.Errorf("the turn was not kept while it was planned: %+v", st)
 		}
 		stopped := time.Now()
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		end := w.over(a.Turn).End
@@ -560,7 +561,7 @@ func TestKilledEverywhere(t *testing.T) {
 func killedAt(t *testing.T, w *world, kind string, n int) {
 	t.Helper()
 	c := &crashing{}
-	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{
+	a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{
 		Agent: agentName, Args: jsontext.Value(`{}`), Request: "all of it", ResultFields: []string{"title"},
 	})
 	if err != nil {

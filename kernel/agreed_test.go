@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // TestAgreedIsCompared: what was agreed to, and is altered or removed behind the kernel's back when all
@@ -52,7 +52,7 @@ func TestAgreedIsCompared(t *testing.T) {
 				w.succeeded(a.Turn)
 				if tt.erased {
 					w.pass(time.Minute)
-					if got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{a.Turn}}); err != nil || got.Erased != 1 {
+					if got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{a.Turn}}); err != nil || got.Erased != 1 {
 						t.Fatalf("erased %+v, %v", got, err)
 					}
 				}
@@ -74,7 +74,7 @@ func TestFindingsName(t *testing.T) {
 		q := w.accepts()
 		w.succeeded(a.Turn)
 		w.tamper(`DELETE FROM cards`)
-		_, flaws := w.verified(func(r utp.AuditRequest) (utp.AuditAnswer, error) { return operate[utp.AuditAnswer](w, utp.OpAudit, r) })
+		_, flaws := w.verified(func(r api.AuditRequest) (api.AuditAnswer, error) { return operate[api.AuditAnswer](w, api.OpAudit, r) })
 		want := fmt.Sprintf("question %d, call %s: the arguments cannot be read, and what has the digest ", q.Number, w.last(a.Turn).ID)
 		if !slices.ContainsFunc(flaws, func(f audit.Finding) bool { return strings.HasPrefix(f.Found, want) }) {
 			t.Errorf("%+v, want one that begins %q", flaws, want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -43,9 +44,9 @@ func (r *rights) revoke(credential string) {
 const owner = "olga"
 
 // owned enqueues a turn for another person than the one who asks for it.
-func (w *world) owned() utp.EnqueueAnswer {
+func (w *world) owned() api.EnqueueAnswer {
 	w.t.Helper()
-	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Owner: owner, Args: jsontext.Value(`{}`)})
+	a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Owner: owner, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestApproverAnswers(t *testing.T) {
 		for _, by := range []string{"bob", owner, agentName} {
 			for _, word := range []string{"accept", "reject"} {
 				t.Log(by, word)
-				_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: q.Token, Decision: word, By: by, Surface: "page"})
+				_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: q.Token, Decision: word, By: by, Surface: "page"})
 				wantFault(t, err, utp.CodeAuthFailed)
 			}
 		}
@@ -94,7 +95,7 @@ func TestApproverExtendsAndTakesBack(t *testing.T) {
 		a := w.owned()
 		q := w.asked()
 		for _, by := range []string{"bob", agentName, ""} {
-			_, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Question: q.Number, By: by, Surface: "page"})
+			_, err := w.hub.Extend(w.ctx, api.ReplyRequest{Question: q.Number, By: by, Surface: "page"})
 			if by == "" { // the hub's own name, which is the person's here
 				if err != nil {
 					t.Errorf("the hub itself: %v", err)
@@ -105,12 +106,12 @@ func TestApproverExtendsAndTakesBack(t *testing.T) {
 		}
 		w.say(w.asked(), "accept")
 		for _, by := range []string{"bob", agentName} {
-			_, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: by, Surface: "page"})
+			_, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: by, Surface: "page"})
 			wantFault(t, err, utp.CodeAuthFailed)
-			_, err = w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number, Decision: "reject", By: by, Surface: "page"})
+			_, err = w.hub.Answer(w.ctx, api.ReplyRequest{Question: q.Number, Decision: "reject", By: by, Surface: "page"})
 			wantFault(t, err, utp.CodeAuthFailed)
 		}
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "page"}); err != nil {
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "page"}); err != nil {
 			t.Error(err)
 		}
 		w.over(a.Turn)
@@ -125,7 +126,7 @@ func TestApproverOfAnother(t *testing.T) {
 		w.work(one(burn))
 		a := w.owned()
 		q := w.asked()
-		_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: q.Token, Decision: "accept", By: agentName})
+		_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: q.Token, Decision: "accept", By: agentName})
 		wantFault(t, err, utp.CodeAuthFailed)
 		w.say(q, "accept")
 		w.succeeded(a.Turn)
@@ -153,7 +154,7 @@ func TestApproverLosesTheRight(t *testing.T) {
 				w.effectsAre(0)
 				_, err := w.reply(next, "accept")
 				wantFault(t, err, utp.CodeAuthFailed)
-				if _, err := w.answer(utp.ReplyRequest{Token: next.Token, Decision: "accept", By: "bob"}); err != nil {
+				if _, err := w.answer(api.ReplyRequest{Token: next.Token, Decision: "accept", By: "bob"}); err != nil {
 					t.Fatal(err)
 				}
 				w.succeeded(a.Turn)
@@ -172,7 +173,7 @@ func TestApproverLosesTheCredential(t *testing.T) {
 		w.work(one(burn))
 		a := w.owned()
 		q := w.asked()
-		yes := utp.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Credential: "tok_phone", Surface: "phone"}
+		yes := api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Credential: "tok_phone", Surface: "phone"}
 		if _, err := w.answer(yes); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -25,7 +26,7 @@ import (
 type hand struct {
 	w    *world
 	conn *conn
-	at   utp.WorkerRequest
+	at   api.WorkerRequest
 	step int
 }
 
@@ -34,8 +35,8 @@ func (w *world) hand() *hand { return w.handOf(agentName, "wrk_hand") }
 func (w *world) handOf(agent, name string) *hand {
 	w.t.Helper()
 	h := &hand{w: w, conn: w.bus.connect(kernel.AgentCaller, agent)}
-	var a utp.ClaimAnswer
-	if err := rpc.Ask(w.ctx, h.conn, utp.OpClaim, utp.ClaimRequest{Agent: agent, Worker: name}, &a); err != nil || a.Turn == "" {
+	var a api.ClaimAnswer
+	if err := rpc.Ask(w.ctx, h.conn, api.OpClaim, api.ClaimRequest{Agent: agent, Worker: name}, &a); err != nil || a.Turn == "" {
 		w.t.Fatalf("claimed %+v, %v", a, err)
 	}
 	h.at, h.step = a.Held(name), a.Step
@@ -43,13 +44,13 @@ func (w *world) handOf(agent, name string) *hand {
 }
 
 // calls asks for one call with the body as it is.
-func (h *hand) calls(name string, b utp.Body) error {
-	return h.wants(utp.ToolCall{Key: "k", Tool: name, Args: b})
+func (h *hand) calls(name string, b api.Body) error {
+	return h.wants(api.ToolCall{Key: "k", Tool: name, Args: b})
 }
 
 // wants asks for the calls of the next step.
-func (h *hand) wants(calls ...utp.ToolCall) error {
-	err := rpc.Ask(h.w.ctx, h.conn, utp.OpCall, utp.CallRequest{WorkerRequest: h.at, Step: h.step + 1, Calls: calls}, nil)
+func (h *hand) wants(calls ...api.ToolCall) error {
+	err := rpc.Ask(h.w.ctx, h.conn, api.OpCall, api.CallRequest{WorkerRequest: h.at, Step: h.step + 1, Calls: calls}, nil)
 	if err == nil {
 		h.step++
 	}
@@ -57,26 +58,26 @@ func (h *hand) wants(calls ...utp.ToolCall) error {
 }
 
 // upload puts bytes as a blob, whatever they are.
-func (h *hand) upload(raw []byte) utp.Body {
+func (h *hand) upload(raw []byte) api.Body {
 	h.w.t.Helper()
 	sum := sha256.Sum256(raw)
-	b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
-	if err := rpc.Ask(h.w.ctx, h.conn, utp.OpPut, utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Data: raw}, nil); err != nil {
+	b := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
+	if err := rpc.Ask(h.w.ctx, h.conn, api.OpPut, api.PutRequest{SHA256: b.SHA256, Size: b.Size, Data: raw}, nil); err != nil {
 		h.w.t.Fatal(err)
 	}
 	return b
 }
 
 // results goes on to the next step and reads what came of the last.
-func (h *hand) results() []utp.CallResult {
+func (h *hand) results() []api.CallResult {
 	h.w.t.Helper()
-	var a utp.ResumeAnswer
-	if err := rpc.Ask(h.w.ctx, h.conn, utp.OpResume, h.at, &a); err != nil || a.Waiting != 0 {
+	var a api.ResumeAnswer
+	if err := rpc.Ask(h.w.ctx, h.conn, api.OpResume, h.at, &a); err != nil || a.Waiting != 0 {
 		h.w.t.Fatalf("resumed: %+v, %v", a, err)
 	}
 	h.at.Epoch, h.at.Nonce = a.Epoch, a.Nonce
-	var page utp.TranscriptAnswer
-	if err := rpc.Ask(h.w.ctx, h.conn, utp.OpTranscript, utp.TranscriptRequest{WorkerRequest: h.at}, &page); err != nil {
+	var page api.TranscriptAnswer
+	if err := rpc.Ask(h.w.ctx, h.conn, api.OpTranscript, api.TranscriptRequest{WorkerRequest: h.at}, &page); err != nil {
 		h.w.t.Fatal(err)
 	}
 	return page.Results
@@ -84,7 +85,7 @@ func (h *hand) results() []utp.CallResult {
 
 func (h *hand) deliver() {
 	h.w.t.Helper()
-	err := rpc.Ask(h.w.ctx, h.conn, utp.OpDeliver, utp.DeliverRequest{WorkerRequest: h.at, Status: utp.StatusSuccess, Summary: "Done."}, nil)
+	err := rpc.Ask(h.w.ctx, h.conn, api.OpDeliver, api.DeliverRequest{WorkerRequest: h.at, Status: utp.StatusSuccess, Summary: "Done."}, nil)
 	if err != nil {
 		h.w.t.Fatal(err)
 	}
@@ -172,11 +173,11 @@ func TestBadRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			request := strings.TrimSuffix(string(head), "}") + `,"step":1,"calls":[{"key":"k","tool":"burn","args":{"inline":` + raw + `}}]}`
-			answer, err := h.conn.Request(w.ctx, utp.OpCall, []byte(request))
+			answer, err := h.conn.Request(w.ctx, api.OpCall, []byte(request))
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantFault(t, utp.DecodeAnswer(answer, nil), utp.CodeBadRequest)
+			wantFault(t, api.DecodeAnswer(answer, nil), utp.CodeBadRequest)
 		}
 		h.deliver()
 		w.over(a.Turn)
@@ -213,7 +214,7 @@ func TestMissingBlob(t *testing.T) {
 		})
 		a := w.begin()
 		h := w.hand()
-		if err := h.calls(mail, utp.Body{SHA256: strings.Repeat("0", 64), Size: 10}); err != nil {
+		if err := h.calls(mail, api.Body{SHA256: strings.Repeat("0", 64), Size: 10}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle()
@@ -276,7 +277,7 @@ func TestLarge(t *testing.T) {
 		if err := json.Unmarshal(p.seen[0].Value, &value); err != nil || value.Echo != text {
 			t.Errorf("the result came otherwise than it went: %v", err)
 		}
-		if w.bus.largest > utp.MessageLimit || w.bus.largest < utp.ChunkLimit {
+		if w.bus.largest > utp.MessageLimit || w.bus.largest < api.ChunkLimit {
 			t.Errorf("the largest message had %d bytes", w.bus.largest)
 		}
 	})
@@ -308,16 +309,16 @@ func TestStepOfLargeArguments(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		h := w.hand()
-		raw := bytes.Repeat([]byte(" "), utp.BlobLimit/2+1)
+		raw := bytes.Repeat([]byte(" "), api.BlobLimit/2+1)
 		sum := sha256.Sum256(raw)
-		b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
-		for at := 0; at < len(raw); at += utp.ChunkLimit {
-			piece := utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+utp.ChunkLimit, len(raw))]}
-			if err := rpc.Ask(w.ctx, h.conn, utp.OpPut, piece, nil); err != nil {
+		b := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
+		for at := 0; at < len(raw); at += api.ChunkLimit {
+			piece := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))]}
+			if err := rpc.Ask(w.ctx, h.conn, api.OpPut, piece, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		one := utp.ToolCall{Key: "a", Tool: look, Args: b}
+		one := api.ToolCall{Key: "a", Tool: look, Args: b}
 		two := one
 		two.Key = "b"
 		wantFault(t, h.wants(one, two), utp.CodeTooLarge)
@@ -339,37 +340,37 @@ func TestStepOfLargeArguments(t *testing.T) {
 func TestBlobs(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		c := w.bus.connect(kernel.ToolCaller, target)
-		put := func(q utp.PutRequest) error { return rpc.Ask(w.ctx, c, utp.OpPut, q, nil) }
+		put := func(q api.PutRequest) error { return rpc.Ask(w.ctx, c, api.OpPut, q, nil) }
 		data := bytes.Repeat([]byte("0123456789"), 50_000)
 		sum := sha256.Sum256(data)
 		hash := hex.EncodeToString(sum[:])
 		size := int64(len(data))
-		if err := put(utp.PutRequest{SHA256: hash, Size: size, Data: data[:utp.ChunkLimit]}); err != nil {
+		if err := put(api.PutRequest{SHA256: hash, Size: size, Data: data[:api.ChunkLimit]}); err != nil {
 			t.Fatal(err)
 		}
-		var a utp.GetAnswer
-		wantFault(t, rpc.Ask(w.ctx, c, utp.OpGet, utp.GetRequest{SHA256: hash}, &a), utp.CodeNotFound) // half of it is nothing
-		wantFault(t, put(utp.PutRequest{SHA256: hash, Size: size, Offset: utp.ChunkLimit + 1, Data: data[:1]}), utp.CodeConflict)
-		wantFault(t, put(utp.PutRequest{SHA256: hash, Size: size, Offset: size, Data: data[:1]}), utp.CodeBadRequest)
-		wantFault(t, put(utp.PutRequest{SHA256: hash, Size: size, Offset: 5 << 20, Data: data[:1]}), utp.CodeBadRequest)
-		if err := put(utp.PutRequest{SHA256: hash, Size: size, Data: data[:utp.ChunkLimit]}); err != nil {
+		var a api.GetAnswer
+		wantFault(t, rpc.Ask(w.ctx, c, api.OpGet, api.GetRequest{SHA256: hash}, &a), utp.CodeNotFound) // half of it is nothing
+		wantFault(t, put(api.PutRequest{SHA256: hash, Size: size, Offset: api.ChunkLimit + 1, Data: data[:1]}), utp.CodeConflict)
+		wantFault(t, put(api.PutRequest{SHA256: hash, Size: size, Offset: size, Data: data[:1]}), utp.CodeBadRequest)
+		wantFault(t, put(api.PutRequest{SHA256: hash, Size: size, Offset: 5 << 20, Data: data[:1]}), utp.CodeBadRequest)
+		if err := put(api.PutRequest{SHA256: hash, Size: size, Data: data[:api.ChunkLimit]}); err != nil {
 			t.Errorf("the same piece again: %v", err)
 		}
-		if err := put(utp.PutRequest{SHA256: hash, Size: size, Offset: utp.ChunkLimit, Data: data[utp.ChunkLimit:]}); err != nil {
+		if err := put(api.PutRequest{SHA256: hash, Size: size, Offset: api.ChunkLimit, Data: data[api.ChunkLimit:]}); err != nil {
 			t.Fatal(err)
 		}
-		whole, err := rpc.Fetch(w.ctx, c, utp.Body{SHA256: hash, Size: size})
+		whole, err := rpc.Fetch(w.ctx, c, api.Body{SHA256: hash, Size: size})
 		if err != nil || !bytes.Equal(whole, data) {
 			t.Errorf("it came otherwise than it went: %v", err)
 		}
-		for name, q := range map[string]utp.PutRequest{
-			"too large":     {SHA256: hash, Size: utp.BlobLimit + 1},
-			"a large piece": {SHA256: hash, Size: size, Data: make([]byte, utp.ChunkLimit+1)},
+		for name, q := range map[string]api.PutRequest{
+			"too large":     {SHA256: hash, Size: api.BlobLimit + 1},
+			"a large piece": {SHA256: hash, Size: size, Data: make([]byte, api.ChunkLimit+1)},
 		} {
 			t.Log(name)
 			wantFault(t, put(q), utp.CodeTooLarge)
 		}
-		for name, q := range map[string]utp.PutRequest{
+		for name, q := range map[string]api.PutRequest{
 			"no hash":         {SHA256: "abc", Size: 1, Data: []byte("x")},
 			"capitals":        {SHA256: strings.ToUpper(hash), Size: size, Data: data[:1]},
 			"no hex":          {SHA256: strings.Repeat("z", 64), Size: 1, Data: []byte("x")},
@@ -379,8 +380,8 @@ func TestBlobs(t *testing.T) {
 			t.Log(name)
 			wantFault(t, put(q), utp.CodeBadRequest)
 		}
-		wantFault(t, rpc.Ask(w.ctx, c, utp.OpGet, utp.GetRequest{SHA256: hash, Offset: -1}, nil), utp.CodeBadRequest)
-		if err := put(utp.PutRequest{SHA256: strings.Repeat("ab", 32), Size: 3, Data: []byte("abc")}); err == nil {
+		wantFault(t, rpc.Ask(w.ctx, c, api.OpGet, api.GetRequest{SHA256: hash, Offset: -1}, nil), utp.CodeBadRequest)
+		if err := put(api.PutRequest{SHA256: strings.Repeat("ab", 32), Size: 3, Data: []byte("abc")}); err == nil {
 			t.Error("bytes under another's hash were taken")
 		}
 	})
@@ -467,7 +468,7 @@ func TestSecretLiteral(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := me.calls(mail, utp.Body{Inline: raw}); err != nil {
+				if err := me.calls(mail, api.Body{Inline: raw}); err != nil {
 					t.Fatal(err)
 				}
 				w.bus.forget(isRequest) // the agent itself has said it
@@ -523,14 +524,14 @@ func TestResolved(t *testing.T) {
 		w.work(step)
 		a := w.begin()
 		q := w.asked()
-		raw, size, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number})
+		raw, size, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number})
 		if err != nil || string(raw) != `{"name":"x","text":"fixed","n":3}` || size != int64(len(raw)) {
 			t.Errorf("the arguments are %s, %d, %v", raw, size, err)
 		}
-		if _, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number + 1}); err == nil {
+		if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number + 1}); err == nil {
 			t.Error("a question that is not there has arguments")
 		}
-		if rest, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number, Offset: size + 5}); err != nil || len(rest) != 0 {
+		if rest, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Offset: size + 5}); err != nil || len(rest) != 0 {
 			t.Errorf("beyond the end: %q, %v", rest, err)
 		}
 		w.say(q, "reject")
@@ -542,7 +543,7 @@ func TestResolved(t *testing.T) {
 func TestEnqueueRefused(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		for _, name := range []string{"", "two words", "a.b", "*", ">"} {
-			_, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: name, Args: jsontext.Value(`{}`)})
+			_, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: name, Args: jsontext.Value(`{}`)})
 			t.Logf("%q", name)
 			wantFault(t, err, utp.CodeBadRequest)
 		}

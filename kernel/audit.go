@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -16,7 +17,7 @@ import (
 const auditPage, auditBytes = 200, 32 << 20
 
 // audit is [Audit] as operators and auditors ask for it.
-func (k *Kernel) audit(ctx context.Context, _ Caller, q utp.AuditRequest) (a utp.AuditAnswer, err error) {
+func (k *Kernel) audit(ctx context.Context, _ Caller, q api.AuditRequest) (a api.AuditAnswer, err error) {
 	err = k.o.Store.View(ctx, func(tx Tx) error {
 		a, err = Audit(tx, q)
 		return err
@@ -27,7 +28,7 @@ func (k *Kernel) audit(ctx context.Context, _ Caller, q utp.AuditRequest) (a utp
 // Audit hands out a page of the audit chain, or its head, with what the ledger keeps of what was
 // answered or done; or the calls of which the chain does not say what it should. It judges nothing: that is for who reads it, who
 // may not trust this very program.
-func Audit(tx Tx, q utp.AuditRequest) (utp.AuditAnswer, error) {
+func Audit(tx Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	switch {
 	case q.Calls:
 		return auditCalls(tx, q.AfterCall)
@@ -39,32 +40,32 @@ func Audit(tx Tx, q utp.AuditRequest) (utp.AuditAnswer, error) {
 }
 
 // auditCalls lists the calls of which the chain does not say what it should.
-func auditCalls(tx Tx, after string) (utp.AuditAnswer, error) {
+func auditCalls(tx Tx, after string) (api.AuditAnswer, error) {
 	kept, err := tx.Beside(BesideFilter{Unaudited: UnauditedFilter{After: after, Limit: auditPage}})
-	return utp.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
+	return api.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
 }
 
-func auditEntries(tx Tx, f AuditFilter) (utp.AuditAnswer, error) {
+func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
 	kept, err := tx.Beside(BesideFilter{Audit: f})
 	if err != nil {
-		return utp.AuditAnswer{}, err
+		return api.AuditAnswer{}, err
 	}
-	a := utp.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == f.Limit && !f.Newest}
+	a := api.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == f.Limit && !f.Newest}
 	w, err := newWitness(tx, kept.Audit)
 	if err != nil {
-		return utp.AuditAnswer{}, err
+		return api.AuditAnswer{}, err
 	}
 	r := newRoom()
 	for _, e := range kept.Audit {
 		if e.Kept, err = w.kept(e); err != nil {
-			return utp.AuditAnswer{}, err
+			return api.AuditAnswer{}, err
 		}
 		if e.Done, err = w.done(e); err != nil {
-			return utp.AuditAnswer{}, err
+			return api.AuditAnswer{}, err
 		}
 		fits, err := r.takes(e)
 		if err != nil {
-			return utp.AuditAnswer{}, err
+			return api.AuditAnswer{}, err
 		}
 		if !fits {
 			a.More = true
@@ -88,9 +89,9 @@ type witness struct {
 }
 
 // bound reports whether an entry has a receipt that says what it was bound to.
-func bound(e utp.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (utp.ReceiptTerms{}) }
+func bound(e api.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (api.ReceiptTerms{}) }
 
-func newWitness(tx Tx, entries []utp.AuditEntry) (*witness, error) {
+func newWitness(tx Tx, entries []api.AuditEntry) (*witness, error) {
 	w := &witness{tx: tx, agreed: map[int64]Agreed{}, acts: map[int64]Done{}}
 	kept, err := tx.Beside(BesideFilter{Agreed: span(entries, bound), Done: span(entries, ofCall)})
 	for _, a := range kept.Agreed {
@@ -103,10 +104,10 @@ func newWitness(tx Tx, entries []utp.AuditEntry) (*witness, error) {
 }
 
 // ofCall reports whether an entry has an act that is the start or the outcome of a call.
-func ofCall(e utp.AuditEntry) bool { return e.Act != nil && e.Act.Call != "" }
+func ofCall(e api.AuditEntry) bool { return e.Act != nil && e.Act.Call != "" }
 
 // span is from the first to the last of the entries that fit.
-func span(entries []utp.AuditEntry, fits func(utp.AuditEntry) bool) EntryFilter {
+func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) EntryFilter {
 	var f EntryFilter
 	for _, e := range entries {
 		if !fits(e) {
@@ -121,7 +122,7 @@ func span(entries []utp.AuditEntry, fits func(utp.AuditEntry) bool) EntryFilter 
 }
 
 // done says what is kept of the call of an entry's act; nil where it is about none.
-func (w *witness) done(e utp.AuditEntry) (*utp.AuditDone, error) {
+func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 	if !ofCall(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
@@ -129,10 +130,10 @@ func (w *witness) done(e utp.AuditEntry) (*utp.AuditDone, error) {
 	if d.Call != e.Act.Call {
 		d = Done{} // it is filed under another one
 	}
-	k := &utp.AuditDone{
+	k := &api.AuditDone{
 		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Status: d.Status,
 	}
-	if k.Turn != utp.AuditTurnWhole || d.Card == "" || e.Act.Act != utp.ActOutcome {
+	if k.Turn != api.AuditTurnWhole || d.Card == "" || e.Act.Act != api.ActOutcome {
 		return k, nil
 	}
 	card, err := cardOf(w.tx, d.Card)
@@ -145,25 +146,25 @@ func (w *witness) done(e utp.AuditEntry) (*utp.AuditDone, error) {
 }
 
 // keptOf says how much of a turn is kept.
-func keptOf(turn string, erased, imported bool) utp.AuditTurn {
+func keptOf(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
-		return utp.AuditTurnGone
+		return api.AuditTurnGone
 	case erased:
-		return utp.AuditTurnErased
+		return api.AuditTurnErased
 	case imported:
-		return utp.AuditTurnImported
+		return api.AuditTurnImported
 	}
-	return utp.AuditTurnWhole
+	return api.AuditTurnWhole
 }
 
 // kept says what is kept of what an entry's receipt is about; nil where that does not say it.
-func (w *witness) kept(e utp.AuditEntry) (*utp.AuditKept, error) {
+func (w *witness) kept(e api.AuditEntry) (*api.AuditKept, error) {
 	if !bound(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
 	a := w.agreed[e.N]
-	k := &utp.AuditKept{
+	k := &api.AuditKept{
 		Turn: keptOf(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
 	}
 	if a.Turn == "" || a.Erased {
@@ -173,7 +174,7 @@ func (w *witness) kept(e utp.AuditEntry) (*utp.AuditKept, error) {
 }
 
 // content adds what the content of the turn tells.
-func (w *witness) content(k *utp.AuditKept, r utp.AuditReceipt, a Agreed) error {
+func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error {
 	shown, err := One(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:

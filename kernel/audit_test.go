@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // chain verifies the audit chain by the kernel's own requests, and returns it.
-func (w *world) chain() []utp.AuditEntry {
+func (w *world) chain() []api.AuditEntry {
 	w.t.Helper()
-	all, flaws := w.verified(func(q utp.AuditRequest) (utp.AuditAnswer, error) { return operate[utp.AuditAnswer](w, utp.OpAudit, q) })
+	all, flaws := w.verified(func(q api.AuditRequest) (api.AuditAnswer, error) { return operate[api.AuditAnswer](w, api.OpAudit, q) })
 	for _, f := range flaws {
 		w.t.Errorf("the audit chain: %+v", f)
 	}
@@ -23,29 +23,29 @@ func (w *world) chain() []utp.AuditEntry {
 }
 
 // audited is the chain without its acts.
-func (w *world) audited() []utp.AuditEntry {
+func (w *world) audited() []api.AuditEntry {
 	w.t.Helper()
-	return slices.DeleteFunc(w.chain(), func(e utp.AuditEntry) bool { return e.Kind == audit.Act })
+	return slices.DeleteFunc(w.chain(), func(e api.AuditEntry) bool { return e.Kind == audit.Act })
 }
 
 // verified verifies the chain of answers, and returns it with what is wrong with it.
-func (w *world) verified(ask func(utp.AuditRequest) (utp.AuditAnswer, error)) (all []utp.AuditEntry, flaws []audit.Finding) {
+func (w *world) verified(ask func(api.AuditRequest) (api.AuditAnswer, error)) (all []api.AuditEntry, flaws []audit.Finding) {
 	w.t.Helper()
 	v := audit.Verifier{Found: func(f audit.Finding) { flaws = append(flaws, f) }}
-	err := v.Read(func(after int64) (utp.AuditAnswer, error) {
-		a, err := ask(utp.AuditRequest{After: after})
+	err := v.Read(func(after int64) (api.AuditAnswer, error) {
+		a, err := ask(api.AuditRequest{After: after})
 		all = append(all, a.Entries...)
 		return a, err
 	})
-	cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
-		return ask(utp.AuditRequest{Calls: true, AfterCall: after})
+	cerr := v.Calls(func(after string) (api.AuditAnswer, error) {
+		return ask(api.AuditRequest{Calls: true, AfterCall: after})
 	})
-	newest, herr := ask(utp.AuditRequest{Head: true})
+	newest, herr := ask(api.AuditRequest{Head: true})
 	if err := errors.Join(err, cerr, herr); err != nil {
 		w.t.Fatal(err)
 	}
 	report := v.End(newest.Unchained)
-	if last := slices.Concat(newest.Entries, []utp.AuditEntry{{}})[0]; last.N != report.Head.N || last.Link != report.Head.Link {
+	if last := slices.Concat(newest.Entries, []api.AuditEntry{{}})[0]; last.N != report.Head.N || last.Link != report.Head.Link {
 		w.t.Errorf("the head is %+v, and the last entry %+v", last, report.Head)
 	}
 	return all, flaws
@@ -55,7 +55,7 @@ func (w *world) verified(ask func(utp.AuditRequest) (utp.AuditAnswer, error)) (a
 // agreed to, but for what the test itself has altered: all of that has to be found.
 func (w *world) wholeChain() {
 	w.t.Helper()
-	_, flaws := w.verified(func(q utp.AuditRequest) (a utp.AuditAnswer, err error) {
+	_, flaws := w.verified(func(q api.AuditRequest) (a api.AuditAnswer, err error) {
 		err = w.now.store.View(context.WithoutCancel(w.ctx), func(tx kernel.Tx) error {
 			a, err = kernel.Audit(tx, q)
 			return err
@@ -79,7 +79,7 @@ func TestAnswersAreChained(t *testing.T) {
 		w.work(one(look), one(burn))
 		a := w.begin()
 		q := w.accepts()
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
 			t.Fatal(err)
 		}
 		w.cancelled(a.Turn)

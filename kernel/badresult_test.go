@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -47,8 +48,8 @@ func TestBadResults(t *testing.T) {
 					w.work(one(look))
 					a := w.begin()
 					c := w.reaches(a.Turn, turn.Dispatched)
-					var granted utp.StartAnswer
-					if err := w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: c.ID, Owner: "own_1"}, &granted); err != nil {
+					var granted api.StartAnswer
+					if err := w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{Call: c.ID, Owner: "own_1"}, &granted); err != nil {
 						t.Fatal(err)
 					}
 					result := `{"inline":` + tt.result + `}`
@@ -57,8 +58,8 @@ func TestBadResults(t *testing.T) {
 					}
 					finish := func(result string) error {
 						raw := `{"call_id":"` + c.ID + `","owner":"own_1","fence":1,"status":"success","result":` + result + `}`
-						answer := w.now.kernel.Handle(t.Context(), kernel.Caller{Kind: kernel.ToolCaller, Name: target}, utp.OpFinish, []byte(raw))
-						return utp.DecodeAnswer(answer, nil)
+						answer := w.now.kernel.Handle(t.Context(), kernel.Caller{Kind: kernel.ToolCaller, Name: target}, api.OpFinish, []byte(raw))
+						return api.DecodeAnswer(answer, nil)
 					}
 					err := finish(result)
 					if carriage == "inline" && tt.code == refused {
@@ -87,9 +88,9 @@ func TestBadResults(t *testing.T) {
 func (w *world) putBlob(data []byte) string {
 	w.t.Helper()
 	sum := sha256.Sum256(data)
-	body := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
-	put := utp.PutRequest{SHA256: body.SHA256, Size: body.Size, Data: data}
-	if err := w.as(kernel.ToolCaller, target, utp.OpPut, put, nil); err != nil {
+	body := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	put := api.PutRequest{SHA256: body.SHA256, Size: body.Size, Data: data}
+	if err := w.as(kernel.ToolCaller, target, api.OpPut, put, nil); err != nil {
 		w.t.Fatal(err)
 	}
 	raw, err := json.Marshal(body)

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // put takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
-func (k *Kernel) put(ctx context.Context, from Caller, q utp.PutRequest) (struct{}, error) {
+func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
 	if err := checkPiece(q); err != nil {
 		return struct{}{}, err
 	}
@@ -20,7 +21,7 @@ func (k *Kernel) put(ctx context.Context, from Caller, q utp.PutRequest) (struct
 		if err := k.share(tx, from, int64(len(q.Data))); err != nil {
 			return err
 		}
-		return tx.Save(Batch{Blobs: []utp.PutRequest{q}})
+		return tx.Save(Batch{Blobs: []api.PutRequest{q}})
 	})
 }
 
@@ -53,10 +54,10 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 
 // checkPiece refuses what can be no piece of a blob: to a store it would be a failure of its
 // own, which others try again.
-func checkPiece(q utp.PutRequest) error {
+func checkPiece(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {
-	case q.Size > utp.BlobLimit || len(q.Data) > utp.ChunkLimit:
+	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
 		return fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
 	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
 		return fault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
@@ -68,13 +69,13 @@ func checkPiece(q utp.PutRequest) error {
 
 // get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
 // handed only to those who may read.
-func (k *Kernel) get(ctx context.Context, _ Caller, q utp.GetRequest) (utp.GetAnswer, error) {
-	var a utp.GetAnswer
+func (k *Kernel) get(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
+	var a api.GetAnswer
 	if q.Offset < 0 {
 		return a, fault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, utp.ChunkLimit)
+		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, api.ChunkLimit)
 		return err
 	})
 	return a, err
@@ -84,7 +85,7 @@ func (k *Kernel) get(ctx context.Context, _ Caller, q utp.GetRequest) (utp.GetAn
 func whole(tx Tx, name string) ([]byte, error) {
 	var all []byte
 	for {
-		piece, size, err := tx.Blob(name, int64(len(all)), utp.ChunkLimit)
+		piece, size, err := tx.Blob(name, int64(len(all)), api.ChunkLimit)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func whole(tx Tx, name string) ([]byte, error) {
 }
 
 // bytes reads a body, wherever it lies.
-func body(tx Tx, b utp.Body) ([]byte, error) {
+func body(tx Tx, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
 	}

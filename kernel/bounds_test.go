@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -26,8 +27,8 @@ func TestEnqueueBounds(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		text := func(n int) string { return strings.Repeat("t", n) }
 		args := func(n int) jsontext.Value { return jsontext.Value(`"` + text(n-2) + `"`) }
-		const most = utp.InlineLimit
-		for name, q := range map[string]utp.EnqueueRequest{
+		const most = api.InlineLimit
+		for name, q := range map[string]api.EnqueueRequest{
 			"arguments":    {Args: args(most + 1)},
 			"request":      {Args: args(3), Request: text(most - 2)},
 			"owner":        {Args: args(3), Owner: text(most - 2)},
@@ -41,7 +42,7 @@ func TestEnqueueBounds(t *testing.T) {
 		if n := w.cell(`SELECT count(*) FROM turns`); n != "0" {
 			t.Errorf("%s turns; want none", n)
 		}
-		full := utp.EnqueueRequest{Agent: agentName, Args: args(most - 8), Request: "tidy up", Owner: "o"}
+		full := api.EnqueueRequest{Agent: agentName, Args: args(most - 8), Request: "tidy up", Owner: "o"}
 		a, err := w.hub.Enqueue(w.ctx, full)
 		if err != nil {
 			t.Fatal(err)
@@ -58,10 +59,10 @@ func TestEnqueueBounds(t *testing.T) {
 // TestStepBounds: a step has at most 256 calls, with keys of 1 to 128 bytes.
 func TestStepBounds(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		calls := func(n, key int) []utp.ToolCall {
-			var all []utp.ToolCall
+		calls := func(n, key int) []api.ToolCall {
+			var all []api.ToolCall
 			for i := range n {
-				all = append(all, utp.ToolCall{Key: fmt.Sprintf("%0*d", key, i), Tool: unknown, Args: utp.Body{Inline: jsontext.Value(`{}`)}})
+				all = append(all, api.ToolCall{Key: fmt.Sprintf("%0*d", key, i), Tool: unknown, Args: api.Body{Inline: jsontext.Value(`{}`)}})
 			}
 			return all
 		}
@@ -92,8 +93,8 @@ func TestStepBounds(t *testing.T) {
 // failed result stands for them, the other calls of the step are made, and the turn goes on.
 func TestSameKey(t *testing.T) {
 	inWorld(t, waits, func(t *testing.T, w *world) {
-		call := func(key, tool string) utp.ToolCall {
-			return utp.ToolCall{Key: key, Tool: tool, Args: utp.Body{Inline: jsontext.Value(`{"name":"` + key + `"}`)}}
+		call := func(key, tool string) api.ToolCall {
+			return api.ToolCall{Key: key, Tool: tool, Args: api.Body{Inline: jsontext.Value(`{"name":"` + key + `"}`)}}
 		}
 		a := w.begin()
 		h := w.hand()
@@ -122,8 +123,8 @@ func TestClaimNeedsAWorker(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		for _, name := range []string{"", strings.Repeat("w", 129)} {
-			q := utp.ClaimRequest{Agent: agentName, Worker: name}
-			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpClaim, q, nil), utp.CodeBadRequest)
+			q := api.ClaimRequest{Agent: agentName, Worker: name}
+			wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpClaim, q, nil), utp.CodeBadRequest)
 		}
 		if state := w.turn(a.Turn); state.Epoch != 0 {
 			t.Errorf("the turn is under epoch %d; want it unclaimed", state.Epoch)
@@ -143,7 +144,7 @@ func TestStartNeedsAnOwner(t *testing.T) {
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
 		for _, owner := range []string{"", strings.Repeat("o", 129)} {
-			wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call, Owner: owner}, nil), utp.CodeBadRequest)
+			wantFault(t, w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{Call: call, Owner: owner}, nil), utp.CodeBadRequest)
 		}
 		if n := w.cell(`SELECT count(*) FROM grants`); n != "0" {
 			t.Errorf("%s starts were granted; want none", n)
@@ -159,10 +160,10 @@ func TestStartNeedsAnOwner(t *testing.T) {
 func TestOpenTurnsBound(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		const most = 200
-		ask := func(owner string) (utp.EnqueueAnswer, error) {
-			return w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Owner: owner, Args: jsontext.Value(`{}`)})
+		ask := func(owner string) (api.EnqueueAnswer, error) {
+			return w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Owner: owner, Args: jsontext.Value(`{}`)})
 		}
-		var first utp.EnqueueAnswer
+		var first api.EnqueueAnswer
 		for i := range most {
 			a, err := ask(person)
 			if err != nil {
@@ -180,7 +181,7 @@ func TestOpenTurnsBound(t *testing.T) {
 		if _, err := ask("bob"); err != nil {
 			t.Errorf("another owner: %v", err)
 		}
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: first.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: first.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		w.over(first.Turn)
@@ -199,7 +200,7 @@ func TestToolsBound(t *testing.T) {
 		register := func(service string, n int, class utp.Class) error {
 			d := of(service, fmt.Sprintf("%s.tool_%03d", service, n))
 			d.Class = class
-			return w.as(kernel.ToolCaller, service, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+			return w.as(kernel.ToolCaller, service, api.OpRegister, api.RegisterRequest{Definition: d}, nil)
 		}
 		for n := range most {
 			if err := register("words", n, utp.Read); err != nil {
@@ -225,7 +226,7 @@ func TestToolsBound(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"words.more", "words.tool_007"} {
-			if _, err := operate[struct{}](w, utp.OpRemove, utp.RemoveRequest{Tool: name}); err != nil {
+			if _, err := operate[struct{}](w, api.OpRemove, api.RemoveRequest{Tool: name}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -243,7 +244,7 @@ func TestToolsBoundAtOnce(t *testing.T) {
 		var taken, refused atomic.Int64
 		for n := range 230 {
 			asked.Go(func() {
-				err := w.as(kernel.ToolCaller, "words", utp.OpRegister, utp.RegisterRequest{Definition: of("words", fmt.Sprintf("words.tool_%03d", n))}, nil)
+				err := w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: of("words", fmt.Sprintf("words.tool_%03d", n))}, nil)
 				switch {
 				case err == nil:
 					taken.Add(1)
@@ -266,14 +267,14 @@ func TestLongLines(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		const all = 190
 		for range all { // in JSON each of these characters takes six
-			if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Owner: person, Args: jsontext.Value(`{}`), Request: strings.Repeat("\x01", 1<<10)}); err != nil {
+			if _, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Owner: person, Args: jsontext.Value(`{}`), Request: strings.Repeat("\x01", 1<<10)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		found := map[string]bool{}
 		for after := ""; ; {
-			var rows []utp.SessionRow
-			if err := rpc.Ask(w.ctx, w.person, utp.OpSessions, utp.SessionsRequest{After: after, Newest: true}, &rows); err != nil {
+			var rows []api.SessionRow
+			if err := rpc.Ask(w.ctx, w.person, api.OpSessions, api.SessionsRequest{After: after, Newest: true}, &rows); err != nil {
 				t.Fatal(err)
 			}
 			if len(rows) == 0 {
@@ -301,7 +302,7 @@ func TestBytesOfADay(t *testing.T) {
 		put := func(name string, n int, size int) error {
 			data := bytes.Repeat([]byte{byte(n)}, size)
 			sum := sha256.Sum256(data)
-			return rpc.Ask(w.ctx, w.bus.connect(kernel.ToolCaller, name), utp.OpPut, utp.PutRequest{SHA256: hex.EncodeToString(sum[:]), Size: int64(size), Data: data}, nil)
+			return rpc.Ask(w.ctx, w.bus.connect(kernel.ToolCaller, name), api.OpPut, api.PutRequest{SHA256: hex.EncodeToString(sum[:]), Size: int64(size), Data: data}, nil)
 		}
 		for n, size := range []int{600, 400} {
 			if err := put("words", n, size); err != nil {
@@ -324,9 +325,9 @@ func TestBytesOfADay(t *testing.T) {
 // refused as a whole, another agent goes on, and so does this one once calls have ended; the turn ends with the reason.
 func TestOpenCallsBound(t *testing.T) {
 	inWorld(t, func(w *world) { w.calls, w.unended = 3, true }, func(t *testing.T, w *world) {
-		three := []utp.ToolCall{}
+		three := []api.ToolCall{}
 		for _, key := range []string{"a", "b", "c"} {
-			three = append(three, utp.ToolCall{Key: key, Tool: burn, Args: utp.Body{Inline: jsontext.Value(`{"name":"x"}`)}})
+			three = append(three, api.ToolCall{Key: key, Tool: burn, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}})
 		}
 		first := w.begin()
 		if err := w.hand().wants(three...); err != nil {
@@ -341,13 +342,13 @@ func TestOpenCallsBound(t *testing.T) {
 		if calls := w.turn(second.Turn).Calls; len(calls) != 0 {
 			t.Errorf("of a refused step there are %d calls", len(calls))
 		}
-		if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: "other", Args: jsontext.Value(`{}`), Request: "tidy up"}); err != nil {
+		if _, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: "other", Args: jsontext.Value(`{}`), Request: "tidy up"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.handOf("other", "wrk_other").wants(three...); err != nil {
 			t.Errorf("another agent: %v", err)
 		}
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: first.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: first.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		w.over(first.Turn)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -112,7 +113,7 @@ func (b *bus) judge(m message) fate {
 	if b.largest = max(b.largest, len(m.payload)); len(m.payload) > utp.MessageLimit {
 		b.t.Errorf("a %s of %s %s%s has %d bytes; nothing over %d crosses the bus", m.kind, m.peer, m.op, m.subject, len(m.payload), utp.MessageLimit)
 	}
-	if m.op != utp.OpStart || m.kind != isAnswer {
+	if m.op != api.OpStart || m.kind != isAnswer {
 		b.heard = append(b.heard, m)
 	}
 	var all fate
@@ -246,7 +247,7 @@ func (c *conn) off() bool { return c.dead.Load() || c.cut.Load() }
 func (c *conn) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	f := c.bus.judge(message{kind: isRequest, peer: c.name, op: op, payload: request})
 	if len(request) > utp.MessageLimit {
-		return nil, &utp.Fault{Code: utp.CodeTooLarge, Message: "the request is over the limit"}
+		return nil, &api.Fault{Code: utp.CodeTooLarge, Message: "the request is over the limit"}
 	}
 	if c.off() || f.drop {
 		return c.silence(ctx)

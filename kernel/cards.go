@@ -11,11 +11,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reference stands in a card for a value that is larger than [utp.InlineLimit].
+// reference stands in a card for a value that is larger than [api.InlineLimit].
 type reference struct {
 	SHA256 string `json:"$blob"`
 	Size   int64  `json:"size"`
@@ -31,14 +32,14 @@ func referenced(v jsontext.Value) (reference, bool) {
 
 // outOfLine keeps a large value as a blob and returns what stands for it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
-	if _, mistakable := referenced(v); len(v) <= utp.InlineLimit && !mistakable {
+	if _, mistakable := referenced(v); len(v) <= api.InlineLimit && !mistakable {
 		return v, nil
 	}
 	sum := sha256.Sum256(v)
 	r := reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
-	var pieces []utp.PutRequest
-	for at := 0; at < len(v); at += utp.ChunkLimit {
-		pieces = append(pieces, utp.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+utp.ChunkLimit, len(v))]})
+	var pieces []api.PutRequest
+	for at := 0; at < len(v); at += api.ChunkLimit {
+		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
 	}
 	if err := s.tx.Save(Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
 		return nil, err
@@ -188,7 +189,7 @@ func (s *step) keepResult(c turn.Call, r utp.ResultCard) (string, error) {
 
 // outcome makes a card of what a service has to say. A result that is no JSON for us
 // becomes a failure that says so; the call is not lost over it.
-func (s *step) outcome(c turn.Call, status utp.Status, result utp.Body, failure *utp.ToolError) (turn.Outcome, error) {
+func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
 	raw, err := body(s.tx, result)
 	if errors.Is(err, ErrNotFound) {
 		return turn.Outcome{}, fault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
@@ -302,17 +303,17 @@ func cardOf(tx Tx, id string) (utp.Card, error) {
 }
 
 // result reads a recorded result as a planner sees it.
-func result(tx Tx, row ResultRow) (utp.CallResult, error) {
+func result(tx Tx, row ResultRow) (api.CallResult, error) {
 	card, err := cardOf(tx, row.Card)
 	if err != nil {
-		return utp.CallResult{}, err
+		return api.CallResult{}, err
 	}
 	return resultOn(card, row)
 }
 
 // resultOn is what a result card says of a call.
-func resultOn(card utp.Card, row ResultRow) (utp.CallResult, error) {
-	r := utp.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
+func resultOn(card utp.Card, row ResultRow) (api.CallResult, error) {
+	r := api.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
 	content, err := utp.DecodeToolResult(card)
 	if err != nil {
 		return r, fmt.Errorf("kernel: %w", err)
@@ -326,41 +327,41 @@ func resultOn(card utp.Card, row ResultRow) (utp.CallResult, error) {
 }
 
 // bodyOf is a value of a card as it is handed out.
-func bodyOf(v jsontext.Value) utp.Body {
+func bodyOf(v jsontext.Value) api.Body {
 	if ref, moved := referenced(v); moved {
-		return utp.Body{SHA256: ref.SHA256, Size: ref.Size}
+		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
 	}
-	return utp.Body{Inline: v}
+	return api.Body{Inline: v}
 }
 
 // givenTo are the arguments of a call whose result stands in a transcript.
-func givenTo(tx Tx, row ResultRow) (utp.Body, error) {
+func givenTo(tx Tx, row ResultRow) (api.Body, error) {
 	card, err := cardOf(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
 	if err != nil {
-		return utp.Body{}, err
+		return api.Body{}, err
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
-		return utp.Body{}, fmt.Errorf("kernel: %w", err)
+		return api.Body{}, fmt.Errorf("kernel: %w", err)
 	}
 	args := content.Arguments
 	if _, moved := referenced(args); !moved && len(content.Envs) > 0 {
 		if args, err = withoutMembers(args, content.Envs); err != nil {
-			return utp.Body{}, err
+			return api.Body{}, err
 		}
 	}
 	return bodyOf(args), nil
 }
 
 // handOut makes a body of arguments for a service.
-func (s *step) handOut(args jsontext.Value) (utp.Body, error) {
-	if len(args) <= utp.InlineLimit {
-		return utp.Body{Inline: args}, nil
+func (s *step) handOut(args jsontext.Value) (api.Body, error) {
+	if len(args) <= api.InlineLimit {
+		return api.Body{Inline: args}, nil
 	}
 	raw, err := s.outOfLine(args)
 	if err != nil {
-		return utp.Body{}, err
+		return api.Body{}, err
 	}
 	r, _ := referenced(raw)
-	return utp.Body{SHA256: r.SHA256, Size: r.Size}, nil
+	return api.Body{SHA256: r.SHA256, Size: r.Size}, nil
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
-	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestDuplicates(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.bus.fault(func(m message) fate {
-			if m.op == utp.OpEnqueue || m.op == utp.OpAnswer {
+			if m.op == api.OpEnqueue || m.op == api.OpAnswer {
 				return fate{} // a person's word is not repeated by anyone
 			}
 			return fate{again: 2}
@@ -55,7 +55,7 @@ func (x *weather) n(n int) int {
 }
 
 func (x *weather) judge(m message) fate {
-	if m.op == utp.OpEnqueue {
+	if m.op == api.OpEnqueue {
 		return fate{}
 	}
 	var f fate
@@ -166,8 +166,8 @@ func TestChaos(t *testing.T) {
 
 // answer says something to what is open, if the kernel hears it.
 func (x *weather) answer() {
-	var page utp.QuestionsAnswer
-	if x.w.as(kernel.HubCaller, person, utp.OpQuestions, utp.QuestionsRequest{}, &page) != nil {
+	var page api.QuestionsAnswer
+	if x.w.as(kernel.HubCaller, person, api.OpQuestions, api.QuestionsRequest{}, &page) != nil {
 		return
 	}
 	for _, q := range page.Questions {

@@ -5,22 +5,23 @@ import (
 	"errors"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // claim gives a worker the turn that it holds already, or else the one of its agent that has
 // been free for the longest.
-func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (utp.ClaimAnswer, error) {
+func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	if q.Agent != from.Name {
-		return utp.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
+		return api.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
 	}
 	if q.Worker == "" || len(q.Worker) > maxName {
-		return utp.ClaimAnswer{}, fault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
+		return api.ClaimAnswer{}, fault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
 	}
 	held, free, err := k.claimable(ctx, q)
 	if err != nil {
-		return utp.ClaimAnswer{}, err
+		return api.ClaimAnswer{}, err
 	}
 	var failure error
 	for _, row := range held {
@@ -31,7 +32,7 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q utp.ClaimRequest) (ut
 		failure = k.unclaimed(row.Turn, err, failure)
 	}
 	if !free {
-		return utp.ClaimAnswer{}, failure
+		return api.ClaimAnswer{}, failure
 	}
 	answer, err := k.claimFree(ctx, q)
 	if err == nil && answer.Turn != "" {
@@ -51,7 +52,7 @@ func (k *Kernel) unclaimed(id string, err, before error) error {
 
 // claimable looks whether there is anything to claim: a worker that finds nothing writes
 // nothing.
-func (k *Kernel) claimable(ctx context.Context, q utp.ClaimRequest) (held []TurnRow, free bool, err error) {
+func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []TurnRow, free bool, err error) {
 	until := k.steady(k.moment())
 	err = k.o.Store.View(ctx, func(tx Tx) error {
 		rows, err := tx.Turns(TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
@@ -111,7 +112,7 @@ func first(rows []TurnRow) TurnRow {
 
 // claimFree takes the first free turn, in the transaction that gives it to the worker: others
 // that claim at the same time get other turns. One that cannot be claimed is passed over.
-func (k *Kernel) claimFree(ctx context.Context, q utp.ClaimRequest) (utp.ClaimAnswer, error) {
+func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	f := TurnFilter{Agent: q.Agent, Claim: true}
 	var failure error
 	for {
@@ -122,7 +123,7 @@ func (k *Kernel) claimFree(ctx context.Context, q utp.ClaimRequest) (utp.ClaimAn
 			return row, err
 		})
 		if row.Turn == "" {
-			return utp.ClaimAnswer{}, k.unclaimed("", err, failure)
+			return api.ClaimAnswer{}, k.unclaimed("", err, failure)
 		}
 		if err == nil && answer.Turn != "" {
 			return answer, nil
@@ -133,8 +134,8 @@ func (k *Kernel) claimFree(ctx context.Context, q utp.ClaimRequest) (utp.ClaimAn
 }
 
 // claimTurn gives the turn that pick finds to the worker.
-func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (TurnRow, error)) (utp.ClaimAnswer, error) {
-	var a utp.ClaimAnswer
+func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (TurnRow, error)) (api.ClaimAnswer, error) {
+	var a api.ClaimAnswer
 	err := k.attemptAny(ctx, func(tx Tx) (TurnRef, error) {
 		row, err := pick(tx)
 		if err == nil && row.Turn == "" {
@@ -142,7 +143,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		}
 		return TurnRef{Turn: row.Turn}, err
 	}, func(s *step) error {
-		a = utp.ClaimAnswer{}
+		a = api.ClaimAnswer{}
 		nonce, err := k.nonce()
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		if st.Status == turn.Ended { // it was claimed too often
 			return nil
 		}
-		a = utp.ClaimAnswer{
+		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, Said: st.Said,
 		}

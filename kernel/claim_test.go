@@ -4,16 +4,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // claims is a worker that takes a turn up and says no more.
-func (w *world) claims(worker string) utp.ClaimAnswer {
+func (w *world) claims(worker string) api.ClaimAnswer {
 	w.t.Helper()
-	var a utp.ClaimAnswer
-	err := w.as(kernel.AgentCaller, agentName, utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: worker}, &a)
+	var a api.ClaimAnswer
+	err := w.as(kernel.AgentCaller, agentName, api.OpClaim, api.ClaimRequest{Agent: agentName, Worker: worker}, &a)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -85,8 +86,8 @@ func (s *step) tooLateToUndo(q consent.Question, err error) error {
 }
 
 // closed says how a question has ended, by whom and where.
-func closed(q consent.Question) *utp.Fault {
-	end := &utp.Closed{
+func closed(q consent.Question) *api.Fault {
+	end := &api.Closed{
 		Question: q.Number, Resolution: string(q.State), By: q.Resolution.By, Surface: q.Resolution.Surface, At: q.Resolution.At,
 	}
 	label := "question " + strconv.Itoa(q.Number)
@@ -100,7 +101,7 @@ func closed(q consent.Question) *utp.Fault {
 	case q.Resolution.How == consent.ByReply && end.By != "":
 		message = fmt.Sprintf("%s was %s by %q at %s; this came after it and did not count", label, q.State, end.By, clockTime(end.At))
 	}
-	return &utp.Fault{Code: utp.CodeDone, Message: message, Retry: utp.CodeDone.SafeToRetry(), Closed: end}
+	return &api.Fault{Code: utp.CodeDone, Message: message, Retry: utp.CodeDone.SafeToRetry(), Closed: end}
 }
 
 // clockTime is a time for a message; surfaces have the time itself beside it.
@@ -109,7 +110,7 @@ func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC
 // unnamed is why a word names no live question: its number and its token belong to different
 // questions, it carries a token that has been replaced, or there is none such. More than that is
 // only told to whom the question concerns.
-func (s *step) unnamed(from Caller, r utp.ReplyRequest) error {
+func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
 	if s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 		if err := s.mismatch(r); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (s *step) unnamed(from Caller, r utp.ReplyRequest) error {
 
 // mismatch refuses a request whose number and token belong to different questions: which of the
 // two was read cannot be known, so it counts for neither.
-func (s *step) mismatch(r utp.ReplyRequest) error {
+func (s *step) mismatch(r api.ReplyRequest) error {
 	if r.Token == "" || r.Question == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -93,7 +94,7 @@ func TestCrashClockBeforeStart(t *testing.T) {
 func TestCrashClockServiceAsksFirst(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.bus.fault(func(m message) fate {
-			if requestOf(utp.OpStart)(m) && time.Until(w.clock.now()) == 0 {
+			if requestOf(api.OpStart)(m) && time.Until(w.clock.now()) == 0 {
 				w.clock.suspend(48 * time.Hour) // the lid is closed as the request is under way
 			}
 			return fate{}
@@ -160,7 +161,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 			q := w.asked()
 			w.clock.step(-time.Hour)
 			w.pass(4 * time.Minute)
-			if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}); err != nil {
+			if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}); err != nil {
 				t.Fatal(err)
 			}
 			w.pass(4 * time.Minute)

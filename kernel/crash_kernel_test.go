@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -37,7 +38,7 @@ func (w *world) succeeded(id string) turn.State {
 // staleThenAsked waits until the call that q was about is stale for the reason and the
 // work is asked for anew: another call, token and digest, and another number unless it is only a
 // restart that has ended the consent. It returns the new question.
-func (w *world) staleThenAsked(turnID, call string, q utp.QuestionRow, reason string) utp.QuestionRow {
+func (w *world) staleThenAsked(turnID, call string, q api.QuestionRow, reason string) api.QuestionRow {
 	w.t.Helper()
 	next := w.askedAnew(q)
 	state := w.turn(turnID)
@@ -351,7 +352,7 @@ func TestCrashBrokerDown(t *testing.T) {
 // says it again and hears that it is done.
 func TestCrashFinishAnswerLost(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.bus.lose(2, answerTo(utp.OpFinish))
+		w.bus.lose(2, answerTo(api.OpFinish))
 		w.work(one(burn))
 		a := w.begin()
 		w.accepts()
@@ -563,18 +564,18 @@ func TestNoticedByToken(t *testing.T) {
 		q := w.accepts()
 		w.restart()
 		next := w.askedAnew(q)
-		_, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+		_, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
 		wantFault(t, err, utp.CodeDone)
 		if !strings.Contains(err.Error(), "reject it") {
 			t.Errorf("who wants to take back the first yes is told: %v", err)
 		}
 		w.say(next, "accept")
-		late := utp.ReplyRequest{Question: q.Number, Token: q.Token, By: person, Surface: "terminal"}
-		wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, late, nil), utp.CodeDone)
+		late := api.ReplyRequest{Question: q.Number, Token: q.Token, By: person, Surface: "terminal"}
+		wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, late, nil), utp.CodeDone)
 		w.pass(20 * time.Second)
 		w.effectsAre(0)
 		late.Token = next.Token
-		if err := rpc.Ask(w.ctx, w.person, utp.OpNoticed, late, nil); err != nil {
+		if err := rpc.Ask(w.ctx, w.person, api.OpNoticed, late, nil); err != nil {
 			t.Fatal(err)
 		}
 		w.succeeded(a.Turn)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -318,25 +319,25 @@ func TestCrashRestoredWithoutAStart(t *testing.T) {
 	tests := map[string]struct {
 		step  []worker.Call
 		until turn.CallState // where the copy is made; "" before anything is asked
-		play  func(w *world, a utp.EnqueueAnswer)
+		play  func(w *world, a api.EnqueueAnswer)
 	}{
-		"asked": {one(burn), "", func(w *world, _ utp.EnqueueAnswer) { w.asked() }},
-		"rejected": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
+		"asked": {one(burn), "", func(w *world, _ api.EnqueueAnswer) { w.asked() }},
+		"rejected": {one(burn), turn.Asked, func(w *world, a api.EnqueueAnswer) {
 			w.say(w.asked(), "reject")
 			w.over(a.Turn)
 		}},
-		"accepted": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
+		"accepted": {one(burn), turn.Asked, func(w *world, a api.EnqueueAnswer) {
 			w.accepts()
 			w.reaches(a.Turn, turn.Accepted)
 		}},
-		"stopped": {one(burn), turn.Asked, func(w *world, a utp.EnqueueAnswer) {
-			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		"stopped": {one(burn), turn.Asked, func(w *world, a api.EnqueueAnswer) {
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 				w.t.Fatal(err)
 			}
 			w.cancelled(a.Turn)
 		}},
-		"stopped before anything was asked": {nil, "", func(w *world, a utp.EnqueueAnswer) {
-			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		"stopped before anything was asked": {nil, "", func(w *world, a api.EnqueueAnswer) {
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 				w.t.Fatal(err)
 			}
 			w.cancelled(a.Turn)
@@ -389,7 +390,7 @@ func TestCrashRestoredNumbers(t *testing.T) {
 		a := w.begin()
 		old := w.copied()
 		w.work(one(burn), one(shred), one(burn))
-		var last utp.QuestionRow
+		var last api.QuestionRow
 		for range 3 {
 			last = w.askedAfter(last)
 			w.say(last, "reject")
@@ -501,7 +502,7 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 		old := w.copied()
 		planned := func() *hand {
 			h := w.hand()
-			if err := h.wants(utp.ToolCall{Key: "k", Tool: look, Args: utp.Body{Inline: []byte(`{"name":"x"}`)}}); err != nil {
+			if err := h.wants(api.ToolCall{Key: "k", Tool: look, Args: api.Body{Inline: []byte(`{"name":"x"}`)}}); err != nil {
 				t.Fatal(err)
 			}
 			w.pass(0)
@@ -520,20 +521,20 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 			op string
 			q  any
 		}{
-			{utp.OpRenew, before.at},
-			{utp.OpResume, before.at},
-			{utp.OpSay, utp.SayRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
-			{utp.OpCall, utp.CallRequest{WorkerRequest: before.at, Step: before.step + 1, Calls: []utp.ToolCall{
-				{Key: "k2", Tool: look, Args: utp.Body{Inline: []byte(`{"name":"y"}`)}},
+			{api.OpRenew, before.at},
+			{api.OpResume, before.at},
+			{api.OpSay, api.SayRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
+			{api.OpCall, api.CallRequest{WorkerRequest: before.at, Step: before.step + 1, Calls: []api.ToolCall{
+				{Key: "k2", Tool: look, Args: api.Body{Inline: []byte(`{"name":"y"}`)}},
 			}}},
-			{utp.OpRelease, before.at},
-			{utp.OpDeliver, utp.DeliverRequest{WorkerRequest: before.at, Status: utp.StatusSuccess, Summary: "Done."}},
+			{api.OpRelease, before.at},
+			{api.OpDeliver, api.DeliverRequest{WorkerRequest: before.at, Status: utp.StatusSuccess, Summary: "Done."}},
 		} {
 			if err := w.as(kernel.AgentCaller, agentName, late.op, late.q, nil); !rpc.Code(err, utp.CodeStale) {
 				t.Errorf("%s of before: %v; want stale", late.op, err)
 			}
 		}
-		if err := rpc.Ask(w.ctx, now.conn, utp.OpRenew, now.at, nil); err != nil {
+		if err := rpc.Ask(w.ctx, now.conn, api.OpRenew, now.at, nil); err != nil {
 			t.Errorf("the present holder: %v", err)
 		}
 		now.deliver()

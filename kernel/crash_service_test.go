@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -35,7 +36,7 @@ func TestCrashServiceBeforeStart(t *testing.T) {
 	t.Run("its request was lost", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.bus.fault(func(m message) fate {
-				lost := requestOf(utp.OpStart)(m) && !w.services[0].conn.dead.Load()
+				lost := requestOf(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 				if lost {
 					w.services[0].kill()
 				}
@@ -59,7 +60,7 @@ func TestCrashStartAnswerLost(t *testing.T) {
 	for _, name := range []string{burn, look} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				w.bus.lose(2, answerTo(utp.OpStart))
+				w.bus.lose(2, answerTo(api.OpStart))
 				w.work(one(name))
 				a := w.begin()
 				if name == burn {
@@ -81,7 +82,7 @@ func TestCrashStartAnswerLostForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.bus.fault(func(m message) fate {
-					lost := answerTo(utp.OpStart)(m) && !w.services[0].conn.dead.Load()
+					lost := answerTo(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 					if lost {
 						w.services[0].kill()
 					}
@@ -89,7 +90,7 @@ func TestCrashStartAnswerLostForGood(t *testing.T) {
 				})
 				w.work(one(name))
 				a := w.begin()
-				q := utp.QuestionRow{}
+				q := api.QuestionRow{}
 				if name != look {
 					q = w.accepts()
 				}
@@ -335,7 +336,7 @@ func TestCrashLateResult(t *testing.T) {
 		first := w.last(a.Turn).ID
 		w.say(q, "leave")
 		q = w.askedAfter(q) // of the second step
-		w.bus.lose(2, answerTo(utp.OpFinish))
+		w.bus.lose(2, answerTo(api.OpFinish))
 		w.services[0].conn.cut.Store(false)
 		held.open()
 		w.pass(30 * time.Second)
@@ -367,7 +368,7 @@ func TestCrashLateResultAfterTheEnd(t *testing.T) {
 		q := w.askedAfter(w.accepts())
 		w.say(q, "leave")
 		w.over(a.Turn)
-		w.bus.lose(1, answerTo(utp.OpFinish))
+		w.bus.lose(1, answerTo(api.OpFinish))
 		back()
 		w.pass(30 * time.Second)
 		if n := w.cell(`SELECT count(*) FROM late_results`); n != "1" {
@@ -428,7 +429,7 @@ func TestCrashBeatsLost(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				n := 0
 				w.bus.fault(func(m message) fate {
-					if m.kind != kind || m.op != utp.OpBeat {
+					if m.kind != kind || m.op != api.OpBeat {
 						return fate{}
 					}
 					n++

@@ -8,17 +8,18 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 	"github.com/earshot-dev/earshot/worker"
 )
 
 // damaged enqueues a turn and makes its row unreadable.
-func (w *world) damaged() utp.EnqueueAnswer {
+func (w *world) damaged() api.EnqueueAnswer {
 	w.t.Helper()
-	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
+	a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func (w *world) damaged() utp.EnqueueAnswer {
 // would need every turn.
 func (w *world) answers(word string) {
 	w.t.Helper()
-	var q utp.QuestionRow
+	var q api.QuestionRow
 	w.until("a question is to be open", func() bool {
 		rows := w.query(w.now.path, `SELECT token FROM questions WHERE state = 'open'`)
 		if len(rows) == 1 {
@@ -58,7 +59,7 @@ func TestDamagedTurn(t *testing.T) {
 	})
 	t.Run("its worker is given another", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
-			broken, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
+			broken, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
 			if got := w.claims("wrk_hand"); err != nil || got.Turn != broken.Turn {
 				t.Fatalf("claimed %+v, %v", got, err)
 			}
@@ -79,8 +80,8 @@ func TestDamagedTurn(t *testing.T) {
 			w.work(one(burn))
 			a := w.begin()
 			w.reaches(a.Turn, turn.Asked)
-			var page utp.QuestionsAnswer
-			err := w.as(kernel.HubCaller, person, utp.OpQuestions, utp.QuestionsRequest{}, &page)
+			var page api.QuestionsAnswer
+			err := w.as(kernel.HubCaller, person, api.OpQuestions, api.QuestionsRequest{}, &page)
 			if err != nil || len(page.Questions) != 1 || page.Next != "" {
 				t.Errorf("the questions are %+v, %v; want one", page, err)
 			}
@@ -130,7 +131,7 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 					}
 					return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
 				})
-				broken, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
+				broken, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +196,7 @@ func TestDamagedArguments(t *testing.T) {
 				a := w.begin()
 				w.asked()
 				w.tamper(damage)
-				if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person, Surface: "terminal"}); err != nil {
+				if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person, Surface: "terminal"}); err != nil {
 					t.Fatal(err)
 				}
 				w.cancelled(a.Turn)

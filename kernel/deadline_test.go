@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -200,8 +201,8 @@ func TestQuestionsEndTogether(t *testing.T) {
 		})
 		a := w.begin()
 		h := w.hand()
-		args := utp.Body{Inline: jsontext.Value(`{"name":"x"}`)}
-		if err := h.wants(utp.ToolCall{Key: "a", Tool: "last", Args: args}, utp.ToolCall{Key: "b", Tool: burn, Args: args}); err != nil {
+		args := api.Body{Inline: jsontext.Value(`{"name":"x"}`)}
+		if err := h.wants(api.ToolCall{Key: "a", Tool: "last", Args: args}, api.ToolCall{Key: "b", Tool: burn, Args: args}); err != nil {
 			t.Fatal(err)
 		}
 		w.asked()
@@ -221,8 +222,8 @@ func TestQuestionsEndTogether(t *testing.T) {
 func TestTooDeep(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		for depth, ok := range map[int]bool{0: true, 19: true, 20: false, 21: false, -1: false} {
-			var a utp.EnqueueAnswer
-			err := w.as(kernel.HubCaller, person, utp.OpEnqueue, utp.EnqueueRequest{Agent: agentName, Depth: depth}, &a)
+			var a api.EnqueueAnswer
+			err := w.as(kernel.HubCaller, person, api.OpEnqueue, api.EnqueueRequest{Agent: agentName, Depth: depth}, &a)
 			if ok != (err == nil) {
 				t.Errorf("depth %d: %v", depth, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -269,7 +270,7 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 		return 0, err
 	}
 	if b.Wish.AnswerSeconds > 0 {
-		return min(max(b.Wish.AnswerSeconds, utp.MinAnswerSeconds), consent.MaxSeconds), nil
+		return min(max(b.Wish.AnswerSeconds, api.MinAnswerSeconds), consent.MaxSeconds), nil
 	}
 	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
 }
@@ -354,8 +355,8 @@ func (s *step) receipt(e turn.Receipt) error {
 
 // receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
 // whether to do it, and so is bound to no consent.
-func (s *step) receiptTerms(c turn.Call, decision string) utp.ReceiptTerms {
-	t := utp.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
+func (s *step) receiptTerms(c turn.Call, decision string) api.ReceiptTerms {
+	t := api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
 	if c.Kind != turn.ToolCall {
 		return t
 	}
@@ -363,7 +364,7 @@ func (s *step) receiptTerms(c turn.Call, decision string) utp.ReceiptTerms {
 	switch decision {
 	case string(consent.Accept):
 		t.Consent, t.Seen = c.Digest, s.sees
-		if s.sees != utp.SeenRead { // then they were read, too
+		if s.sees != api.SeenRead { // then they were read, too
 			t.Covered = strings.Join(s.lastPut(c.Question).Covered, "\n")
 		}
 	case string(consent.Reject), turn.Undone:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/storetest"
 	"github.com/earshot-dev/earshot/utp"
@@ -36,10 +37,10 @@ func tattles(ctx context.Context, t worker.Transcript) (worker.Move, error) {
 }
 
 // tattled plays such a turn to its end, with an answer that has the mark in it.
-func (w *world) tattled() utp.EnqueueAnswer {
+func (w *world) tattled() api.EnqueueAnswer {
 	w.t.Helper()
 	agent := w.loop(tattles)
-	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{
+	a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{
 		Agent: agentName, Args: jsontext.Value(`{"about":"` + storetest.Marker + `"}`), Request: storetest.Marker, ResultFields: []string{"title"},
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestEraseLeavesNothing(t *testing.T) {
 			}
 		}
 		w.pass(2 * time.Minute) // the last message has left
-		got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: turns})
+		got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: turns})
 		if err != nil || got.Erased != len(turns) {
 			t.Fatalf("erased %+v, %v", got, err)
 		}
@@ -128,7 +129,7 @@ func TestNothingIntoErasedTurn(t *testing.T) {
 		s.delivers(c)
 		w.over(c.Turn)
 		w.pass(2 * time.Minute)
-		if got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{c.Turn}}); err != nil || got.Erased != 1 {
+		if got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{c.Turn}}); err != nil || got.Erased != 1 {
 			t.Fatalf("erased %+v, %v", got, err)
 		}
 		card, err := utp.NewToolCall(s.wanted(c.Turn, "tc_late", look))
@@ -139,7 +140,7 @@ func TestNothingIntoErasedTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, s.ask(utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeTurnEnded)
+		wantFault(t, s.ask(api.OpCard, api.CardRequest{Card: raw}, nil), utp.CodeTurnEnded)
 	})
 }
 
@@ -153,7 +154,7 @@ func TestErasedIsScrubbedLater(t *testing.T) {
 				id := w.tattled().Turn
 				w.pass(2 * time.Minute)
 				w.now.read.Store(true)
-				if _, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{id}}); err == nil {
+				if _, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{id}}); err == nil {
 					t.Error("it is told as gone from the files, and the log was never emptied")
 				}
 				path := w.now.path
@@ -203,7 +204,7 @@ func TestEraseProjectWaits(t *testing.T) {
 				if !down {
 					w.pass(58 * time.Second)
 				}
-				got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Project: w.project})
+				got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Project: w.project})
 				if err != nil || (got.Erased == 1) == down || slices.Contains(got.Open, a.Turn) != down {
 					t.Errorf("erased %+v, %v", got, err)
 				}

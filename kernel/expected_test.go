@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -30,7 +31,7 @@ func TestWrongAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				wrong := func(q utp.QuestionRow) error { _, err := w.reply(q, tt.wrong); return err }
+				wrong := func(q api.QuestionRow) error { _, err := w.reply(q, tt.wrong); return err }
 				if name == "a consent" {
 					w.work(one(burn))
 				} else {
@@ -39,7 +40,7 @@ func TestWrongAnswer(t *testing.T) {
 				}
 				a := w.begin()
 				q := w.asked()
-				fault, is := errors.AsType[*utp.Fault](wrong(q))
+				fault, is := errors.AsType[*api.Fault](wrong(q))
 				want := "question 1 is still open; it expects " + tt.expect + "; nothing was recorded"
 				if !is || fault.Code != utp.CodeBadRequest || fault.Message != want {
 					t.Errorf("the refusal is %v; want %q", fault, want)

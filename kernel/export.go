@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -31,8 +32,8 @@ const exportPiece = 128 << 10
 // export tells the records of one turn: the turn, its calls, its cards each with the blobs that
 // it refers to, its events, its receipts. Of consents, tokens, questions, messages and secrets
 // there are none.
-func (k *Kernel) export(ctx context.Context, _ Caller, q utp.ExportRequest) (utp.ExportAnswer, error) {
-	var a utp.ExportAnswer
+func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api.ExportAnswer, error) {
+	var a api.ExportAnswer
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Turn))
 		if err != nil {
@@ -58,7 +59,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q utp.ExportRequest) (utp
 		default:
 			err = fault(utp.CodeBadRequest, "the cursor is none of an export")
 		}
-		a = utp.ExportAnswer{Records: e.records, Owner: rec.State.Owner}
+		a = api.ExportAnswer{Records: e.records, Owner: rec.State.Owner}
 		if e.next != "" {
 			a.Cursor = strconv.FormatInt(e.until, 10) + ":" + e.next
 		}
@@ -80,7 +81,7 @@ type exporter struct {
 }
 
 // add takes a record, if there is room for it.
-func (e *exporter) add(r utp.Exported) (bool, error) {
+func (e *exporter) add(r api.Exported) (bool, error) {
 	raw, err := json.Marshal(r, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return false, unexpected("a record", err)
@@ -101,14 +102,14 @@ func (e *exporter) turn() error {
 		d.End.Fields = nil // they come with their card
 	}
 	if e.rec.State.Status != turn.Ended {
-		d.Open = &utp.ExportOpen{Narration: e.rec.Narration, Tally: e.rec.State.Tally}
+		d.Open = &api.ExportOpen{Narration: e.rec.Narration, Tally: e.rec.State.Tally}
 	}
 	row, err := One(e.tx.Turns(TurnFilter{Turn: d.Turn, Limit: 1}))
 	if err != nil {
 		return err
 	}
 	e.next, e.until = partCalls+"/", row.Last
-	_, err = e.add(utp.Exported{Turn: &d})
+	_, err = e.add(api.Exported{Turn: &d})
 	return err
 }
 
@@ -120,7 +121,7 @@ func (e *exporter) calls(after string) error {
 	e.next = partCards + "/"
 	for i, c := range kept.Calls {
 		d := callDetail(c)
-		if fits, err := e.add(utp.Exported{Call: &d}); err != nil || !fits {
+		if fits, err := e.add(api.Exported{Call: &d}); err != nil || !fits {
 			e.next = partCalls + "/" + kept.Calls[i-1].ID
 			return err
 		}
@@ -142,7 +143,7 @@ func (e *exporter) cards(after string) error {
 		if err != nil {
 			return unexpected("a card", err)
 		}
-		if fits, err := e.add(utp.Exported{Card: raw}); err != nil || !fits {
+		if fits, err := e.add(api.Exported{Card: raw}); err != nil || !fits {
 			e.next = partCards + "/" + cards[i-1].ID
 			return err
 		}
@@ -176,7 +177,7 @@ func (e *exporter) blob(at string) error {
 	}
 	data, size, err := e.tx.Blob(blobs[n], from, exportPiece)
 	if err == nil {
-		_, err = e.add(utp.Exported{Blob: &utp.PutRequest{SHA256: blobs[n], Size: size, Offset: from, Data: data}})
+		_, err = e.add(api.Exported{Blob: &api.PutRequest{SHA256: blobs[n], Size: size, Offset: from, Data: data}})
 	} else if errors.Is(err, ErrNotFound) {
 		err, size = nil, 0
 	}
@@ -211,7 +212,7 @@ func (e *exporter) events(at string) error {
 		rows = rows[:n]
 	}
 	for i, row := range rows {
-		fits, err := e.add(utp.Exported{Event: &utp.ExportEvent{
+		fits, err := e.add(api.Exported{Event: &api.ExportEvent{
 			Seq: row.Seq, ID: row.ID, Type: row.Type, Body: row.Body, Template: row.Template, Params: row.Params, At: row.At,
 		}})
 		if err != nil || !fits {
@@ -234,7 +235,7 @@ func (e *exporter) receipts(at string) error {
 	}
 	for i := max(from, 0); i < len(kept.Receipts); i++ {
 		d := receiptDetail(kept.Receipts[i])
-		if fits, err := e.add(utp.Exported{Receipt: &d}); err != nil || !fits {
+		if fits, err := e.add(api.Exported{Receipt: &d}); err != nil || !fits {
 			e.next = partReceipts + "/" + strconv.Itoa(i)
 			return err
 		}

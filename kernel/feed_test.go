@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -175,7 +176,7 @@ func TestFeedResumes(t *testing.T) {
 		w.work(one(burn)) // the first worker waits for its own turn
 		b := w.begin()
 		w.until("two questions are to be open", func() bool { return len(w.questions()) == 2 })
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: b.Session, By: person, Surface: "terminal"}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: b.Session, By: person, Surface: "terminal"}); err != nil {
 			t.Fatal(err)
 		}
 		w.cancelled(b.Turn)
@@ -197,10 +198,10 @@ func TestQuestionRows(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "page"}); err != nil {
+		if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "page"}); err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range []utp.QuestionRow{q, w.asked()} {
+		for _, q := range []api.QuestionRow{q, w.asked()} {
 			e, err := aaep.DecodeEvent(q.Body)
 			asked, is := e.Payload.(aaep.AwaitingConfirmation)
 			if err != nil || !is || asked.ReplyToken != q.Token || e.ID != q.Event || w.bodies(a.Session)[q.Seq-1] != string(q.Body) {
@@ -229,14 +230,14 @@ func TestSessionRows(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		list := func(r utp.SessionsRequest) []utp.SessionRow {
-			var rows []utp.SessionRow
-			if err := rpc.Ask(w.ctx, w.person, utp.OpSessions, r, &rows); err != nil {
+		list := func(r api.SessionsRequest) []api.SessionRow {
+			var rows []api.SessionRow
+			if err := rpc.Ask(w.ctx, w.person, api.OpSessions, r, &rows); err != nil {
 				t.Errorf("%+v: %v", r, err)
 			}
 			return rows
 		}
-		for _, r := range []utp.SessionsRequest{
+		for _, r := range []api.SessionsRequest{
 			{}, {Session: a.Session}, {Token: q.Token}, {Question: q.Number}, {Owners: []string{person}}, {Open: true, Newest: true, Limit: 1},
 		} {
 			rows := list(r)
@@ -245,7 +246,7 @@ func TestSessionRows(t *testing.T) {
 				t.Errorf("%+v: %+v", r, rows)
 			}
 		}
-		for _, r := range []utp.SessionsRequest{
+		for _, r := range []api.SessionsRequest{
 			{Session: "sess_x"}, {Token: "rpl_x"}, {Question: 99}, {Owners: []string{"bob"}}, {After: a.Turn}, {After: a.Turn, Newest: true},
 		} {
 			if rows := list(r); len(rows) != 0 {
@@ -254,14 +255,14 @@ func TestSessionRows(t *testing.T) {
 		}
 		w.accepts()
 		w.succeeded(a.Turn)
-		if rows := list(utp.SessionsRequest{}); len(rows) != 1 || !rows[0].Ended || rows[0].Summary == "" {
+		if rows := list(api.SessionsRequest{}); len(rows) != 1 || !rows[0].Ended || rows[0].Summary == "" {
 			t.Errorf("at the end: %+v", rows)
 		}
-		rows := list(utp.SessionsRequest{Session: a.Session})
-		if len(rows) != 1 || rows[0].End == nil || !reflect.DeepEqual(*rows[0].End, utp.SessionEnd{Status: utp.StatusSuccess, Tally: utp.Tally{Invoked: 1, Effects: 1}}) {
+		rows := list(api.SessionsRequest{Session: a.Session})
+		if len(rows) != 1 || rows[0].End == nil || !reflect.DeepEqual(*rows[0].End, api.SessionEnd{Status: utp.StatusSuccess, Tally: api.Tally{Invoked: 1, Effects: 1}}) {
 			t.Errorf("one at the end: %+v", rows)
 		}
-		if rows := list(utp.SessionsRequest{Open: true}); len(rows) != 0 {
+		if rows := list(api.SessionsRequest{Open: true}); len(rows) != 0 {
 			t.Errorf("open at the end: %+v", rows)
 		}
 	})
@@ -270,17 +271,17 @@ func TestSessionRows(t *testing.T) {
 // TestSince: what has gone on after an event, and an event that there is not.
 func TestSince(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		since := func(q utp.SinceRequest) (a utp.SinceAnswer, err error) {
-			err = rpc.Ask(w.ctx, w.person, utp.OpSince, q, &a)
+		since := func(q api.SinceRequest) (a api.SinceAnswer, err error) {
+			err = rpc.Ask(w.ctx, w.person, api.OpSince, q, &a)
 			return a, err
 		}
-		if a, err := since(utp.SinceRequest{}); err != nil || a.Newest != "" || len(a.Sessions) != 0 {
+		if a, err := since(api.SinceRequest{}); err != nil || a.Newest != "" || len(a.Sessions) != 0 {
 			t.Errorf("of nothing: %+v, %v", a, err)
 		}
 		w.work(one(burn))
 		a := w.begin()
 		w.asked()
-		now, err := since(utp.SinceRequest{Now: true})
+		now, err := since(api.SinceRequest{Now: true})
 		if err != nil || now.Newest == "" || len(now.Sessions) != 0 {
 			t.Errorf("now: %+v, %v", now, err)
 		}
@@ -289,19 +290,19 @@ func TestSince(t *testing.T) {
 		w.succeeded(a.Turn)
 		end := int64(len(w.bodies(a.Session)))
 		for what, c := range map[string]struct {
-			q    utp.SinceRequest
+			q    api.SinceRequest
 			want int64
 		}{
-			"since the event": {utp.SinceRequest{Event: now.Newest}, at}, "since the beginning": {utp.SinceRequest{}, 0},
-			"its own session has no overlap": {utp.SinceRequest{Event: now.Newest, OverlapMS: 1 << 62}, at},
+			"since the event": {api.SinceRequest{Event: now.Newest}, at}, "since the beginning": {api.SinceRequest{}, 0},
+			"its own session has no overlap": {api.SinceRequest{Event: now.Newest, OverlapMS: 1 << 62}, at},
 		} {
 			got, err := since(c.q)
-			want := utp.SinceRow{Session: a.Session, Seq: c.want, Last: end, Owner: person, Ended: true}
+			want := api.SinceRow{Session: a.Session, Seq: c.want, Last: end, Owner: person, Ended: true}
 			if err != nil || len(got.Sessions) != 1 || got.Sessions[0] != want {
 				t.Errorf("%s: %+v, %v", what, got, err)
 			}
 		}
-		_, err = since(utp.SinceRequest{Event: "evt_x"})
+		_, err = since(api.SinceRequest{Event: "evt_x"})
 		wantFault(t, err, utp.CodeNotFound)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -12,25 +13,25 @@ import (
 // agent, and asks for calls by commands, as it would anywhere.
 func foreignOperation(op string) operation {
 	switch op {
-	case utp.OpClaim:
+	case api.OpClaim:
 		return serve((*Kernel).claim)
-	case utp.OpRenew:
+	case api.OpRenew:
 		return serve((*Kernel).renew)
-	case utp.OpDeliver:
+	case api.OpDeliver:
 		return serve((*Kernel).deliver)
-	case utp.OpGet:
+	case api.OpGet:
 		return serve((*Kernel).get)
-	case utp.OpCard:
+	case api.OpCard:
 		return serve((*Kernel).saveForeignCard)
-	case utp.OpRead:
+	case api.OpRead:
 		return serve((*Kernel).readCard)
-	case utp.OpInbox:
+	case api.OpInbox:
 		return serve((*Kernel).inbox)
-	case utp.OpRegister:
+	case api.OpRegister:
 		return serve((*Kernel).registerForeign)
-	case utp.OpReport:
+	case api.OpReport:
 		return hear((*Kernel).report)
-	case utp.OpCommand:
+	case api.OpCommand:
 		return hear((*Kernel).foreignCommand)
 	}
 	return nil

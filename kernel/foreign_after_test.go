@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -61,9 +62,9 @@ func (s *stranger) answers(h utp.Context, card utp.CallCard, tt afterCase) {
 		said = ""
 	}
 	m := utp.Message{Header: header, Payload: []byte(`{` + said + `"status":"success","tool_result_card_id":"theirs_1"}`)}
-	var a utp.ReportAnswer
-	s.must(utp.OpReport, m, &a)
-	if a.Outcome != utp.ReportAccepted {
+	var a api.ReportAnswer
+	s.must(api.OpReport, m, &a)
+	if a.Outcome != api.ReportAccepted {
 		s.world.t.Errorf("the report is %s", a.Outcome)
 	}
 }
@@ -77,7 +78,7 @@ func TestForeignAfterExecution(t *testing.T) {
 				s := w.stranger("words")
 				d := definition(wordCount, utp.Read, `{}`)
 				d.Target, d.AfterExecution = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.words.call", tt.definition
-				s.must(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+				s.must(api.OpRegister, api.RegisterRequest{Definition: d}, nil)
 				w.review(map[string]utp.Class{wordCount: utp.Read})
 				w.work(one(wordCount))
 				a := w.begin()

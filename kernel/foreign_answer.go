@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -145,8 +146,8 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 
 // inbox gives a foreign worker the reports on its calls, as rows of an inbox: those that
 // have ended.
-func (k *Kernel) inbox(ctx context.Context, from Caller, q utp.InboxRequest) (utp.InboxAnswer, error) {
-	a := utp.InboxAnswer{Rows: []jsontext.Value{}}
+func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (api.InboxAnswer, error) {
+	a := api.InboxAnswer{Rows: []jsontext.Value{}}
 	if len(q.Calls) > maxCalls {
 		return a, fault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
 	}
@@ -191,8 +192,8 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 
 // readCard gives a foreign peer a card that concerns it: the arguments of a call that it
 // has been sent, its own cards, and the answers to them. All others are not there for it.
-func (k *Kernel) readCard(ctx context.Context, from Caller, q utp.ReadRequest) (utp.CardRequest, error) {
-	var out utp.CardRequest
+func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (api.CardRequest, error) {
+	var out api.CardRequest
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		card, err := cardOf(tx, q.Card)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -25,7 +26,7 @@ func TestForeignClassUnnamed(t *testing.T) {
 			}
 			return got
 		}
-		registers := func() { t.Helper(); s.must(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil) }
+		registers := func() { t.Helper(); s.must(api.OpRegister, api.RegisterRequest{Definition: d}, nil) }
 		registers()
 		is("at first", utp.Irreversible, utp.RiskHigh, false)
 		w.review(map[string]utp.Class{wordCount: utp.Read})
@@ -57,11 +58,11 @@ func TestForeignClassUnnamed(t *testing.T) {
 		// A service that starts at the kernel says what its tool does.
 		ours := definition("fresh", utp.Read, `{}`)
 		ours.Class = ""
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpRegister, utp.RegisterRequest{Definition: ours}, nil), utp.CodeBadRequest)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpRegister, api.RegisterRequest{Definition: ours}, nil), utp.CodeBadRequest)
 		ours.Class, ours.Risk = utp.Read, ""
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpRegister, utp.RegisterRequest{Definition: ours}, nil), utp.CodeBadRequest)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpRegister, api.RegisterRequest{Definition: ours}, nil), utp.CodeBadRequest)
 		ours.Risk, ours.Options = utp.RiskLow, jsontext.Value(`{"enforcement":"loose"}`)
-		if err := w.as(kernel.ToolCaller, target, utp.OpRegister, utp.RegisterRequest{Definition: ours}, nil); err == nil {
+		if err := w.as(kernel.ToolCaller, target, api.OpRegister, api.RegisterRequest{Definition: ours}, nil); err == nil {
 			t.Error("an enforcement that is none is registered")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -39,31 +40,31 @@ func unanswerable(code utp.Code, message string) error {
 // it reaches the tool: it becomes a call of the worker's turn like any other, asked for if
 // policy says so, and is answered in the worker's own form. A wrong one is answered where
 // it names its call, else counted; either way it is done with.
-func (k *Kernel) foreignCommand(ctx context.Context, from Caller, m utp.Message) (utp.CommandAnswer, error) {
+func (k *Kernel) foreignCommand(ctx context.Context, from Caller, m utp.Message) (api.CommandAnswer, error) {
 	a, err := readCommand(from, m)
-	var out utp.CommandAnswer
+	var out api.CommandAnswer
 	if err == nil {
 		out, err = k.adoptCommand(ctx, from, &a)
 	}
 	refused, is := errors.AsType[*commandError](err)
 	switch {
 	case err == nil:
-		if out.State == utp.CommandAdopted {
+		if out.State == api.CommandAdopted {
 			k.foreign.adopted.Add(1)
 		}
 		return out, nil
 	case !is:
-		return utp.CommandAnswer{}, protocolError(err)
+		return api.CommandAnswer{}, protocolError(err)
 	case !refused.answer:
 		k.foreign.dropped.Add(1)
 	default:
 		if err := k.answerRefused(ctx, from, a, refused); err != nil {
-			return utp.CommandAnswer{}, protocolError(err)
+			return api.CommandAnswer{}, protocolError(err)
 		}
 		k.foreign.answered.Add(1)
 	}
 	k.o.Logger.Debug("foreign command refused", "name", from.Name, "call", a.call, "code", refused.code, "answered", refused.answer)
-	return utp.CommandAnswer{}, fault(refused.code, refused.message)
+	return api.CommandAnswer{}, fault(refused.code, refused.message)
 }
 
 // readCommand reads the message alone. What is wrong with it is kept: its call may still
@@ -98,11 +99,11 @@ func readCommand(from Caller, m utp.Message) (arrived, error) {
 }
 
 // adoptCommand makes a call of the command, in one step of its turn.
-func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (utp.CommandAnswer, error) {
+func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api.CommandAnswer, error) {
 	if err := k.o.Store.View(ctx, func(tx Tx) error { return a.identify(tx, from) }); err != nil {
-		return utp.CommandAnswer{}, err
+		return api.CommandAnswer{}, err
 	}
-	var out utp.CommandAnswer
+	var out api.CommandAnswer
 	err := k.attempt(ctx, TurnRef{Turn: a.lineage.TurnID}, func(s *step) (err error) {
 		out, err = s.adoptCommand(from, a)
 		return err
@@ -157,10 +158,10 @@ func (a *arrived) complete(content utp.CallCard) {
 }
 
 // adoptCommand is what one step makes of the command.
-func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) {
+func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) {
 	st := s.rec.State
 	if st.Agent != from.Name || st.Project != s.k.o.Project {
-		return utp.CommandAnswer{}, unanswerable(utp.CodeAuthFailed, "the command names no turn of its sender's")
+		return api.CommandAnswer{}, unanswerable(utp.CodeAuthFailed, "the command names no turn of its sender's")
 	}
 	known, reused, err := s.knownCommand(a)
 	if err != nil || known.State != "" {
@@ -190,13 +191,13 @@ func (s *step) adoptCommand(from Caller, a *arrived) (utp.CommandAnswer, error) 
 	if err != nil {
 		return known, refusedFor(err)
 	}
-	return utp.CommandAnswer{State: utp.CommandAdopted, Call: c.ID}, s.feed(turn.Adopt{Call: c})
+	return api.CommandAnswer{State: api.CommandAdopted, Call: c.ID}, s.feed(turn.Adopt{Call: c})
 }
 
 // knownCommand finds what the same call has led to before, and whether its id stands for
 // another call already: one of another turn, or of another step. An id of the ledger's own is
 // never answered.
-func (s *step) knownCommand(a *arrived) (known utp.CommandAnswer, reused bool, err error) {
+func (s *step) knownCommand(a *arrived) (known api.CommandAnswer, reused bool, err error) {
 	st := s.rec.State
 	switch _, err := s.tx.Turn(TurnRef{Call: a.call}); {
 	case err == nil:
@@ -209,14 +210,14 @@ func (s *step) knownCommand(a *arrived) (known utp.CommandAnswer, reused bool, e
 		return known, false, err
 	}
 	if given.to(a.lineage.StepID) {
-		return utp.CommandAnswer{State: utp.CommandAnswered}, false, s.ringOrigin() // its first bell may have been lost
+		return api.CommandAnswer{State: api.CommandAnswered}, false, s.ringOrigin() // its first bell may have been lost
 	}
 	for _, c := range st.Calls {
 		if c.Origin == nil || c.Origin.Call != a.call || c.ReplacedBy != "" || !c.State.Open() {
 			continue
 		}
 		if a.lineage.StepID == "" || a.lineage.StepID == c.Step {
-			return utp.CommandAnswer{State: utp.CommandAdopted, Call: c.ID}, false, nil
+			return api.CommandAnswer{State: api.CommandAdopted, Call: c.ID}, false, nil
 		}
 		reused = true
 	}
@@ -253,7 +254,7 @@ func refusedFor(err error) error {
 	if _, is := errors.AsType[*utp.CardError](err); is {
 		return &commandError{code: codeOf(err), message: err.Error(), answer: true}
 	}
-	if f, is := errors.AsType[*utp.Fault](err); is && f.Code != utp.CodeBusy { // that one is to be sent again
+	if f, is := errors.AsType[*api.Fault](err); is && f.Code != utp.CodeBusy { // that one is to be sent again
 		return &commandError{code: f.Code, message: f.Message, answer: true}
 	}
 	return err

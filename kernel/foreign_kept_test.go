@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -22,7 +23,7 @@ func (s *stranger) offers(r utp.ResultCard) error {
 	if err != nil {
 		s.world.t.Fatal(err)
 	}
-	return s.ask(utp.OpCard, utp.CardRequest{Card: raw}, nil)
+	return s.ask(api.OpCard, api.CardRequest{Card: raw}, nil)
 }
 
 // resultIs wants the transcript to have one result, which holds the text.
@@ -66,7 +67,7 @@ func TestForeignCardAdoptedAtRedelivery(t *testing.T) {
 				wantFault(t, s.offers(again), utp.CodeDone)
 				w.succeeded(a.Turn)
 				w.resultIs(`{"words":7}`)
-				s.saysOutcome(utp.ReportSuperseded, header, s.result(card, "theirs_2"))
+				s.saysOutcome(api.ReportSuperseded, header, s.result(card, "theirs_2"))
 				if n := len(s.took("")); n != 0 {
 					t.Errorf("%d more commands were sent", n)
 				}
@@ -107,7 +108,7 @@ func TestForeignCardAdoptedBeforeTimeout(t *testing.T) {
 				if n := len(s.took(".call")); n != 0 {
 					t.Errorf("the command was sent %d times more", n)
 				}
-				s.saysOutcome(utp.ReportSuperseded, header, s.result(card, "theirs_2"))
+				s.saysOutcome(api.ReportSuperseded, header, s.result(card, "theirs_2"))
 			})
 		})
 	}
@@ -137,16 +138,16 @@ func TestForeignCardOfUnknownCall(t *testing.T) {
 // TestForeignCardBeforeAWord: a card that a service has kept counts before a person's word that would end the call
 // without it: asking again does nothing a second time, and a stopped turn says what was done.
 func TestForeignCardBeforeAWord(t *testing.T) {
-	for word, end := range map[string]func(w *world, a utp.EnqueueAnswer, q utp.QuestionRow){
-		"ask again": func(w *world, a utp.EnqueueAnswer, q utp.QuestionRow) {
-			got, err := w.answer(utp.ReplyRequest{Token: q.Token, Response: "ask again", By: person, Surface: "terminal"})
+	for word, end := range map[string]func(w *world, a api.EnqueueAnswer, q api.QuestionRow){
+		"ask again": func(w *world, a api.EnqueueAnswer, q api.QuestionRow) {
+			got, err := w.answer(api.ReplyRequest{Token: q.Token, Response: "ask again", By: person, Surface: "terminal"})
 			if err != nil || got.Resolution != "withdrawn" {
 				w.t.Errorf("asked again: %+v, %v", got, err)
 			}
 			w.succeeded(a.Turn)
 		},
-		"stop": func(w *world, a utp.EnqueueAnswer, _ utp.QuestionRow) {
-			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		"stop": func(w *world, a api.EnqueueAnswer, _ api.QuestionRow) {
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 				w.t.Fatal(err)
 			}
 			w.over(a.Turn)

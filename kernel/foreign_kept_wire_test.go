@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	wire "github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -23,9 +24,9 @@ func TestForeignKeptOnTheWire(t *testing.T) {
 	_, _, g := y.commanded(turn, commands)
 	first := g.Result
 	first = jsontext.Value(strings.Replace(string(first), `"after_execution": "suspend"`, `"after_execution": "terminate"`, 1))
-	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: first}, nil))
+	y.check(rpc.Ask(y.ctx, words, api.OpCard, api.CardRequest{Card: first}, nil))
 	second := jsontext.Value(strings.Replace(string(first), `4c1"`, `4c2"`, 1))
-	if err := rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: second}, nil); !rpc.Code(err, utp.CodeDone) {
+	if err := rpc.Ask(y.ctx, words, api.OpCard, api.CardRequest{Card: second}, nil); !rpc.Code(err, utp.CodeDone) {
 		t.Errorf("a second card: %v; want done", err)
 	}
 	y.ends(turn.Session)
@@ -51,7 +52,7 @@ func TestForeignWaitsOnTheWire(t *testing.T) {
 		}
 	}
 	_, _, g := y.commanded(turn, y.commandsOf(words))
-	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: g.Result}, nil))
+	y.check(rpc.Ask(y.ctx, words, api.OpCard, api.CardRequest{Card: g.Result}, nil))
 	y.check(words.sent(y.ctx, g.Report.message("earshot.v1.home.kernel.report"), nil))
 	y.ends(turn.Session)
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // registerForeign takes the definition of a foreign service's tool from the service itself.
-func (k *Kernel) registerForeign(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+func (k *Kernel) registerForeign(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	d, err := brokered(q.Definition)
 	if err != nil {
 		return struct{}{}, err
@@ -19,14 +20,14 @@ func (k *Kernel) registerForeign(ctx context.Context, from Caller, q utp.Registe
 
 // add takes it from an operator: a service of another make may know nothing of registering.
 // The tools of a service that starts at the kernel are its own to register.
-func (k *Kernel) add(ctx context.Context, _ Caller, q utp.RegisterRequest) (utp.ToolDetail, error) {
+func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.ToolDetail, error) {
 	d, err := brokered(q.Definition)
 	if err != nil {
-		return utp.ToolDetail{}, err
+		return api.ToolDetail{}, err
 	}
 	target, err := service(d)
 	if err != nil {
-		return utp.ToolDetail{}, fault(utp.CodeBadRequest, err.Error())
+		return api.ToolDetail{}, fault(utp.CodeBadRequest, err.Error())
 	}
 	err = k.enter(ctx, target, d, func(_ Tx, known Tool) error {
 		if known.Digest != "" && known.Enforcement() == utp.Enforced {
@@ -35,7 +36,7 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q utp.RegisterRequest) (utp.
 		return ownedBy(target, known)
 	})
 	if err != nil {
-		return utp.ToolDetail{}, err
+		return api.ToolDetail{}, err
 	}
 	return k.toolNamed(ctx, d.Tool)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -20,16 +21,16 @@ func TestOperatorAddsTool(t *testing.T) {
 			Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.words.call", AfterExecution: utp.Suspend,
 			Options: jsontext.Value(`{"enforcement":"enforced"}`),
 		}
-		got, err := operate[utp.ToolDetail](w, utp.OpAdd, utp.RegisterRequest{Definition: d})
+		got, err := operate[api.ToolDetail](w, api.OpAdd, api.RegisterRequest{Definition: d})
 		if err != nil || got.Enforcement != utp.BrokerOnly || got.Reviewed || got.EffectiveClass != utp.Irreversible || got.EffectiveRisk != utp.RiskHigh || got.Decision != "deny" {
 			t.Fatalf("added as %+v, %v", got, err)
 		}
-		again, err := operate[utp.ToolDetail](w, utp.OpAdd, utp.RegisterRequest{Definition: d})
+		again, err := operate[api.ToolDetail](w, api.OpAdd, api.RegisterRequest{Definition: d})
 		if err != nil || again.Digest != got.Digest {
 			t.Errorf("added again as %+v, %v", again, err)
 		}
 		d.Class, d.Risk = utp.Read, utp.RiskLow
-		if _, err := operate[utp.ToolDetail](w, utp.OpAdd, utp.RegisterRequest{Definition: d}); err != nil {
+		if _, err := operate[api.ToolDetail](w, api.OpAdd, api.RegisterRequest{Definition: d}); err != nil {
 			t.Fatal(err)
 		}
 		w.review(map[string]utp.Class{wordCount: utp.Read})
@@ -65,7 +66,7 @@ func TestOperatorAddsNothing(t *testing.T) {
 		} {
 			d := theirs.Definition
 			tt.change(&d)
-			_, err := operate[utp.ToolDetail](w, utp.OpAdd, utp.RegisterRequest{Definition: d})
+			_, err := operate[api.ToolDetail](w, api.OpAdd, api.RegisterRequest{Definition: d})
 			t.Log(name)
 			wantFault(t, err, tt.code)
 		}
@@ -75,6 +76,6 @@ func TestOperatorAddsNothing(t *testing.T) {
 		if got := w.tool(look); got.Digest != ours.Digest || got.Enforcement() != utp.Enforced {
 			t.Errorf("our tool is %+v", got)
 		}
-		wantFault(t, w.as(kernel.ForeignCaller, "words", utp.OpAdd, utp.RegisterRequest{Definition: theirs.Definition}, nil), utp.CodeAuthFailed)
+		wantFault(t, w.as(kernel.ForeignCaller, "words", api.OpAdd, api.RegisterRequest{Definition: theirs.Definition}, nil), utp.CodeAuthFailed)
 	})
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // asksFor keeps a card and sends its command, for the call of a step. Providers that count their ids
 // anew give the same one in each.
-func (s *stranger) asksFor(c utp.ClaimAnswer, card, call, step string) (utp.CommandAnswer, error) {
+func (s *stranger) asksFor(c api.ClaimAnswer, card, call, step string) (api.CommandAnswer, error) {
 	s.world.t.Helper()
 	w := s.wanted(c.Turn, call, look)
 	w.ID, w.Lineage.StepID = card, step
@@ -22,8 +23,8 @@ func (s *stranger) asksFor(c utp.ClaimAnswer, card, call, step string) (utp.Comm
 // rows are all reports on a call, by their steps.
 func (s *stranger) rows(turnID, call string) map[string]utp.ResultCard {
 	s.world.t.Helper()
-	var a utp.InboxAnswer
-	s.must(utp.OpInbox, utp.InboxRequest{Turn: turnID, Calls: []string{call}}, &a)
+	var a api.InboxAnswer
+	s.must(api.OpInbox, api.InboxRequest{Turn: turnID, Calls: []string{call}}, &a)
 	all := map[string]utp.ResultCard{}
 	ids := map[string]bool{}
 	for _, raw := range a.Rows {
@@ -31,8 +32,8 @@ func (s *stranger) rows(turnID, call string) map[string]utp.ResultCard {
 		if err != nil {
 			s.world.t.Fatal(err)
 		}
-		var read utp.CardRequest
-		s.must(utp.OpRead, utp.ReadRequest{Card: row.Report.ToolResultCardID}, &read)
+		var read api.CardRequest
+		s.must(api.OpRead, api.ReadRequest{Card: row.Report.ToolResultCardID}, &read)
 		card, err := utp.DecodeCard(read.Card)
 		if err != nil {
 			s.world.t.Fatal(err)
@@ -78,11 +79,11 @@ func TestForeignIDReused(t *testing.T) {
 				}
 			}
 			again, err := s.asksFor(c, "card_2", id, "step_2")
-			if err != nil || again.State != utp.CommandAnswered {
+			if err != nil || again.State != api.CommandAnswered {
 				t.Errorf("the same again: %+v, %v", again, err)
 			}
 			first, err := s.asksFor(c, "card_1b", id, "step_1") // the worker has lost its place: the first outcome counts
-			if err != nil || first.State != utp.CommandAnswered {
+			if err != nil || first.State != api.CommandAnswered {
 				t.Errorf("the first again: %+v, %v", first, err)
 			}
 			got := s.rows(c.Turn, id)

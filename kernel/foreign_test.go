@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -66,22 +67,22 @@ func (s *stranger) took(suffix string) []tool.Message {
 }
 
 // holds begins a turn of the stranger's and claims it.
-func (s *stranger) holds() utp.ClaimAnswer {
+func (s *stranger) holds() api.ClaimAnswer {
 	s.world.t.Helper()
-	a, err := s.world.hub.Enqueue(s.world.ctx, utp.EnqueueRequest{Agent: s.conn.name, Args: jsontext.Value(`{}`), Request: "count"})
+	a, err := s.world.hub.Enqueue(s.world.ctx, api.EnqueueRequest{Agent: s.conn.name, Args: jsontext.Value(`{}`), Request: "count"})
 	if err != nil {
 		s.world.t.Fatal(err)
 	}
 	s.world.follow(a.Session)
-	var c utp.ClaimAnswer
-	s.must(utp.OpClaim, utp.ClaimRequest{Agent: s.conn.name, Worker: "seat"}, &c)
+	var c api.ClaimAnswer
+	s.must(api.OpClaim, api.ClaimRequest{Agent: s.conn.name, Worker: "seat"}, &c)
 	return c
 }
 
-func (s *stranger) delivers(c utp.ClaimAnswer) {
+func (s *stranger) delivers(c api.ClaimAnswer) {
 	s.world.t.Helper()
-	s.must(utp.OpDeliver, utp.DeliverRequest{
-		WorkerRequest: utp.WorkerRequest{Turn: c.Turn, Epoch: c.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "Done.",
+	s.must(api.OpDeliver, api.DeliverRequest{
+		WorkerRequest: api.WorkerRequest{Turn: c.Turn, Epoch: c.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "Done.",
 	}, nil)
 }
 
@@ -103,7 +104,7 @@ func (s *stranger) keeps(card utp.Card, err error) {
 	if err != nil {
 		s.world.t.Fatal(err)
 	}
-	s.must(utp.OpCard, utp.CardRequest{Card: raw}, nil)
+	s.must(api.OpCard, api.CardRequest{Card: raw}, nil)
 }
 
 // commanded is the command to a card as a v1r4 worker publishes it.
@@ -124,17 +125,17 @@ func (s *stranger) commanded(c utp.CallCard, epoch int) utp.Message {
 }
 
 // sends publishes a command; the answer is the kernel's.
-func (s *stranger) sends(m utp.Message) (utp.CommandAnswer, error) {
-	var a utp.CommandAnswer
-	err := s.ask(utp.OpCommand, m, &a)
+func (s *stranger) sends(m utp.Message) (api.CommandAnswer, error) {
+	var a api.CommandAnswer
+	err := s.ask(api.OpCommand, m, &a)
 	return a, err
 }
 
 // row is the report on a call, if there is one.
 func (s *stranger) row(turnID, call string) (utp.InboxRow, utp.ResultCard, bool) {
 	s.world.t.Helper()
-	var a utp.InboxAnswer
-	s.must(utp.OpInbox, utp.InboxRequest{Turn: turnID, Calls: []string{"none", call}}, &a)
+	var a api.InboxAnswer
+	s.must(api.OpInbox, api.InboxRequest{Turn: turnID, Calls: []string{"none", call}}, &a)
 	if len(a.Rows) == 0 {
 		return utp.InboxRow{}, utp.ResultCard{}, false
 	}
@@ -142,8 +143,8 @@ func (s *stranger) row(turnID, call string) (utp.InboxRow, utp.ResultCard, bool)
 	if err != nil || len(a.Rows) != 1 {
 		s.world.t.Fatalf("%d rows, %v: %s", len(a.Rows), err, a.Rows[0])
 	}
-	var read utp.CardRequest
-	s.must(utp.OpRead, utp.ReadRequest{Card: row.Report.ToolResultCardID}, &read)
+	var read api.CardRequest
+	s.must(api.OpRead, api.ReadRequest{Card: row.Report.ToolResultCardID}, &read)
 	card, err := utp.DecodeCard(read.Card)
 	if err != nil {
 		s.world.t.Fatal(err)
@@ -164,13 +165,13 @@ func TestForeignNonce(t *testing.T) {
 		for nonce, taken := range map[string]bool{"": true, c.Nonce: true, "0123456789abcdef": false} {
 			at := c.Held("seat")
 			at.Nonce = nonce
-			err := s.ask(utp.OpRenew, at, nil)
+			err := s.ask(api.OpRenew, at, nil)
 			if taken && err != nil {
 				t.Errorf("renewed under the nonce %q: %v", nonce, err)
 			}
 			if !taken {
 				wantFault(t, err, utp.CodeStale)
-				wantFault(t, s.ask(utp.OpDeliver, utp.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess, Summary: "Done."}, nil), utp.CodeStale)
+				wantFault(t, s.ask(api.OpDeliver, api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess, Summary: "Done."}, nil), utp.CodeStale)
 			}
 		}
 		s.delivers(c)
@@ -192,7 +193,7 @@ func TestForeignCommand(t *testing.T) {
 				card := s.wanted(c.Turn, "tc_theirs", burn)
 				s.keeps(utp.NewToolCall(card))
 				first, err := s.sends(s.commanded(card, c.Epoch))
-				if err != nil || first.State != utp.CommandAdopted || first.Call == "tc_theirs" {
+				if err != nil || first.State != api.CommandAdopted || first.Call == "tc_theirs" {
 					t.Fatalf("%+v, %v", first, err)
 				}
 				if again, err := s.sends(s.commanded(card, c.Epoch)); err != nil || again != first {
@@ -228,7 +229,7 @@ func TestForeignCommand(t *testing.T) {
 					}
 				}
 				late, err := s.sends(s.commanded(card, c.Epoch))
-				if err != nil || late.State != utp.CommandAnswered || len(s.took(".wakeup")) != 1 {
+				if err != nil || late.State != api.CommandAnswered || len(s.took(".wakeup")) != 1 {
 					t.Errorf("sent after its answer: %+v, %v", late, err)
 				}
 				s.delivers(c)
@@ -395,7 +396,7 @@ func TestLostRaceKeepsNothingBack(t *testing.T) {
 			w.pass(3 * time.Second) // the relay has looked
 		}
 		w.now.mu.Unlock()
-		if a, err := s.sends(m); err != nil || a.State != utp.CommandAdopted {
+		if a, err := s.sends(m); err != nil || a.State != api.CommandAdopted {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		w.pass(2 * time.Second)
@@ -421,11 +422,11 @@ func TestForeignReadsItsOwn(t *testing.T) {
 		w.pass(2 * time.Second)
 		row, _, _ := one.row(c.Turn, "tc_1")
 		ours := w.cell(`SELECT card FROM calls WHERE call_id = ?`, a.Call)
-		one.must(utp.OpRead, utp.ReadRequest{Card: card.ID}, nil)
+		one.must(api.OpRead, api.ReadRequest{Card: card.ID}, nil)
 		for _, id := range []string{card.ID, row.Report.ToolResultCardID, ours, "card_none", ""} {
-			wantFault(t, other.ask(utp.OpRead, utp.ReadRequest{Card: id}, nil), utp.CodeNotFound)
+			wantFault(t, other.ask(api.OpRead, api.ReadRequest{Card: id}, nil), utp.CodeNotFound)
 		}
-		wantFault(t, other.ask(utp.OpInbox, utp.InboxRequest{Turn: c.Turn, Calls: []string{"tc_1"}}, nil), utp.CodeAuthFailed)
+		wantFault(t, other.ask(api.OpInbox, api.InboxRequest{Turn: c.Turn, Calls: []string{"tc_1"}}, nil), utp.CodeAuthFailed)
 		forged := other.wanted(c.Turn, "tc_2", look)
 		raw, err := utp.NewToolCall(forged)
 		if err != nil {
@@ -435,12 +436,12 @@ func TestForeignReadsItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, other.ask(utp.OpCard, utp.CardRequest{Card: text}, nil), utp.CodeNotFound)
+		wantFault(t, other.ask(api.OpCard, api.CardRequest{Card: text}, nil), utp.CodeNotFound)
 		taken := one.wanted(c.Turn, "tc_3", look)
 		taken.ID = row.Report.ToolResultCardID[:len("card_answer_")] + "x"
 		raw, _ = utp.NewToolCall(taken)
 		text, _ = utp.EncodeCard(raw)
-		wantFault(t, one.ask(utp.OpCard, utp.CardRequest{Card: text}, nil), utp.CodeBadRequest)
+		wantFault(t, one.ask(api.OpCard, api.CardRequest{Card: text}, nil), utp.CodeBadRequest)
 		one.delivers(c)
 		w.succeeded(c.Turn)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -222,7 +223,7 @@ const cardOffered = "tool.offered_result"
 
 // saveForeignCard keeps a card of a foreign peer: a tool.call of its own turn, or the result
 // of a call that it has been sent.
-func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q utp.CardRequest) (struct{}, error) {
+func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
 		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
@@ -311,8 +312,8 @@ func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
 // report takes a foreign service's report: three keys, and the call in its headers. It
 // finishes the call by the gate's own way. A report on a call that is unknown, or not the
 // service's, changes nothing; one that comes twice, or too late, is a success.
-func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (utp.ReportAnswer, error) {
-	var a utp.ReportAnswer
+func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.ReportAnswer, error) {
+	var a api.ReportAnswer
 	header, err := utp.DecodeHeader(m.Header)
 	if err != nil {
 		return a, fault(codeOf(err), err.Error())
@@ -349,9 +350,9 @@ func missingCard(err error) utp.Code {
 func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	switch {
 	case c == nil || c.State == turn.Over:
-		return utp.ReportSuperseded, nil
+		return api.ReportSuperseded, nil
 	case c.State == turn.Finished && c.Offered != r.ToolResultCardID:
-		return utp.ReportSuperseded, nil
+		return api.ReportSuperseded, nil
 	case c.Offered == "" || c.Offered != r.ToolResultCardID:
 		return "", fault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
 	}
@@ -364,18 +365,18 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	}
 	answered := *c
 	answered.After = content.AfterExecution
-	o, err := s.outcome(answered, content.Status, utp.Body{Inline: content.Result}, content.Error)
+	o, err := s.outcome(answered, content.Status, api.Body{Inline: content.Result}, content.Error)
 	if err != nil {
 		return "", err
 	}
-	said := utp.ReportAccepted
+	said := api.ReportAccepted
 	switch {
 	case c.State == turn.Finished && c.Outcome.Digest != o.Digest:
-		return utp.ReportSuperseded, nil // the call had ended before this was reported
+		return api.ReportSuperseded, nil // the call had ended before this was reported
 	case c.State == turn.Finished, c.Late != "" && c.Late == o.Digest:
-		return utp.ReportRepeated, nil
+		return api.ReportRepeated, nil
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
-		said = utp.ReportLate
+		said = api.ReportLate
 	default:
 	}
 	return said, s.feed(turn.Finish{Call: c.ID, Owner: c.Owner, Fence: c.Fence, Outcome: o})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -22,7 +23,7 @@ func (s *stranger) serves(class utp.Class, options string) {
 	s.world.t.Helper()
 	d := definition(wordCount, class, options)
 	d.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + s.conn.name + ".call"
-	s.must(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+	s.must(api.OpRegister, api.RegisterRequest{Definition: d}, nil)
 	s.world.review(map[string]utp.Class{wordCount: class})
 }
 
@@ -47,8 +48,8 @@ func (s *stranger) understands(m tool.Message) (utp.Command, utp.Context, utp.Ca
 	if err := header.CheckCommand(); err != nil {
 		s.world.t.Error(err)
 	}
-	var read utp.CardRequest
-	s.must(utp.OpRead, utp.ReadRequest{Card: c.ToolCallCardID}, &read)
+	var read api.CardRequest
+	s.must(api.OpRead, api.ReadRequest{Card: c.ToolCallCardID}, &read)
 	card, err := utp.DecodeCard(read.Card)
 	if err != nil {
 		s.world.t.Fatal(err)
@@ -73,7 +74,7 @@ func (s *stranger) finishes(h utp.Context, card utp.CallCard) utp.ResultCard {
 	s.world.t.Helper()
 	r := s.result(card, "theirs_1")
 	s.keeps(utp.NewToolResult(r))
-	s.saysOutcome(utp.ReportAccepted, h, r)
+	s.saysOutcome(api.ReportAccepted, h, r)
 	return r
 }
 
@@ -88,8 +89,8 @@ func (s *stranger) reports(h utp.Context, r utp.ResultCard) (string, error) {
 	if err != nil {
 		s.world.t.Fatal(err)
 	}
-	var a utp.ReportAnswer
-	err = s.ask(utp.OpReport, utp.Message{Header: header, Payload: payload}, &a)
+	var a api.ReportAnswer
+	err = s.ask(api.OpReport, utp.Message{Header: header, Payload: payload}, &a)
 	return a.Outcome, err
 }
 
@@ -124,12 +125,12 @@ func TestForeignService(t *testing.T) {
 		wantFault(t, err, utp.CodeCardNotFound) // reported before it is kept
 		s.keeps(utp.NewToolResult(r))
 		s.keeps(utp.NewToolResult(r))
-		s.saysOutcome(utp.ReportAccepted, header, r)
-		s.saysOutcome(utp.ReportRepeated, header, r)
+		s.saysOutcome(api.ReportAccepted, header, r)
+		s.saysOutcome(api.ReportRepeated, header, r)
 		other := s.result(card, "theirs_2")
-		s.saysOutcome(utp.ReportSuperseded, header, other)
+		s.saysOutcome(api.ReportSuperseded, header, other)
 		w.succeeded(a.Turn)
-		s.saysOutcome(utp.ReportSuperseded, header, other)
+		s.saysOutcome(api.ReportSuperseded, header, other)
 		if got := w.cell(`SELECT c.content FROM results r JOIN cards c ON c.card_id = r.card`); !strings.Contains(got, `{"words":7}`) {
 			t.Errorf("the transcript has %s", got)
 		}
@@ -166,7 +167,7 @@ func TestForeignReportChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return who.ask(utp.OpCard, utp.CardRequest{Card: raw}, nil)
+			return who.ask(api.OpCard, api.CardRequest{Card: raw}, nil)
 		}
 		for name, tt := range map[string]struct {
 			who    *stranger
@@ -218,13 +219,13 @@ func TestForeignReportChangesNothing(t *testing.T) {
 			"\xff{}": utp.CodeBadRequest,
 		} {
 			m := utp.Message{Header: map[string][]string{utp.HeaderToolCallID: {card.ToolCallID}}, Payload: []byte(text)}
-			wantFault(t, s.ask(utp.OpReport, m, nil), code)
+			wantFault(t, s.ask(api.OpReport, m, nil), code)
 		}
 		if after := w.cell(`SELECT version || ' ' || seq FROM turns`); after != before || w.cell(`SELECT count(*) FROM cards`) != cards {
 			t.Errorf("the turn was at %s and is at %s", before, after)
 		}
 		s.keeps(utp.NewToolResult(good))
-		s.saysOutcome(utp.ReportAccepted, header, good)
+		s.saysOutcome(api.ReportAccepted, header, good)
 		w.say(q, "reject")
 		w.over(a.Turn)
 	})
@@ -250,8 +251,8 @@ func TestForeignServiceSilent(t *testing.T) {
 				w.over(a.Turn)
 				r := s.result(card, "theirs_1")
 				s.keeps(utp.NewToolResult(r))
-				s.saysOutcome(utp.ReportLate, header, r)
-				s.saysOutcome(utp.ReportRepeated, header, r)
+				s.saysOutcome(api.ReportLate, header, r)
+				s.saysOutcome(api.ReportRepeated, header, r)
 				if got := w.cell(`SELECT status FROM reports`); got != "timeout" {
 					t.Errorf("reported as %s", got)
 				}
@@ -281,7 +282,7 @@ func TestForeignEffect(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			s := w.stranger("words")
 			s.serves(utp.Irreversible, `{}`)
-			told, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{Tool: wordCount})
+			told, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: wordCount})
 			if err != nil || told.Tools[0].Decision != string(turn.Deny) {
 				t.Errorf("an operator is told %+v, %v", told, err)
 			}
@@ -299,7 +300,7 @@ func TestForeignEffect(t *testing.T) {
 			d := definition(wordCount, utp.Read, ``)
 			d.Class, d.Risk, d.Options = "", "", nil
 			d.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.words.call"
-			s.must(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+			s.must(api.OpRegister, api.RegisterRequest{Definition: d}, nil)
 			w.work(one(wordCount))
 			w.over(w.begin().Turn)
 			if len(s.took("")) != 0 {
@@ -332,7 +333,7 @@ func TestForeignEffect(t *testing.T) {
 				t.Errorf("asked %+v", fate)
 			}
 			r := s.finishes(header, card)
-			s.saysOutcome(utp.ReportRepeated, header, r)
+			s.saysOutcome(api.ReportRepeated, header, r)
 			w.succeeded(a.Turn)
 		})
 	})
@@ -367,8 +368,8 @@ func TestForeignEffect(t *testing.T) {
 			w.over(a.Turn)
 			r := s.result(card, "theirs_1")
 			s.keeps(utp.NewToolResult(r))
-			s.saysOutcome(utp.ReportLate, header, r)
-			s.saysOutcome(utp.ReportRepeated, header, r)
+			s.saysOutcome(api.ReportLate, header, r)
+			s.saysOutcome(api.ReportRepeated, header, r)
 			if n := w.cell(`SELECT count(*) FROM late_results`); n != "1" {
 				t.Errorf("%s late results", n)
 			}
@@ -385,7 +386,7 @@ func TestForeignStop(t *testing.T) {
 		w.work(one(wordCount))
 		a := w.begin()
 		_, header, card := s.command()
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session}); err != nil {
 			t.Fatal(err)
 		}
 		w.pass(5 * time.Second)
@@ -523,14 +524,14 @@ func TestForeignRegister(t *testing.T) {
 			t.Errorf("registered as %s, %s", got.Enforcement(), got.EffectiveClass())
 		}
 		d := w.tool(look).Definition
-		wantFault(t, s.ask(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil), utp.CodeAuthFailed)
+		wantFault(t, s.ask(api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeAuthFailed)
 		d = w.tool(wordCount).Definition
 		d.Options = jsontext.Value(`{"envs":{"name":"KEY"}}`)
-		wantFault(t, s.ask(utp.OpRegister, utp.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
+		wantFault(t, s.ask(api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
 		d = definition("other", utp.Read, `{"enforcement":"broker-only"}`)
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
 		// What a start would grant is not to be had beside the command.
-		err := w.as(kernel.ForeignCaller, "words", utp.OpStart, utp.StartRequest{Call: "tc_1", Owner: "own"}, nil)
+		err := w.as(kernel.ForeignCaller, "words", api.OpStart, api.StartRequest{Call: "tc_1", Owner: "own"}, nil)
 		wantFault(t, err, utp.CodeAuthFailed)
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nats.go"
 
+	"github.com/earshot-dev/earshot/api"
 	wire "github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/kernel"
@@ -216,7 +217,7 @@ func (l line) sent(ctx context.Context, m wire.Message, into any) error {
 	if err != nil {
 		return err
 	}
-	return utp.DecodeAnswer(answer, into)
+	return api.DecodeAnswer(answer, into)
 }
 
 // goldenMessage is a message as it stands in a golden file.
@@ -321,23 +322,23 @@ func TestForeignWorkerOnTheWire(t *testing.T) {
 	y.check(err)
 	c := y.holds(peer)
 	g := goldenOf(t, "worker.json", map[string]string{"turn": c.Turn, "trace": c.Turn[len("turn_"):]})
-	y.check(rpc.Ask(y.ctx, peer, utp.OpCard, utp.CardRequest{Card: g.Card}, nil))
-	var a utp.CommandAnswer
+	y.check(rpc.Ask(y.ctx, peer, api.OpCard, api.CardRequest{Card: g.Card}, nil))
+	var a api.CommandAnswer
 	y.check(peer.sent(y.ctx, g.Command.message(g.Command.Subject), &a))
-	if a.State != utp.CommandAdopted {
+	if a.State != api.CommandAdopted {
 		t.Fatalf("the command was %+v", a)
 	}
 	const call = "tc_0192f0c7a2b37c4d8e5f60718293a4b6"
-	var rows utp.InboxAnswer
+	var rows api.InboxAnswer
 	y.waits("the report", func() bool {
-		y.check(rpc.Ask(y.ctx, peer, utp.OpInbox, utp.InboxRequest{Turn: c.Turn, Calls: []string{call}}, &rows))
+		y.check(rpc.Ask(y.ctx, peer, api.OpInbox, api.InboxRequest{Turn: c.Turn, Calls: []string{call}}, &rows))
 		return len(rows.Rows) == 1
 	})
 	isGolden(t, "the inbox row", rows.Rows[0], g.Row)
 	row, err := utp.DecodeInboxRow(rows.Rows[0])
 	y.check(err)
-	var read utp.CardRequest
-	y.check(rpc.Ask(y.ctx, peer, utp.OpRead, utp.ReadRequest{Card: row.Report.ToolResultCardID}, &read))
+	var read api.CardRequest
+	y.check(rpc.Ask(y.ctx, peer, api.OpRead, api.ReadRequest{Card: row.Report.ToolResultCardID}, &read))
 	isGolden(t, "the result card", read.Card, g.Result)
 	var bell wire.Message
 	for len(bell.Header[utp.HeaderTurnEpoch]) == 0 { // the first rings were for the turn itself
@@ -360,14 +361,14 @@ func TestForeignServiceOnTheWire(t *testing.T) {
 	turn := y.counts(words)
 	m, command, g := y.commanded(turn, commands)
 	g.Command.is(t, "the command", m)
-	var read utp.CardRequest
-	y.check(rpc.Ask(y.ctx, words, utp.OpRead, utp.ReadRequest{Card: command.ToolCallCardID}, &read))
+	var read api.CardRequest
+	y.check(rpc.Ask(y.ctx, words, api.OpRead, api.ReadRequest{Card: command.ToolCallCardID}, &read))
 	isGolden(t, "the card of the call", read.Card, g.Card)
-	y.check(rpc.Ask(y.ctx, words, utp.OpCard, utp.CardRequest{Card: g.Result}, nil))
-	for _, want := range []string{utp.ReportAccepted, ""} { // the second time it is one of two, as fast as our worker is
-		var a utp.ReportAnswer
+	y.check(rpc.Ask(y.ctx, words, api.OpCard, api.CardRequest{Card: g.Result}, nil))
+	for _, want := range []string{api.ReportAccepted, ""} { // the second time it is one of two, as fast as our worker is
+		var a api.ReportAnswer
 		y.check(words.sent(y.ctx, g.Report.message("earshot.v1.home.kernel.report"), &a))
-		if want != "" && a.Outcome != want || a.Outcome == utp.ReportLate {
+		if want != "" && a.Outcome != want || a.Outcome == api.ReportLate {
 			t.Errorf("the report is %s", a.Outcome)
 		}
 	}
@@ -384,17 +385,17 @@ func (y *yard) commandsOf(words line) <-chan wire.Message {
 }
 
 // counts has the service's tool registered and looked at, and begins a turn that calls it.
-func (y *yard) counts(words line) utp.EnqueueAnswer {
+func (y *yard) counts(words line) api.EnqueueAnswer {
 	y.t.Helper()
-	y.check(rpc.Ask(y.ctx, words, utp.OpRegister, utp.RegisterRequest{Definition: wordsTool()}, nil))
+	y.check(rpc.Ask(y.ctx, words, api.OpRegister, api.RegisterRequest{Definition: wordsTool()}, nil))
 	y.reviewed("words.count")
-	a, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
+	a, err := y.hub.Enqueue(y.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "count"})
 	y.check(err)
 	return a
 }
 
 // commanded waits for the service's command in a turn. The golden messages are those of its call.
-func (y *yard) commanded(a utp.EnqueueAnswer, commands <-chan wire.Message) (m wire.Message, command utp.Command, g goldenForeign) {
+func (y *yard) commanded(a api.EnqueueAnswer, commands <-chan wire.Message) (m wire.Message, command utp.Command, g goldenForeign) {
 	y.t.Helper()
 	select {
 	case m = <-commands:
@@ -411,19 +412,19 @@ func (y *yard) commanded(a utp.EnqueueAnswer, commands <-chan wire.Message) (m w
 }
 
 // holds begins a turn of the peer's and claims it.
-func (y *yard) holds(peer line) utp.ClaimAnswer {
+func (y *yard) holds(peer line) api.ClaimAnswer {
 	y.t.Helper()
-	_, err := y.hub.Enqueue(y.ctx, utp.EnqueueRequest{Agent: peer.Principal().Name, Args: jsontext.Value(`{}`), Request: "look"})
+	_, err := y.hub.Enqueue(y.ctx, api.EnqueueRequest{Agent: peer.Principal().Name, Args: jsontext.Value(`{}`), Request: "look"})
 	y.check(err)
-	var c utp.ClaimAnswer
-	y.check(rpc.Ask(y.ctx, peer, utp.OpClaim, utp.ClaimRequest{Agent: peer.Principal().Name, Worker: "seat"}, &c))
+	var c api.ClaimAnswer
+	y.check(rpc.Ask(y.ctx, peer, api.OpClaim, api.ClaimRequest{Agent: peer.Principal().Name, Worker: "seat"}, &c))
 	return c
 }
 
-func (y *yard) delivered(peer line, c utp.ClaimAnswer) {
+func (y *yard) delivered(peer line, c api.ClaimAnswer) {
 	y.t.Helper()
-	y.check(rpc.Ask(y.ctx, peer, utp.OpDeliver, utp.DeliverRequest{
-		WorkerRequest: utp.WorkerRequest{Turn: c.Turn, Epoch: c.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "Done.",
+	y.check(rpc.Ask(y.ctx, peer, api.OpDeliver, api.DeliverRequest{
+		WorkerRequest: api.WorkerRequest{Turn: c.Turn, Epoch: c.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "Done.",
 	}, nil))
 	y.ends(c.Session)
 }
@@ -431,7 +432,7 @@ func (y *yard) delivered(peer line, c utp.ClaimAnswer) {
 // ends waits for the end of a session, which is to be a success.
 func (y *yard) ends(session string) {
 	y.t.Helper()
-	var last utp.EventRow
+	var last api.EventRow
 	for row, err := range y.hub.Follow(y.ctx, session, 0) {
 		y.check(err)
 		last = row
@@ -481,8 +482,8 @@ func TestForeignFlood(t *testing.T) {
 	person := y.connect(wire.Hub, person)
 	all.Go(func() {
 		for range others {
-			var a utp.QuestionsAnswer
-			if err := rpc.Ask(y.ctx, person, utp.OpQuestions, utp.QuestionsRequest{}, &a); err != nil {
+			var a api.QuestionsAnswer
+			if err := rpc.Ask(y.ctx, person, api.OpQuestions, api.QuestionsRequest{}, &a); err != nil {
 				t.Errorf("somebody else: %v", err)
 				return
 			}
@@ -496,8 +497,8 @@ func TestForeignFlood(t *testing.T) {
 	if n := y.kernel.Foreign(); done.Load() != finished || n != (kernel.ForeignCounts{Adopted: finished, Answered: answered, Dropped: dropped}) {
 		t.Errorf("%d good ones finished; counts %+v; want %d finished, %d answered, %d dropped", done.Load(), n, finished, answered, dropped)
 	}
-	var rows utp.InboxAnswer
-	y.check(rpc.Ask(y.ctx, peer, utp.OpInbox, utp.InboxRequest{Turn: c.Turn, Calls: []string{"bad_0", fmt.Sprintf("bad_%d", answered-1)}}, &rows))
+	var rows api.InboxAnswer
+	y.check(rpc.Ask(y.ctx, peer, api.OpInbox, api.InboxRequest{Turn: c.Turn, Calls: []string{"bad_0", fmt.Sprintf("bad_%d", answered-1)}}, &rows))
 	for _, raw := range rows.Rows {
 		row, err := utp.DecodeInboxRow(raw)
 		if err != nil || row.Report.Status != utp.StatusFailed {
@@ -558,9 +559,9 @@ func (y *yard) dials(peer line) *nats.Conn {
 
 // asksFor publishes one command as a worker does, which waits for no answer, and waits for its
 // result.
-func (y *yard) asksFor(peer line, mouth *nats.Conn, c utp.ClaimAnswer, g goldenForeign, call string) error {
+func (y *yard) asksFor(peer line, mouth *nats.Conn, c api.ClaimAnswer, g goldenForeign, call string) error {
 	name := strings.NewReplacer("tc_0192f0c7a2b37c4d8e5f60718293a4b6", call, "0192f0c7a2b37c4d8e5f60718293a4b5", "card_of_"+call)
-	if err := rpc.Ask(y.ctx, peer, utp.OpCard, utp.CardRequest{Card: jsontext.Value(name.Replace(string(g.Card)))}, nil); err != nil {
+	if err := rpc.Ask(y.ctx, peer, api.OpCard, api.CardRequest{Card: jsontext.Value(name.Replace(string(g.Card)))}, nil); err != nil {
 		return err
 	}
 	m := g.Command.message(g.Command.Subject)
@@ -569,8 +570,8 @@ func (y *yard) asksFor(peer line, mouth *nats.Conn, c utp.ClaimAnswer, g goldenF
 		return err
 	}
 	for {
-		var a utp.InboxAnswer
-		if err := rpc.Ask(y.ctx, peer, utp.OpInbox, utp.InboxRequest{Turn: c.Turn, Calls: []string{call}}, &a); err != nil {
+		var a api.InboxAnswer
+		if err := rpc.Ask(y.ctx, peer, api.OpInbox, api.InboxRequest{Turn: c.Turn, Calls: []string{call}}, &a); err != nil {
 			return err
 		}
 		if len(a.Rows) == 0 {

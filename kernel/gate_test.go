@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -90,7 +91,7 @@ func TestNotAccepted(t *testing.T) {
 func TestAnswerSeconds(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
-		a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: []byte(`{}`), Answer: 30})
+		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: []byte(`{}`), Answer: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,7 @@ func TestFirstReplyWins(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		for name, r := range map[string]utp.ReplyRequest{
+		for name, r := range map[string]api.ReplyRequest{
 			"another token":      {Token: "rpl_00000000000000000000000000000000", Decision: "accept"},
 			"another number":     {Question: q.Number + 1, Decision: "accept"},
 			"no handle":          {Decision: "accept"},
@@ -124,7 +125,7 @@ func TestFirstReplyWins(t *testing.T) {
 		if now := w.asked(); now.Token != q.Token {
 			t.Errorf("the question is %+v; it was %+v", now, q)
 		}
-		answer, err := w.answer(utp.ReplyRequest{Question: q.Number, Decision: "accept", Surface: "page"})
+		answer, err := w.answer(api.ReplyRequest{Question: q.Number, Decision: "accept", Surface: "page"})
 		if err != nil || answer.Resolution != "accepted" || answer.Question != q.Number {
 			t.Errorf("the answer to the accept is %+v, %v", answer, err)
 		}
@@ -163,7 +164,7 @@ func TestExtend(t *testing.T) {
 		q := w.asked()
 		digest := w.last(a.Turn).Digest
 		w.pass(4 * time.Minute)
-		answer, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"})
+		answer, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestExtend(t *testing.T) {
 				t.Errorf("the old token took %q", word)
 			}
 		}
-		if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token}); err == nil {
+		if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token}); err == nil {
 			t.Error("the old token gave more time")
 		}
 		w.pass(4 * time.Minute) // past the first deadline
@@ -193,7 +194,7 @@ func TestExtend(t *testing.T) {
 		if n := w.cell(`SELECT count(*) FROM tokens`); n != "2" {
 			t.Errorf("%s tokens are known; want two", n)
 		}
-		_, err = w.hub.Extend(w.ctx, utp.ReplyRequest{Question: q.Number})
+		_, err = w.hub.Extend(w.ctx, api.ReplyRequest{Question: q.Number})
 		wantFault(t, err, utp.CodeDone)
 	})
 }
@@ -207,7 +208,7 @@ func TestExtendOften(t *testing.T) {
 		for range 10 {
 			q := w.asked()
 			w.pass(time.Minute)
-			if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token}); err != nil {
+			if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -239,8 +240,8 @@ func (w *world) cancelled(id string) turn.State {
 
 // TestStop: in every state of the call.
 func TestStop(t *testing.T) {
-	stop := func(w *world, a utp.EnqueueAnswer) error {
-		_, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person, Surface: "terminal", Reason: "enough"})
+	stop := func(w *world, a api.EnqueueAnswer) error {
+		_, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person, Surface: "terminal", Reason: "enough"})
 		return err
 	}
 	tests := []struct {
@@ -314,7 +315,7 @@ func TestStop(t *testing.T) {
 	})
 	t.Run("unknown session", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
-			wantFault(t, stop(w, utp.EnqueueAnswer{Session: "sess_none"}), utp.CodeNotFound)
+			wantFault(t, stop(w, api.EnqueueAnswer{Session: "sess_none"}), utp.CodeNotFound)
 		})
 	})
 }
@@ -331,7 +332,7 @@ func TestStopWhilePlanning(t *testing.T) {
 		})
 		a := w.begin()
 		w.until("the turn is to run", func() bool { return w.turn(a.Turn).Status == turn.Running })
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session}); err != nil {
 			t.Fatal(err)
 		}
 		state := w.cancelled(a.Turn)
@@ -376,7 +377,7 @@ func TestStopWhileRunning(t *testing.T) {
 				if lost {
 					w.bus.lose(100, commands)
 				}
-				if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+				if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 					t.Fatal(err)
 				}
 				state := w.cancelled(a.Turn)
@@ -397,7 +398,7 @@ func TestTwoWorkers(t *testing.T) {
 		for range 3 {
 			w.work(one(look), one(put), one(look))
 		}
-		var all []utp.EnqueueAnswer
+		var all []api.EnqueueAnswer
 		for range 4 {
 			all = append(all, w.begin())
 		}
@@ -421,7 +422,7 @@ func TestAbsent(t *testing.T) {
 		w.work(one(burn), one(paint))
 		a := w.begin()
 		w.asked()
-		if _, err := w.hub.Absent(w.ctx, utp.ReplyRequest{Session: a.Session}); err != nil {
+		if _, err := w.hub.Absent(w.ctx, api.ReplyRequest{Session: a.Session}); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -430,8 +431,8 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("the next question stayed open for %v", took)
 		}
 		w.effectsAre(0)
-		var page utp.EventsAnswer
-		if err := rpc.Ask(w.ctx, w.person, utp.OpEvents, utp.EventsRequest{Session: a.Session}, &page); err != nil || !page.Ended {
+		var page api.EventsAnswer
+		if err := rpc.Ask(w.ctx, w.person, api.OpEvents, api.EventsRequest{Session: a.Session}, &page); err != nil || !page.Ended {
 			t.Errorf("the events are %+v, %v", page, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -52,7 +53,7 @@ func (k *Kernel) publishHint(ctx context.Context, st turn.State, suffix string, 
 }
 
 // toldFrom says at which byte of the step's text the piece began that a step has told.
-func toldFrom(was, is utp.Said) (from int64, told bool) {
+func toldFrom(was, is api.Said) (from int64, told bool) {
 	if was.Step == is.Step && was.Try == is.Try {
 		from = was.Bytes
 	}

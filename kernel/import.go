@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -23,16 +24,16 @@ const importedOpen = "It was still under way in the ledger that it was imported 
 // has ended, its calls too, and there is no consent, token, question or message. The session
 // of one that was open where it came from is ended here, with its last records; what another
 // export tells of it later is not taken. Into one whose content is erased no content is taken.
-func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) (utp.ImportAnswer, error) {
-	var a utp.ImportAnswer
-	records := make([]utp.Exported, len(q.Records))
+func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) (api.ImportAnswer, error) {
+	var a api.ImportAnswer
+	records := make([]api.Exported, len(q.Records))
 	for i, raw := range q.Records {
 		if err := json.Unmarshal(raw, &records[i], json.RejectUnknownMembers(true)); err != nil {
 			return a, fault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
 		}
 	}
 	err := k.update(ctx, func(tx Tx) error {
-		a = utp.ImportAnswer{}
+		a = api.ImportAnswer{}
 		im := &importer{k: k, tx: tx, id: q.Turn, receipts: q.Receipts}
 		known, err := im.begin(records)
 		if a.Known = known; err != nil || known {
@@ -52,7 +53,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q utp.ImportRequest) 
 			}
 		}
 		if q.Last && !known {
-			if im.batch.Acts, err = k.operated(utp.AuditAct{Act: utp.ActImport, Subject: q.Turn, By: q.By}); err != nil {
+			if im.batch.Acts, err = k.operated(api.AuditAct{Act: api.ActImport, Subject: q.Turn, By: q.By}); err != nil {
 				return err
 			}
 		}
@@ -78,7 +79,7 @@ type importer struct {
 }
 
 // begin finds the turn, or makes it of the first record.
-func (im *importer) begin(records []utp.Exported) (known bool, err error) {
+func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	im.rec, err = im.tx.Turn(TurnRef{Turn: im.id})
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -106,12 +107,12 @@ func (im *importer) begin(records []utp.Exported) (known bool, err error) {
 }
 
 // make is the turn as this ledger keeps it.
-func (im *importer) make(d utp.TurnDetail) error {
+func (im *importer) make(d api.TurnDetail) error {
 	if !strings.HasPrefix(d.Turn, "turn_") || !strings.HasPrefix(d.Session, "sess_") || d.Created.IsZero() {
 		return fault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
 	}
 	end := &turn.End{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
-	var tally utp.Tally
+	var tally api.Tally
 	if d.End != nil {
 		end = &turn.End{Status: d.End.Status, Code: d.End.Code, Message: d.Message, Deliverable: d.Deliverable}
 		tally = d.End.Tally
@@ -133,7 +134,7 @@ func (im *importer) make(d utp.TurnDetail) error {
 	return nil
 }
 
-func (im *importer) take(r utp.Exported) error {
+func (im *importer) take(r api.Exported) error {
 	switch {
 	case r.Turn != nil:
 		return nil // begin has taken it
@@ -157,7 +158,7 @@ func (im *importer) take(r utp.Exported) error {
 
 // call keeps a call as one that has ended. What had been started and had no result where it
 // came from is unknown here.
-func (im *importer) call(d utp.CallDetail) {
+func (im *importer) call(d api.CallDetail) {
 	if im.calls[d.ID] {
 		return
 	}
@@ -189,8 +190,8 @@ func (im *importer) call(d utp.CallDetail) {
 }
 
 // bareCall is what is kept of a call whose content is erased: who was called, and by which digests.
-func bareCall(d utp.CallDetail) utp.CallDetail {
-	return utp.CallDetail{
+func bareCall(d api.CallDetail) api.CallDetail {
+	return api.CallDetail{
 		ID: d.ID, Tool: d.Tool, Target: d.Target, State: d.State, Class: d.Class, Risk: d.Risk, Definition: d.Definition, Digest: d.Digest,
 	}
 }
@@ -208,7 +209,7 @@ func (im *importer) card(raw jsontext.Value) error {
 	return nil
 }
 
-func (im *importer) event(e utp.ExportEvent) error {
+func (im *importer) event(e api.ExportEvent) error {
 	if e.Seq <= im.seq {
 		return nil
 	}
@@ -227,7 +228,7 @@ func (im *importer) event(e utp.ExportEvent) error {
 
 // receipt keeps a receipt that is not there yet. Its entry in this ledger's chain says that it
 // came in here, and when.
-func (im *importer) receipt(d utp.ReceiptDetail) error {
+func (im *importer) receipt(d api.ReceiptDetail) error {
 	n := cmp.Or(im.receipts, 1)
 	im.receipts = n + 1
 	if n <= im.there {

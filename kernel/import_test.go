@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/storetest"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -29,7 +30,7 @@ func (w *world) exportedFrom(turnID, cursor string) []jsontext.Value {
 	w.t.Helper()
 	var all []jsontext.Value
 	for {
-		page, err := operate[utp.ExportAnswer](w, utp.OpExport, utp.ExportRequest{Turn: turnID, Cursor: cursor})
+		page, err := operate[api.ExportAnswer](w, api.OpExport, api.ExportRequest{Turn: turnID, Cursor: cursor})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func (w *world) elsewhere() {
 func (w *world) imports(turnID string, records []jsontext.Value, n int) (added int, known bool) {
 	w.t.Helper()
 	added, known = w.importsSome(turnID, records, n)
-	a, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: turnID, Last: true})
+	a, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: turnID, Last: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (w *world) importsSome(turnID string, records []jsontext.Value, n int) (add
 	w.t.Helper()
 	receipts := 1
 	for part := range slices.Chunk(records, n) {
-		a, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: turnID, Records: part, Receipts: receipts})
+		a, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: turnID, Records: part, Receipts: receipts})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -83,15 +84,15 @@ func (w *world) importsSome(turnID string, records []jsontext.Value, n int) (add
 // judges. What is told of it by a later export is not taken.
 func TestImportOpen(t *testing.T) {
 	slow(t)
-	for name, play := range map[string]func(*world) utp.EnqueueAnswer{
-		"queued": func(w *world) utp.EnqueueAnswer { return w.begin() },
-		"asking": func(w *world) utp.EnqueueAnswer {
+	for name, play := range map[string]func(*world) api.EnqueueAnswer{
+		"queued": func(w *world) api.EnqueueAnswer { return w.begin() },
+		"asking": func(w *world) api.EnqueueAnswer {
 			w.work(one(burn))
 			a := w.begin()
 			w.asked()
 			return a
 		},
-		"about to leave": func(w *world) utp.EnqueueAnswer {
+		"about to leave": func(w *world) api.EnqueueAnswer {
 			w.services[0].conn.cut.Store(true)
 			w.work(one(burn))
 			a := w.begin()
@@ -99,7 +100,7 @@ func TestImportOpen(t *testing.T) {
 			w.reaches(a.Turn, turn.Dispatched)
 			return a
 		},
-		"under way": func(w *world) utp.EnqueueAnswer {
+		"under way": func(w *world) api.EnqueueAnswer {
 			w.work(one(burn))
 			w.effects.at("begun", func(ctx context.Context, _ *service, _ *tool.Call) error { <-ctx.Done(); return ctx.Err() })
 			a := w.begin()
@@ -107,7 +108,7 @@ func TestImportOpen(t *testing.T) {
 			w.reaches(a.Turn, turn.Started)
 			return a
 		},
-		"unknown": func(w *world) utp.EnqueueAnswer {
+		"unknown": func(w *world) api.EnqueueAnswer {
 			w.work(one(burn))
 			w.effects.at("begun", func(context.Context, *service, *tool.Call) error { w.services[0].kill(); return nil })
 			a := w.begin()
@@ -115,7 +116,7 @@ func TestImportOpen(t *testing.T) {
 			w.reaches(a.Turn, turn.Unknown)
 			return a
 		},
-		"the agent asks": func(w *world) utp.EnqueueAnswer {
+		"the agent asks": func(w *world) api.EnqueueAnswer {
 			w.loop(asksOnce(worker.Question{Text: "Which?"}))
 			a := w.begin()
 			w.asked()
@@ -135,7 +136,7 @@ func TestImportOpen(t *testing.T) {
 					if chained, want := len(w.audited()), w.receiptsOf(early); chained != want {
 						t.Errorf("the chain has %d entries, want one for each receipt that came in: %d", chained, want)
 					}
-					d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: a.Turn})
+					d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: a.Turn})
 					if err != nil || d.Status != string(turn.Ended) || d.End.Code != utp.CodeOutcomeUnknown {
 						t.Fatalf("it is %+v, %v", d, err)
 					}
@@ -171,8 +172,8 @@ func TestImportIsNoNews(t *testing.T) {
 				records := w.exported(a.Turn)
 				w.elsewhere()
 				w.imports(a.Turn, records, n)
-				var got utp.SinceAnswer
-				if err := rpc.Ask(w.ctx, w.person, utp.OpSince, utp.SinceRequest{}, &got); err != nil || len(got.Sessions) != 0 || got.Newest == "" {
+				var got api.SinceAnswer
+				if err := rpc.Ask(w.ctx, w.person, api.OpSince, api.SinceRequest{}, &got); err != nil || len(got.Sessions) != 0 || got.Newest == "" {
 					t.Errorf("it is told that %+v, %v", got, err)
 				}
 			})
@@ -187,7 +188,7 @@ func TestImportOfATurnThatWentOn(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		first, err := operate[utp.ExportAnswer](w, utp.OpExport, utp.ExportRequest{Turn: a.Turn})
+		first, err := operate[api.ExportAnswer](w, api.OpExport, api.ExportRequest{Turn: a.Turn})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,8 +212,8 @@ func TestImportAll(t *testing.T) {
 	inWorld(t, func(w *world) { w.restored = true }, func(t *testing.T, w *world) {
 		own, foreign := w.tattled().Turn, w.commandsMarked()
 		records := map[string][]jsontext.Value{own: w.exported(own), foreign: w.exported(foreign)}
-		detail := func(id string) utp.TurnDetail {
-			d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: id})
+		detail := func(id string) api.TurnDetail {
+			d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: id})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +230,7 @@ func TestImportAll(t *testing.T) {
 				t.Fatalf("%s has %d records, and had %d", id, len(again), len(all))
 			}
 			for i := range all {
-				var r utp.Exported
+				var r api.Exported
 				if err := json.Unmarshal(all[i], &r); err != nil {
 					t.Fatal(err)
 				}
@@ -240,19 +241,19 @@ func TestImportAll(t *testing.T) {
 		}
 		after := detail(own)
 		if after.Deliverable == "" || after.Deliverable != before.Deliverable || len(after.End.Fields) != 1 ||
-			!slices.ContainsFunc(after.Calls, func(c utp.CallDetail) bool {
+			!slices.ContainsFunc(after.Calls, func(c api.CallDetail) bool {
 				return c.Kind == string(turn.QuestionCall) && c.Status == utp.StatusSuccess
 			}) {
 			t.Errorf("it is %+v, and was %+v", after, before)
 		}
 		stray := records[foreign][len(records[foreign])-1]
 		for _, raw := range records[foreign] {
-			var r utp.Exported
+			var r api.Exported
 			if err := json.Unmarshal(raw, &r); err == nil && r.Card != nil {
 				stray = raw
 			}
 		}
-		_, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: own, Records: []jsontext.Value{stray}})
+		_, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: own, Records: []jsontext.Value{stray}})
 		if !isFault(err, utp.CodeBadRequest) {
 			t.Errorf("a card of another turn: %v", err)
 		}
@@ -283,8 +284,8 @@ func TestImportGoesOn(t *testing.T) {
 					w.now.full.Store(true)
 					rest := all[min(refused, len(all)):min(refused+part, len(all))]
 					before := w.cell(`SELECT (SELECT count(*) FROM cards) || ' ' || (SELECT count(*) FROM events) || ' ' || (SELECT count(*) FROM calls)`)
-					q := utp.ImportRequest{Turn: id, Records: rest, Receipts: w.receiptsOf(taken) + 1, Last: true}
-					if _, err := operate[utp.ImportAnswer](w, utp.OpImport, q); err == nil {
+					q := api.ImportRequest{Turn: id, Records: rest, Receipts: w.receiptsOf(taken) + 1, Last: true}
+					if _, err := operate[api.ImportAnswer](w, api.OpImport, q); err == nil {
 						t.Fatalf("part %d is taken without room", refused/part)
 					}
 					after := w.cell(`SELECT (SELECT count(*) FROM cards) || ' ' || (SELECT count(*) FROM events) || ' ' || (SELECT count(*) FROM calls)`)
@@ -296,7 +297,7 @@ func TestImportGoesOn(t *testing.T) {
 						t.Errorf("after part %d was refused: %d new, known %v", refused/part, added, known)
 					}
 					w.judge()
-					d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: id})
+					d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: id})
 					if err != nil || len(d.Receipts) != w.receiptsOf(all) {
 						t.Errorf("after part %d was refused there are %d receipts, %v; want %d", refused/part, len(d.Receipts), err, w.receiptsOf(all))
 					}
@@ -311,7 +312,7 @@ func (w *world) receiptsOf(records []jsontext.Value) int {
 	w.t.Helper()
 	n := 0
 	for _, raw := range records {
-		var r utp.Exported
+		var r api.Exported
 		if err := json.Unmarshal(raw, &r); err != nil {
 			w.t.Fatal(err)
 		}
@@ -336,7 +337,7 @@ func TestImportIntoErasedTurn(t *testing.T) {
 					taken = records[:1] // the turn, and nothing of what it did
 				}
 				w.importsSome(id, taken, 4)
-				if got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{id}}); err != nil || got.Erased != 1 {
+				if got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{id}}); err != nil || got.Erased != 1 {
 					t.Fatalf("erased %+v, %v", got, err)
 				}
 				w.imports(id, records, 4)
@@ -348,7 +349,7 @@ func TestImportIntoErasedTurn(t *testing.T) {
 						t.Errorf("%s rows are in %s", n, where)
 					}
 				}
-				d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: id})
+				d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: id})
 				if err != nil || !d.Erased || len(d.Receipts) != w.receiptsOf(records) {
 					t.Errorf("it is %+v, %v; want it erased, with its %d receipts", d, err, w.receiptsOf(records))
 				}
@@ -373,7 +374,7 @@ func TestExportOddCards(t *testing.T) {
 		w.over(c.Turn)
 		n := 0
 		for _, raw := range w.exported(c.Turn) {
-			var r utp.Exported
+			var r api.Exported
 			if err := json.Unmarshal(raw, &r); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -301,5 +302,5 @@ func (k *Kernel) Run(ctx context.Context) {
 
 // fault makes a protocol error.
 func fault(code utp.Code, message string) error {
-	return &utp.Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
+	return &api.Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
 }

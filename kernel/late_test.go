@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -16,9 +17,9 @@ import (
 
 // lateWord demands the refusal of a word that came too late, and returns how it says that
 // the question has ended.
-func lateWord(t *testing.T, err error) (utp.Closed, string) {
+func lateWord(t *testing.T, err error) (api.Closed, string) {
 	t.Helper()
-	fault, is := errors.AsType[*utp.Fault](err)
+	fault, is := errors.AsType[*api.Fault](err)
 	if !is || fault.Code != utp.CodeDone || fault.Closed == nil {
 		t.Fatalf("the refusal is %#v; want one that says how the question ended", err)
 	}
@@ -42,13 +43,13 @@ func TestLateIsTold(t *testing.T) {
 				for _, by := range []func() error{
 					func() error { _, err := w.reply(q, "accept"); return err },
 					func() error {
-						_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number, Decision: "accept", By: person})
+						_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Question: q.Number, Decision: "accept", By: person})
 						return err
 					},
-					func() error { _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person}); return err },
+					func() error { _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person}); return err },
 				} {
 					got, message := lateWord(t, by())
-					if want := (utp.Closed{Question: q.Number, Resolution: "expired", At: q.Deadline}); got != want {
+					if want := (api.Closed{Question: q.Number, Resolution: "expired", At: q.Deadline}); got != want {
 						t.Errorf("it ended as %+v; want %+v", got, want)
 					}
 					if !strings.Contains(message, "too late: the time to answer question 1 ended at 00:05:00 UTC; nothing was done") {
@@ -69,7 +70,7 @@ func TestStampedLate(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: q.Token, Decision: "accept", By: person, At: q.Deadline})
+		_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, At: q.Deadline})
 		if got, message := lateWord(t, err); got.Resolution != "expired" || !strings.Contains(message, "nothing was done") {
 			t.Errorf("it ended as %+v: %s", got, message)
 		}
@@ -88,13 +89,13 @@ func TestLoserIsTold(t *testing.T) {
 				a := w.begin()
 				first := w.asked()
 				w.pass(time.Second)
-				if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: first.Token, By: person}); err != nil {
+				if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: first.Token, By: person}); err != nil {
 					t.Fatal(err)
 				}
 				q := w.asked()
 				w.say(q, word)
 				at := w.clock.now()
-				for _, r := range []utp.ReplyRequest{
+				for _, r := range []api.ReplyRequest{
 					{Token: q.Token, Decision: "accept", By: "bob", Surface: "page"},
 					{Token: q.Token, Decision: "modify", By: "bob"},
 					{Question: q.Number, Decision: "accept", By: "bob"},
@@ -102,7 +103,7 @@ func TestLoserIsTold(t *testing.T) {
 				} {
 					_, err := w.hub.Answer(w.ctx, r)
 					got, message := lateWord(t, err)
-					want := utp.Closed{Question: q.Number, Resolution: resolution, By: person, Surface: "terminal", At: got.At}
+					want := api.Closed{Question: q.Number, Resolution: resolution, By: person, Surface: "terminal", At: got.At}
 					if got != want || !got.At.Equal(at) {
 						t.Errorf("%+v: it ended as %+v; want %+v at %v", r, got, want, at)
 					}
@@ -121,9 +122,9 @@ func TestLoserIsTold(t *testing.T) {
 func TestNoAfterAYes(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a, _, release := held(w)
-		q := utp.QuestionRow{Token: w.cell(`SELECT token FROM questions`)}
+		q := api.QuestionRow{Token: w.cell(`SELECT token FROM questions`)}
 		_, err := w.reply(q, "reject")
-		fault, is := errors.AsType[*utp.Fault](err)
+		fault, is := errors.AsType[*api.Fault](err)
 		if !is || !strings.Contains(fault.Message, `question 1 was accepted by "ada" at "terminal"`) || !strings.Contains(fault.Message, "only stopped") {
 			t.Errorf("while it runs: %v", err)
 		}
@@ -142,15 +143,15 @@ func TestLoserWithoutRights(t *testing.T) {
 		w.work(one(burn))
 		a := w.owned()
 		first := w.asked()
-		if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: first.Token, By: person}); err != nil {
+		if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: first.Token, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		q := w.asked()
 		w.say(q, "reject")
 		for _, token := range []string{q.Token, first.Token} {
 			for _, by := range []string{"bob", agentName} {
-				_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Token: token, Decision: "accept", By: by})
-				if fault, is := errors.AsType[*utp.Fault](err); !is || fault.Closed != nil {
+				_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: token, Decision: "accept", By: by})
+				if fault, is := errors.AsType[*api.Fault](err); !is || fault.Closed != nil {
 					t.Errorf("%s is told %v", by, err)
 				}
 			}
@@ -162,7 +163,7 @@ func TestLoserWithoutRights(t *testing.T) {
 // TestParked: of a turn that is not under way here a yes is refused and says why, since it
 // would start nothing; a no is taken, and a stop.
 func TestParked(t *testing.T) {
-	park := func(w *world) (utp.EnqueueAnswer, utp.QuestionRow) {
+	park := func(w *world) (api.EnqueueAnswer, api.QuestionRow) {
 		w.work(one(burn))
 		a := w.begin()
 		if q := w.asked(); q.Parked {
@@ -176,7 +177,7 @@ func TestParked(t *testing.T) {
 		}
 		for _, word := range []func() error{
 			func() error { _, err := w.reply(q, "accept"); return err },
-			func() error { _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person}); return err },
+			func() error { _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person}); return err },
 		} {
 			wantFault(w.t, word(), utp.CodeParked)
 		}
@@ -213,7 +214,7 @@ func TestParked(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			a, _ := park(w)
-			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 				t.Fatal(err)
 			}
 			w.over(a.Turn)
@@ -244,19 +245,19 @@ func TestParked(t *testing.T) {
 // turn's own word comes before it, and policy and tool behind.
 func TestWishOfTheOwner(t *testing.T) {
 	inWorld(t, waits, func(t *testing.T, w *world) {
-		prefer := func(seconds *int) (a utp.PreferAnswer, err error) {
-			err = w.as(kernel.HubCaller, person, utp.OpPrefer, utp.PreferRequest{Person: person, Seconds: seconds}, &a)
+		prefer := func(seconds *int) (a api.PreferAnswer, err error) {
+			err = w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Person: person, Seconds: seconds}, &a)
 			return a, err
 		}
 		set := func(n int) *int { return &n }
 		if a, err := prefer(nil); err != nil || a.Seconds != 0 || a.Person != person {
 			t.Errorf("without a wish: %+v, %v", a, err)
 		}
-		for _, bad := range []int{-1, 1, utp.MinAnswerSeconds - 1, consent.MaxSeconds + 1} {
+		for _, bad := range []int{-1, 1, api.MinAnswerSeconds - 1, consent.MaxSeconds + 1} {
 			_, err := prefer(&bad)
 			wantFault(t, err, utp.CodeBadRequest)
 		}
-		wantFault(t, w.as(kernel.HubCaller, person, utp.OpPrefer, utp.PreferRequest{Seconds: set(5)}, nil), utp.CodeBadRequest)
+		wantFault(t, w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Seconds: set(5)}, nil), utp.CodeBadRequest)
 		if a, err := prefer(set(consent.MaxSeconds)); err != nil || a.Seconds != consent.MaxSeconds {
 			t.Errorf("no time limit: %+v, %v", a, err)
 		}
@@ -269,7 +270,7 @@ func TestWishOfTheOwner(t *testing.T) {
 		if !strings.Contains(string(q.Body), "There is no time limit, but a question stays open for 1 day at most") {
 			t.Errorf("it is asked as %s", q.Body)
 		}
-		_, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person})
+		_, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person})
 		wantFault(t, err, utp.CodeConflict)
 		if _, err := prefer(set(90)); err != nil {
 			t.Error(err)
@@ -342,8 +343,8 @@ func TestManyQuestions(t *testing.T) {
 		if len(seen) != want || last == "" {
 			t.Errorf("%d questions are listed; %d are open", len(seen), want)
 		}
-		var page utp.QuestionsAnswer
-		wantFault(t, w.as(kernel.HubCaller, person, utp.OpQuestions, utp.QuestionsRequest{After: "turn_none"}, &page), utp.CodeNotFound)
+		var page api.QuestionsAnswer
+		wantFault(t, w.as(kernel.HubCaller, person, api.OpQuestions, api.QuestionsRequest{After: "turn_none"}, &page), utp.CodeNotFound)
 	})
 }
 
@@ -360,7 +361,7 @@ func TestManyQuestionsOfOneTurn(t *testing.T) {
 		w.work(step)
 		a := w.begin()
 		w.until("all questions are to be open", func() bool { return len(w.questions()) == many })
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		w.over(a.Turn)

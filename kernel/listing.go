@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -31,7 +32,7 @@ const (
 )
 
 // sessions lists sessions, or finds one by a name of its own.
-func (k *Kernel) sessions(ctx context.Context, _ Caller, q utp.SessionsRequest) ([]utp.SessionRow, error) {
+func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) ([]api.SessionRow, error) {
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
 		return k.session(ctx, q)
 	}
@@ -42,7 +43,7 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q utp.SessionsRequest) 
 	if q.Ended {
 		f.Statuses = []turn.Status{turn.Ended}
 	}
-	var out []utp.SessionRow
+	var out []api.SessionRow
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rows, err := tx.Turns(f)
 		if err != nil {
@@ -55,9 +56,9 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q utp.SessionsRequest) 
 }
 
 // sessionPage is as many of the rows as one message has room for, the first at least.
-func sessionPage(rows []TurnRow) ([]utp.SessionRow, error) {
-	var out []utp.SessionRow
-	room := utp.InlineLimit
+func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
+	var out []api.SessionRow
+	room := api.InlineLimit
 	for _, r := range rows {
 		row := sessionRow(r)
 		raw, err := json.Marshal(row)
@@ -72,18 +73,18 @@ func sessionPage(rows []TurnRow) ([]utp.SessionRow, error) {
 	return out, nil
 }
 
-func sessionRow(r TurnRow) utp.SessionRow {
-	return utp.SessionRow{
+func sessionRow(r TurnRow) api.SessionRow {
+	return api.SessionRow{
 		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
 		Request: clip(r.Request, lineLimit), Summary: clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
 	}
 }
 
 // session finds one session. A name that leads nowhere gives an empty list.
-func (k *Kernel) session(ctx context.Context, q utp.SessionsRequest) ([]utp.SessionRow, error) {
-	var out []utp.SessionRow
+func (k *Kernel) session(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+	var out []api.SessionRow
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(refOf(utp.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
+		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
@@ -104,11 +105,11 @@ func (k *Kernel) session(ctx context.Context, q utp.SessionsRequest) ([]utp.Sess
 }
 
 // sessionEnd is how a turn ended; nil while it has not.
-func sessionEnd(tx Tx, st turn.State) (*utp.SessionEnd, error) {
+func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End == nil {
 		return nil, nil //nolint:nilnil // none is a value: it has not ended
 	}
-	end := &utp.SessionEnd{Status: st.End.Status, Code: st.End.Code, Tally: st.Tally}
+	end := &api.SessionEnd{Status: st.End.Status, Code: st.End.Code, Tally: st.Tally}
 	if st.End.Deliverable == "" {
 		return end, nil
 	}
@@ -126,12 +127,12 @@ func sessionEnd(tx Tx, st turn.State) (*utp.SessionEnd, error) {
 }
 
 // since tells which sessions have gone on after an event.
-func (k *Kernel) since(ctx context.Context, _ Caller, q utp.SinceRequest) (utp.SinceAnswer, error) {
+func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.SinceAnswer, error) {
 	at := Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
 	if q.Now {
 		at = Point{}
 	}
-	var a utp.SinceAnswer
+	var a api.SinceAnswer
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		p, err := tx.Since(at)
 		if err != nil {
@@ -140,9 +141,9 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q utp.SinceRequest) (utp.S
 		if p.More && !q.Now {
 			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin anew")
 		}
-		a = utp.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
+		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {
-			a.Sessions = append(a.Sessions, utp.SinceRow{Session: s.Session, Seq: s.Seq, Last: s.Last, Owner: s.Owner, Ended: s.Ended})
+			a.Sessions = append(a.Sessions, api.SinceRow{Session: s.Session, Seq: s.Seq, Last: s.Last, Owner: s.Owner, Ended: s.Ended})
 		}
 		return nil
 	})
@@ -150,8 +151,8 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q utp.SinceRequest) (utp.S
 }
 
 // events reads a page of a session's sequence, as much as one message may hold.
-func (k *Kernel) events(ctx context.Context, _ Caller, q utp.EventsRequest) (utp.EventsAnswer, error) {
-	var a utp.EventsAnswer
+func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api.EventsAnswer, error) {
+	var a api.EventsAnswer
 	limit := q.Limit
 	if limit <= 0 || limit > eventPage {
 		limit = eventPage
@@ -166,13 +167,13 @@ func (k *Kernel) events(ctx context.Context, _ Caller, q utp.EventsRequest) (utp
 			return err
 		}
 		a.More = len(rows) == limit
-		room := utp.InlineLimit
+		room := api.InlineLimit
 		for i, e := range rows {
 			if room -= len(e.Body); room < 0 && i > 0 {
 				a.More = true
 				break
 			}
-			a.Events = append(a.Events, utp.EventRow{Seq: e.Seq, Body: e.Body})
+			a.Events = append(a.Events, api.EventRow{Seq: e.Seq, Body: e.Body})
 		}
 		a.Ended = rec.State.Status == turn.Ended
 		return nil
@@ -182,10 +183,10 @@ func (k *Kernel) events(ctx context.Context, _ Caller, q utp.EventsRequest) (utp
 
 // questions lists a page of what is open, oldest turn first, each with the event that
 // asks as long as the page has room for it. A turn's questions are never torn apart.
-func (k *Kernel) questions(ctx context.Context, _ Caller, q utp.QuestionsRequest) (utp.QuestionsAnswer, error) {
-	var a utp.QuestionsAnswer
+func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
+	var a api.QuestionsAnswer
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		a = utp.QuestionsAnswer{}
+		a = api.QuestionsAnswer{}
 		turns, err := tx.Turns(TurnFilter{Asking: true, After: q.After, Limit: askingPage})
 		if err != nil {
 			return err
@@ -193,7 +194,7 @@ func (k *Kernel) questions(ctx context.Context, _ Caller, q utp.QuestionsRequest
 		if len(turns) == askingPage {
 			a.Next = turns[askingPage-1].Turn
 		}
-		room := utp.InlineLimit
+		room := api.InlineLimit
 		for i, row := range turns {
 			rows, err := k.questionsOf(tx, row.Turn)
 			if err != nil {
@@ -217,7 +218,7 @@ func (k *Kernel) questions(ctx context.Context, _ Caller, q utp.QuestionsRequest
 
 // questionsOf lists the open questions of one turn. One that cannot be read has none: the
 // others' questions are not to wait for it.
-func (k *Kernel) questionsOf(tx Tx, id string) ([]utp.QuestionRow, error) {
+func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
 	rec, err := tx.Turn(TurnRef{Turn: id})
 	if errors.Is(err, ErrDamaged) {
 		k.o.Logger.Warn("questions", "turn", id, "error", err)
@@ -226,7 +227,7 @@ func (k *Kernel) questionsOf(tx Tx, id string) ([]utp.QuestionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []utp.QuestionRow
+	var rows []api.QuestionRow
 	for _, q := range rec.Questions {
 		if q.State != consent.Open {
 			continue
@@ -241,9 +242,9 @@ func (k *Kernel) questionsOf(tx Tx, id string) ([]utp.QuestionRow, error) {
 	return rows, nil
 }
 
-func questionRow(tx Tx, rec Record, q consent.Question) (utp.QuestionRow, error) {
+func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error) {
 	call, _ := rec.State.FindQuestion(q.Number)
-	r := utp.QuestionRow{
+	r := api.QuestionRow{
 		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
 		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -36,7 +36,7 @@ func TestTwoKernels(t *testing.T) {
 						w.now = other
 					}
 				}
-				var begun []utp.EnqueueAnswer
+				var begun []api.EnqueueAnswer
 				for range turns {
 					begun = append(begun, w.begin())
 					w.work(steps...)
@@ -178,8 +178,8 @@ func TestClaimsAtOnce(t *testing.T) {
 		got := make(chan string, 2*turns)
 		for i := range 2 * turns {
 			go func() {
-				var a utp.ClaimAnswer
-				err := w.as(kernel.AgentCaller, agentName, utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: string(rune('a' + i))}, &a)
+				var a api.ClaimAnswer
+				err := w.as(kernel.AgentCaller, agentName, api.OpClaim, api.ClaimRequest{Agent: agentName, Worker: string(rune('a' + i))}, &a)
 				if err != nil {
 					t.Error(err)
 				}
@@ -205,7 +205,7 @@ func TestWaitingFreesItsWorker(t *testing.T) {
 	inWorld(t, func(w *world) { w.seats, w.keep = 8, 200*time.Millisecond }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		began := w.clock.now()
-		var begun []utp.EnqueueAnswer
+		var begun []api.EnqueueAnswer
 		for range turns {
 			begun = append(begun, w.begin())
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -63,7 +64,7 @@ func TestSecretMarks(t *testing.T) {
 		began := time.Now()
 		for _, made := range all {
 			name := made.Definition.Description
-			if err := h.calls(made.Definition.Tool, utp.Body{Inline: jsontext.Value(tests[name].args)}); err != nil {
+			if err := h.calls(made.Definition.Tool, api.Body{Inline: jsontext.Value(tests[name].args)}); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			c := w.last(a.Turn)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -27,7 +28,7 @@ func TestNumberAndToken(t *testing.T) {
 				}
 				_, five := w.twoAsked()
 				spent := five.Token
-				if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Question: five.Number, Token: five.Token, By: person}); err != nil {
+				if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Question: five.Number, Token: five.Token, By: person}); err != nil {
 					t.Fatal(err)
 				}
 				four, five := w.twoAsked()
@@ -37,7 +38,7 @@ func TestNumberAndToken(t *testing.T) {
 				if again4, again5 := w.twoAsked(); again4.Token != four.Token || again5.Token != five.Token || !again4.Deadline.Equal(four.Deadline) {
 					t.Errorf("the questions were %+v and %+v, and are %+v and %+v", four, five, again4, again5)
 				}
-				if _, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Question: five.Number, Token: five.Token, Decision: "reject", By: person}); err != nil {
+				if _, err := w.hub.Answer(w.ctx, api.ReplyRequest{Question: five.Number, Token: five.Token, Decision: "reject", By: person}); err != nil {
 					t.Errorf("the number and the token of one question: %v", err)
 				}
 				w.mismatched(four.Number, five.Token)
@@ -52,9 +53,9 @@ func TestNumberAndToken(t *testing.T) {
 }
 
 // twoAsked waits for two open questions.
-func (w *world) twoAsked() (first, second utp.QuestionRow) {
+func (w *world) twoAsked() (first, second api.QuestionRow) {
 	w.t.Helper()
-	var rows []utp.QuestionRow
+	var rows []api.QuestionRow
 	w.until("two questions are to be open", func() bool {
 		rows = w.questions()
 		return len(rows) == 2
@@ -68,16 +69,16 @@ func (w *world) twoAsked() (first, second utp.QuestionRow) {
 // mismatched says every word about a question with the token of another.
 func (w *world) mismatched(number int, token string) {
 	w.t.Helper()
-	r := utp.ReplyRequest{Question: number, Token: token, By: person, Surface: "page"}
+	r := api.ReplyRequest{Question: number, Token: token, By: person, Surface: "page"}
 	yes, no, words := r, r, r
 	yes.Decision, no.Decision, words.Response = "accept", "reject", "leave"
-	for what, say := range map[string]func() (utp.ReplyAnswer, error){
-		"accept":  func() (utp.ReplyAnswer, error) { return w.hub.Answer(w.ctx, yes) },
-		"reject":  func() (utp.ReplyAnswer, error) { return w.hub.Answer(w.ctx, no) },
-		"respond": func() (utp.ReplyAnswer, error) { return w.hub.Answer(w.ctx, words) },
-		"extend":  func() (utp.ReplyAnswer, error) { return w.hub.Extend(w.ctx, r) },
-		"undo":    func() (utp.ReplyAnswer, error) { return w.hub.Undo(w.ctx, r) },
-		"stop":    func() (utp.ReplyAnswer, error) { return w.hub.Stop(w.ctx, r) },
+	for what, say := range map[string]func() (api.ReplyAnswer, error){
+		"accept":  func() (api.ReplyAnswer, error) { return w.hub.Answer(w.ctx, yes) },
+		"reject":  func() (api.ReplyAnswer, error) { return w.hub.Answer(w.ctx, no) },
+		"respond": func() (api.ReplyAnswer, error) { return w.hub.Answer(w.ctx, words) },
+		"extend":  func() (api.ReplyAnswer, error) { return w.hub.Extend(w.ctx, r) },
+		"undo":    func() (api.ReplyAnswer, error) { return w.hub.Undo(w.ctx, r) },
+		"stop":    func() (api.ReplyAnswer, error) { return w.hub.Stop(w.ctx, r) },
 	} {
 		w.t.Log(what)
 		_, err := say()
@@ -95,12 +96,12 @@ func TestNumberAndTokenOfAStranger(t *testing.T) {
 		a := w.owned()
 		q := w.asked()
 		for _, by := range []string{"bob", agentName} {
-			_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number + 1, Token: q.Token, Decision: "accept", By: by})
+			_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Question: q.Number + 1, Token: q.Token, Decision: "accept", By: by})
 			wantFault(t, err, utp.CodeNotFound)
 		}
-		_, err := w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number + 1, Token: q.Token, Decision: "accept", By: person})
+		_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Question: q.Number + 1, Token: q.Token, Decision: "accept", By: person})
 		wantFault(t, err, utp.CodeConflict)
-		_, err = w.hub.Answer(w.ctx, utp.ReplyRequest{Question: q.Number, Token: "rpl_none", Decision: "accept", By: person})
+		_, err = w.hub.Answer(w.ctx, api.ReplyRequest{Question: q.Number, Token: "rpl_none", Decision: "accept", By: person})
 		wantFault(t, err, utp.CodeNotFound)
 		if state := w.last(a.Turn).State; state != turn.Asked {
 			t.Errorf("the call is %s; want asked", state)

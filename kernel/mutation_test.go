@@ -7,11 +7,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // mail is a tool that takes a secret from the operator's environment.
@@ -149,7 +150,7 @@ func TestMutationBeforeStart(t *testing.T) {
 }
 
 // mutant plays up to the accept of the mutation's tool; before comes right before it.
-func (w *world) mutant(m mutation, before func()) (utp.EnqueueAnswer, utp.QuestionRow, turn.Call) {
+func (w *world) mutant(m mutation, before func()) (api.EnqueueAnswer, api.QuestionRow, turn.Call) {
 	w.t.Helper()
 	w.serve("post", mailTool)
 	w.review(map[string]utp.Class{mail: utp.Irreversible})
@@ -175,7 +176,7 @@ func (w *world) mutant(m mutation, before func()) (utp.EnqueueAnswer, utp.Questi
 
 // mutated checks the typed end and the new question, and that the work can be done
 // after all.
-func (w *world) mutated(m mutation, a utp.EnqueueAnswer, q utp.QuestionRow, call turn.Call, invoked int) {
+func (w *world) mutated(m mutation, a api.EnqueueAnswer, q api.QuestionRow, call turn.Call, invoked int) {
 	w.t.Helper()
 	if m.mend != nil && m.reason == "definition" {
 		w.until("the call is to be over", func() bool { return w.turn(a.Turn).Status == turn.Ended })

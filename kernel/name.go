@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // topic is what a session is called before it is numbered: the agent, and what it is about, by the word
 // of whoever starts it or else by the beginning of the request.
-func topic(q utp.EnqueueRequest) string {
+func topic(q api.EnqueueRequest) string {
 	label := strings.Join(strings.Fields(q.Label), " ")
 	if label == "" {
 		label = strings.TrimRightFunc(strings.Join(strings.Fields(q.Request), " "), unicode.IsPunct)

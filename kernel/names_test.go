@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -32,7 +33,7 @@ func TestToolNames(t *testing.T) {
 	listed := prefixes{"tool/words:word_count": true, "tool/words:shared": true, "tool/post:shared": true, "foreign/peer:their_tool": true}
 	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: "ask"}} }, func(t *testing.T, w *world) {
 		register := func(kind, name, tool string) error {
-			return w.as(kind, name, utp.OpRegister, utp.RegisterRequest{Definition: of(name, tool)}, nil)
+			return w.as(kind, name, api.OpRegister, api.RegisterRequest{Definition: of(name, tool)}, nil)
 		}
 		if err := register(kernel.ToolCaller, "words", "from_before"); err != nil { // by a kernel that fenced nothing
 			t.Fatal(err)
@@ -70,7 +71,7 @@ func TestToolNames(t *testing.T) {
 		}
 		changed := of("words", "from_before")
 		changed.Class = utp.Idempotent
-		if err := w.as(kernel.ToolCaller, "words", utp.OpRegister, utp.RegisterRequest{Definition: changed}, nil); err != nil {
+		if err := w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: changed}, nil); err != nil {
 			t.Errorf("another definition of one's own: %v", err)
 		}
 	})
@@ -81,7 +82,7 @@ func TestToolNames(t *testing.T) {
 func TestOperatorsFileWins(t *testing.T) {
 	inWorld(t, func(w *world) { w.names = prefixes{"tool/words:word_count": true} }, func(t *testing.T, w *world) {
 		register := func() error {
-			return w.as(kernel.ToolCaller, "words", utp.OpRegister, utp.RegisterRequest{Definition: of("words", "word_count")}, nil)
+			return w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: of("words", "word_count")}, nil)
 		}
 		if err := register(); err != nil {
 			t.Fatal(err)
@@ -97,6 +98,6 @@ func TestOperatorsFileWins(t *testing.T) {
 		if _, err := w.now.kernel.Vouch(w.ctx, "desk", of("desk", "words.count")); err != nil {
 			t.Errorf("a name that a credential could have: %v", err)
 		}
-		wantFault(t, w.as(kernel.ToolCaller, "words", utp.OpRegister, utp.RegisterRequest{Definition: of("words", "words.count")}, nil), utp.CodeConflict)
+		wantFault(t, w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: of("words", "words.count")}, nil), utp.CodeConflict)
 	})
 }

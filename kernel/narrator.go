@@ -53,7 +53,7 @@ type Telling struct {
 	// Question is set for notes about a question.
 	Question QuestionFacts
 	// Result is the call's result, when it has one and it is at most
-	// [utp.InlineLimit]; Took is how long it ran.
+	// [api.InlineLimit]; Took is how long it ran.
 	Result jsontext.Value
 	Took   time.Duration
 	// Resolution tells how a question ended, when that is what happened: accepted,

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -15,29 +16,29 @@ import (
 // hub's to judge.
 func operatorOperation(op string) operation {
 	switch op {
-	case utp.OpTurn:
+	case api.OpTurn:
 		return serve((*Kernel).turnDetail)
-	case utp.OpCards:
+	case api.OpCards:
 		return serve((*Kernel).cards)
-	case utp.OpTools:
+	case api.OpTools:
 		return serve((*Kernel).tools)
-	case utp.OpReview:
+	case api.OpReview:
 		return serve((*Kernel).reviewed)
-	case utp.OpAdd:
+	case api.OpAdd:
 		return serve((*Kernel).add)
-	case utp.OpRemove:
+	case api.OpRemove:
 		return serve((*Kernel).remove)
-	case utp.OpDead:
+	case api.OpDead:
 		return serve((*Kernel).dead)
-	case utp.OpRetry:
+	case api.OpRetry:
 		return serve((*Kernel).retry)
-	case utp.OpErase:
+	case api.OpErase:
 		return serve((*Kernel).erase)
-	case utp.OpExport:
+	case api.OpExport:
 		return serve((*Kernel).export)
-	case utp.OpImport:
+	case api.OpImport:
 		return serve((*Kernel).importTurn)
-	case utp.OpAudit:
+	case api.OpAudit:
 		return serve((*Kernel).audit)
 	}
 	return nil
@@ -52,7 +53,7 @@ type room struct {
 	rows int
 }
 
-func newRoom() room { return room{left: utp.InlineLimit} }
+func newRoom() room { return room{left: api.InlineLimit} }
 
 func (r *room) takes(value any) (bool, error) {
 	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
@@ -74,8 +75,8 @@ func turnNamed(name string) TurnRef {
 	return TurnRef{Turn: name}
 }
 
-func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q utp.TurnRequest) (utp.TurnDetail, error) {
-	var a utp.TurnDetail
+func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (api.TurnDetail, error) {
+	var a api.TurnDetail
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Name))
 		if err != nil {
@@ -98,7 +99,7 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q utp.TurnRequest) (u
 	return a, err
 }
 
-func fillDetail(a *utp.TurnDetail, kept Beside) error {
+func fillDetail(a *api.TurnDetail, kept Beside) error {
 	r := newRoom()
 	for _, receipt := range kept.Receipts {
 		if fits, err := r.takes(receipt); err != nil || !fits {
@@ -123,13 +124,13 @@ func fillDetail(a *utp.TurnDetail, kept Beside) error {
 	return nil
 }
 
-func detailOf(tx Tx, rec Record) (utp.TurnDetail, error) {
+func detailOf(tx Tx, rec Record) (api.TurnDetail, error) {
 	s := rec.State
 	end, err := sessionEnd(tx, s)
 	if err != nil {
-		return utp.TurnDetail{}, err
+		return api.TurnDetail{}, err
 	}
-	a := utp.TurnDetail{
+	a := api.TurnDetail{
 		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: string(s.Status),
 		Created: rec.Created, Erased: rec.Erased, Imported: rec.Imported, Request: rec.Request, Args: rec.Args, Step: s.Step, Applied: s.Applied,
 		End: end,
@@ -140,8 +141,8 @@ func detailOf(tx Tx, rec Record) (utp.TurnDetail, error) {
 	return a, nil
 }
 
-func callDetail(c turn.Call) utp.CallDetail {
-	d := utp.CallDetail{
+func callDetail(c turn.Call) api.CallDetail {
+	d := api.CallDetail{
 		ID: c.ID, Key: c.Key, Step: c.Step, Number: c.Number, Tool: c.Tool, Kind: string(c.Kind), Target: c.Target, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
 		Decision: string(c.Decision), State: string(c.State), Says: c.Says, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
 		Policy: c.Policy, Card: c.Card, Started: c.StartedAt, Replaces: c.Replaces, ReplacedBy: c.ReplacedBy,
@@ -152,15 +153,15 @@ func callDetail(c turn.Call) utp.CallDetail {
 	return d
 }
 
-func receiptDetail(r Receipt) utp.ReceiptDetail {
-	return utp.ReceiptDetail{
+func receiptDetail(r Receipt) api.ReceiptDetail {
+	return api.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
 		Terms: r.Terms,
 	}
 }
 
-func (k *Kernel) cards(ctx context.Context, _ Caller, q utp.CardsRequest) (utp.CardsAnswer, error) {
-	var a utp.CardsAnswer
+func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.CardsAnswer, error) {
+	var a api.CardsAnswer
 	f := CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
 	if q.ID != "" {
 		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
@@ -169,7 +170,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q utp.CardsRequest) (utp.C
 		return a, fault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		a = utp.CardsAnswer{}
+		a = api.CardsAnswer{}
 		cards, err := tx.Cards(f)
 		if err == nil && q.ID != "" && len(cards) == 0 {
 			err = ErrNotFound
@@ -195,14 +196,14 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q utp.CardsRequest) (utp.C
 	return a, err
 }
 
-func (k *Kernel) tools(ctx context.Context, _ Caller, q utp.ToolsRequest) (utp.ToolsAnswer, error) {
-	var a utp.ToolsAnswer
+func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.ToolsAnswer, error) {
+	var a api.ToolsAnswer
 	f := ToolFilter{After: q.After, Limit: toolPage}
 	if q.Tool != "" {
 		f = ToolFilter{Names: []string{q.Tool}}
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		a = utp.ToolsAnswer{}
+		a = api.ToolsAnswer{}
 		tools, err := tx.Tools(f)
 		if err == nil && q.Tool != "" && len(tools) == 0 {
 			err = ErrNotFound
@@ -225,8 +226,8 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q utp.ToolsRequest) (utp.T
 	return a, err
 }
 
-func (k *Kernel) toolDetail(t Tool) utp.ToolDetail {
-	d := utp.ToolDetail{
+func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
+	d := api.ToolDetail{
 		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
 		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
 		ServiceConnected: k.connected(t),
@@ -237,8 +238,8 @@ func (k *Kernel) toolDetail(t Tool) utp.ToolDetail {
 	return d
 }
 
-func (k *Kernel) reviewed(ctx context.Context, _ Caller, q utp.ReviewRequest) (utp.ToolDetail, error) {
-	var a utp.ToolDetail
+func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
+	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
 		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
@@ -248,8 +249,8 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q utp.ReviewRequest) (u
 	return k.toolNamed(ctx, q.Tool)
 }
 
-func (k *Kernel) toolNamed(ctx context.Context, name string) (utp.ToolDetail, error) {
-	var a utp.ToolDetail
+func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
+	var a api.ToolDetail
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		t, err := registered(tx, name)
 		a = k.toolDetail(t)
@@ -258,13 +259,13 @@ func (k *Kernel) toolNamed(ctx context.Context, name string) (utp.ToolDetail, er
 	return a, err
 }
 
-func (k *Kernel) remove(ctx context.Context, _ Caller, q utp.RemoveRequest) (struct{}, error) {
+func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
 	return struct{}{}, k.update(ctx, func(tx Tx) error {
 		t, err := registered(tx, q.Tool)
 		if err != nil {
 			return err
 		}
-		a, err := k.operated(utp.AuditAct{Act: utp.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
+		a, err := k.operated(api.AuditAct{Act: api.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
 		if err != nil {
 			return err
 		}

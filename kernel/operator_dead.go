@@ -8,19 +8,20 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // dead lists messages that were put aside.
-func (k *Kernel) dead(ctx context.Context, _ Caller, q utp.DeadRequest) (utp.DeadAnswer, error) {
-	var a utp.DeadAnswer
+func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.DeadAnswer, error) {
+	var a api.DeadAnswer
 	f := OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
 	if q.ID > 0 {
 		f = OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		a = utp.DeadAnswer{}
+		a = api.DeadAnswer{}
 		rows, err := tx.Outbox(f)
 		if err != nil {
 			return err
@@ -46,10 +47,10 @@ func (k *Kernel) dead(ctx context.Context, _ Caller, q utp.DeadRequest) (utp.Dea
 	return a, err
 }
 
-func deadDetail(tx Tx, row Outgoing, whole bool) (utp.DeadDetail, error) {
-	d := utp.DeadDetail{ID: row.ID, Session: row.Session, Call: row.Call, Subject: row.Subject, Died: row.Died, Reason: row.Reason}
+func deadDetail(tx Tx, row Outgoing, whole bool) (api.DeadDetail, error) {
+	d := api.DeadDetail{ID: row.ID, Session: row.Session, Call: row.Call, Subject: row.Subject, Died: row.Died, Reason: row.Reason}
 	if whole {
-		d.Header, d.Payload = row.Header, row.Payload[:min(len(row.Payload), utp.InlineLimit/2)]
+		d.Header, d.Payload = row.Header, row.Payload[:min(len(row.Payload), api.InlineLimit/2)]
 	}
 	if row.Call == "" {
 		return d, nil
@@ -74,11 +75,11 @@ func callNamed(tx Tx, id string) (turn.Call, error) {
 
 // retry tries a dead message again. A command has the authority of a consent that is used up
 // or too old, so it is never sent again: its call is asked for anew, in a turn of its own.
-func (k *Kernel) retry(ctx context.Context, from Caller, q utp.RetryRequest) (utp.RetryAnswer, error) {
-	var a utp.RetryAnswer
-	var args utp.OperatorArgs
+func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
+	var a api.RetryAnswer
+	var args api.OperatorArgs
 	err := k.update(ctx, func(tx Tx) error {
-		a, args = utp.RetryAnswer{}, utp.OperatorArgs{}
+		a, args = api.RetryAnswer{}, api.OperatorArgs{}
 		row, err := One(tx.Outbox(OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
 		if err != nil || row.ID != q.ID {
 			return cmp.Or(err, ErrNotFound)
@@ -98,8 +99,8 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q utp.RetryRequest) (ut
 	if err != nil {
 		return a, unexpected("the arguments of a retry", err)
 	}
-	a.EnqueueAnswer, err = k.enqueue(ctx, from, utp.EnqueueRequest{
-		Agent: utp.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
+	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
+		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
 	})
 	if err != nil {
 		return a, err
@@ -109,35 +110,35 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q utp.RetryRequest) (ut
 }
 
 // again is what a call was asked to do, for a new one.
-func (k *Kernel) again(tx Tx, id string) (utp.OperatorArgs, error) {
+func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
 	rec, err := tx.Turn(TurnRef{Call: id})
 	if err != nil {
-		return utp.OperatorArgs{}, err
+		return api.OperatorArgs{}, err
 	}
 	if live, found := rec.State.Find(id); found && live.State.Open() && rec.State.Status != turn.Ended {
-		return utp.OperatorArgs{}, fault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
+		return api.OperatorArgs{}, fault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
 	}
 	if rec.Erased {
-		return utp.OperatorArgs{}, fault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
+		return api.OperatorArgs{}, fault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
 	}
 	c, err := callNamed(tx, id)
 	if err != nil {
-		return utp.OperatorArgs{}, err
+		return api.OperatorArgs{}, err
 	}
 	s := &step{k: k, tx: tx, rec: rec}
 	given, err := s.given(c)
-	if len(given) > utp.InlineLimit/2 {
-		return utp.OperatorArgs{}, fault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
+	if len(given) > api.InlineLimit/2 {
+		return api.OperatorArgs{}, fault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
 	}
-	return utp.OperatorArgs{Tool: c.Tool, Args: given}, err
+	return api.OperatorArgs{Tool: c.Tool, Args: given}, err
 }
 
 // erasedAtOnce is how many turns one request names at most, and one answer.
 const erasedAtOnce = 64
 
 // erase takes out the content of turns that have ended.
-func (k *Kernel) erase(ctx context.Context, _ Caller, q utp.EraseRequest) (utp.EraseAnswer, error) {
-	var a utp.EraseAnswer
+func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.EraseAnswer, error) {
+	var a api.EraseAnswer
 	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
 		return a, fault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
 	}
@@ -213,7 +214,7 @@ func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
 
 // eraseNamed erases turns that have ended, and waits a little for those of which a message is
 // just about to leave. Those that still have one are told like open ones.
-func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q utp.EraseRequest, a *utp.EraseAnswer) error {
+func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q api.EraseRequest, a *api.EraseAnswer) error {
 	const tries = 40
 	for try := 0; try < tries && len(turns) > 0; try++ {
 		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {

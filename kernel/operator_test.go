@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -32,16 +33,16 @@ func TestOperatorReadsTurn(t *testing.T) {
 		a := w.begin()
 		w.accepts()
 		w.succeeded(a.Turn)
-		d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: a.Session})
+		d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: a.Session})
 		if err != nil || d.Turn != a.Turn || len(d.Calls) != 2 || len(d.Receipts) != 1 || d.End == nil ||
-			!slices.ContainsFunc(d.Calls, func(c utp.CallDetail) bool { return c.Tool == burn && c.Digest != "" && c.Question > 0 }) {
+			!slices.ContainsFunc(d.Calls, func(c api.CallDetail) bool { return c.Tool == burn && c.Digest != "" && c.Question > 0 }) {
 			t.Errorf("got %+v, %v", d, err)
 		}
-		rest, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: a.Turn, After: d.Calls[0].ID})
+		rest, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: a.Turn, After: d.Calls[0].ID})
 		if err != nil || len(rest.Calls) != 1 || rest.Calls[0].ID != d.Calls[1].ID || len(rest.Receipts) != 0 {
 			t.Errorf("behind the first call: %+v, %v", rest, err)
 		}
-		if _, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: "turn_none"}); !isFault(err, utp.CodeNotFound) {
+		if _, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: "turn_none"}); !isFault(err, utp.CodeNotFound) {
 			t.Errorf("a turn that is not there: %v", err)
 		}
 	})
@@ -73,29 +74,29 @@ func TestDeadRetryIsANewCall(t *testing.T) {
 		b := kernel.Batch{Outbox: []kernel.Outgoing{letter}}
 		w.save(b)
 		w.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: b.Outbox[0].ID, Reason: "restored"}}})
-		list, err := operate[utp.DeadAnswer](w, utp.OpDead, utp.DeadRequest{})
+		list, err := operate[api.DeadAnswer](w, api.OpDead, api.DeadRequest{})
 		if err != nil || len(list.Dead) != 1 || list.Dead[0].Tool != burn || list.Dead[0].Reason != "restored" || len(list.Dead[0].Payload) != 0 {
 			t.Fatalf("the letters are %+v, %v", list, err)
 		}
-		retry := utp.RetryRequest{ID: list.Dead[0].ID, Owner: person}
-		if _, err := operate[utp.RetryAnswer](w, utp.OpRetry, retry); !isFault(err, utp.CodeConflict) {
+		retry := api.RetryRequest{ID: list.Dead[0].ID, Owner: person}
+		if _, err := operate[api.RetryAnswer](w, api.OpRetry, retry); !isFault(err, utp.CodeConflict) {
 			t.Errorf("a retry of what is under way: %v", err)
 		}
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session}); err != nil {
 			t.Fatal(err)
 		}
 		w.over(a.Turn)
 		w.services[0].conn.cut.Store(false)
-		got, err := operate[utp.RetryAnswer](w, utp.OpRetry, retry)
+		got, err := operate[api.RetryAnswer](w, api.OpRetry, retry)
 		if err != nil || got.Turn == "" || got.Turn == a.Turn || got.Sent {
 			t.Fatalf("the retry: %+v, %v", got, err)
 		}
 		w.effectsAre(0)
-		row, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: got.Turn})
-		if err != nil || row.Agent != utp.OperatorAgent || !strings.Contains(string(row.Args), burn) {
+		row, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: got.Turn})
+		if err != nil || row.Agent != api.OperatorAgent || !strings.Contains(string(row.Args), burn) {
 			t.Errorf("the new turn is %+v, %v", row, err)
 		}
-		if list, err = operate[utp.DeadAnswer](w, utp.OpDead, utp.DeadRequest{}); err != nil || len(list.Dead) != 0 {
+		if list, err = operate[api.DeadAnswer](w, api.OpDead, api.DeadRequest{}); err != nil || len(list.Dead) != 0 {
 			t.Errorf("after the retry there are %+v, %v", list, err)
 		}
 	})
@@ -111,23 +112,23 @@ func TestReviewShowsWhatChanged(t *testing.T) {
 		if err := w.now.kernel.Register(w.ctx, target, changed); err != nil {
 			t.Fatal(err)
 		}
-		got, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{Tool: burn})
+		got, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: burn})
 		if err != nil || len(got.Tools) != 1 || got.Tools[0].Reviewed || !strings.Contains(string(got.Tools[0].Seen), burn) || strings.Contains(string(got.Tools[0].Seen), "undo_seconds") {
 			t.Fatalf("the tool is %+v, %v", got, err)
 		}
-		word := utp.ReviewRequest{Tool: burn, Digest: before.Digest, Class: utp.Read, Risk: utp.RiskLow}
-		if _, err := operate[utp.ToolDetail](w, utp.OpReview, word); !isFault(err, utp.CodeConflict) {
+		word := api.ReviewRequest{Tool: burn, Digest: before.Digest, Class: utp.Read, Risk: utp.RiskLow}
+		if _, err := operate[api.ToolDetail](w, api.OpReview, word); !isFault(err, utp.CodeConflict) {
 			t.Errorf("a review of what it was: %v", err)
 		}
 		word.Digest = got.Tools[0].Digest
-		after, err := operate[utp.ToolDetail](w, utp.OpReview, word)
+		after, err := operate[api.ToolDetail](w, api.OpReview, word)
 		if err != nil || !after.Reviewed || after.EffectiveClass != utp.Irreversible || len(after.Seen) != 0 { // the service says so itself
 			t.Errorf("after the review it is %+v, %v", after, err)
 		}
-		if _, err := operate[jsontext.Value](w, utp.OpRemove, utp.RemoveRequest{Tool: burn}); err != nil {
+		if _, err := operate[jsontext.Value](w, api.OpRemove, api.RemoveRequest{Tool: burn}); err != nil {
 			t.Error(err)
 		}
-		if _, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{Tool: burn}); !isFault(err, utp.CodeNotFound) {
+		if _, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: burn}); !isFault(err, utp.CodeNotFound) {
 			t.Errorf("after its removal: %v", err)
 		}
 	})
@@ -157,8 +158,8 @@ func TestContentGoesByItself(t *testing.T) {
 		w.succeeded(a.Turn)
 		agent.kill()
 		call := w.last(a.Turn).ID
-		detail := func() (utp.TurnDetail, error) {
-			return operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: a.Turn})
+		detail := func() (api.TurnDetail, error) {
+			return operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: a.Turn})
 		}
 		w.pass(110 * time.Minute)
 		if d, err := detail(); err != nil || d.Erased || len(told()) != 0 {
@@ -184,24 +185,24 @@ func TestEraseRefuses(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
-		got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{a.Turn}})
+		got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{a.Turn}})
 		if err != nil || got.Erased != 0 || !slices.Equal(got.Open, []string{a.Turn}) {
 			t.Errorf("erasing what is open: %+v, %v", got, err)
 		}
 		for project, open := range map[string][]string{"home": {a.Turn}, "other": nil} {
-			got, err := operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Project: project})
+			got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Project: project})
 			if err != nil || got.Erased != 0 || !slices.Equal(got.Open, open) {
 				t.Errorf("erasing the project %s, of which %v is open: %+v, %v", project, open, got, err)
 			}
 		}
-		for i, q := range []utp.EraseRequest{{}, {Turns: []string{a.Turn}, Project: "home"}, {Turns: make([]string, 65)}} {
-			if _, err := operate[utp.EraseAnswer](w, utp.OpErase, q); !isFault(err, utp.CodeBadRequest) {
+		for i, q := range []api.EraseRequest{{}, {Turns: []string{a.Turn}, Project: "home"}, {Turns: make([]string, 65)}} {
+			if _, err := operate[api.EraseAnswer](w, api.OpErase, q); !isFault(err, utp.CodeBadRequest) {
 				t.Errorf("request %s: %v", strconv.Itoa(i), err)
 			}
 		}
 		w.say(q, "reject")
 		w.over(a.Turn)
-		got, err = operate[utp.EraseAnswer](w, utp.OpErase, utp.EraseRequest{Turns: []string{a.Session}})
+		got, err = operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{a.Session}})
 		if err != nil || got.Erased != 1 || len(got.Open) != 0 {
 			t.Errorf("erasing what has ended: %+v, %v", got, err)
 		}
@@ -221,28 +222,28 @@ func TestImportBringsNothingUsable(t *testing.T) {
 			jsontext.Value(`{"receipt":{"tool_call_id":"tc_x1","question":1,"decision":"accept","by":"ada","at":"2026-03-01T10:00:01Z","shown":"00"}}`),
 		}
 		for i := range 2 {
-			got, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: "turn_x1", Records: records, Receipts: 1})
+			got, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: "turn_x1", Records: records, Receipts: 1})
 			if err != nil || got.Known || (i == 0) != (got.Added > 0) {
 				t.Fatalf("import %d: %+v, %v", i, got, err)
 			}
 		}
-		d, err := operate[utp.TurnDetail](w, utp.OpTurn, utp.TurnRequest{Name: "turn_x1"})
+		d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: "turn_x1"})
 		if err != nil || d.Status != string(turn.Ended) || d.Imported.IsZero() || len(d.Receipts) != 1 || len(d.Calls) != 2 ||
 			d.Calls[0].Code != utp.CodeOutcomeUnknown || d.Calls[1].State != string(turn.Over) || d.Calls[0].Question != 0 {
 			t.Errorf("it is %+v, %v", d, err)
 		}
 		foreign := jsontext.Value(`{"event":{"seq":7,"event_id":"evt_x","type":"t","body":{},"at":"2026-03-01T10:00:01Z"}}`)
-		if _, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{foreign}}); !isFault(err, utp.CodeBadRequest) {
+		if _, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{foreign}}); !isFault(err, utp.CodeBadRequest) {
 			t.Errorf("an event out of order: %v", err)
 		}
 		blob := jsontext.Value(`{"blob":{"sha256":"` + strings.Repeat("z", 64) + `","size":1,"offset":0,"data":"eA=="}}`)
-		if _, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{blob}}); !isFault(err, utp.CodeBadRequest) {
+		if _, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: "turn_x1", Records: []jsontext.Value{blob}}); !isFault(err, utp.CodeBadRequest) {
 			t.Errorf("a blob under no hash: %v", err)
 		}
 		a := w.begin()
 		w.say(w.asked(), "reject")
 		w.over(a.Turn)
-		known, err := operate[utp.ImportAnswer](w, utp.OpImport, utp.ImportRequest{Turn: a.Turn, Records: records[1:2]})
+		known, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: a.Turn, Records: records[1:2]})
 		if err != nil || !known.Known {
 			t.Errorf("into a turn of this ledger: %+v, %v", known, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -122,12 +123,12 @@ func TestLongFailure(t *testing.T) {
 				a := w.begin()
 				w.accepts()
 				call := w.reaches(a.Turn, turn.Dispatched).ID
-				var s utp.StartAnswer
-				if err := w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call, Owner: "own_1"}, &s); err != nil {
+				var s api.StartAnswer
+				if err := w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{Call: call, Owner: "own_1"}, &s); err != nil {
 					t.Fatal(err)
 				}
-				err := w.as(kernel.ToolCaller, target, utp.OpFinish, utp.FinishRequest{
-					OwnerRequest: utp.OwnerRequest{Call: call, Owner: "own_1", Fence: s.Fence}, Status: utp.StatusFailed,
+				err := w.as(kernel.ToolCaller, target, api.OpFinish, api.FinishRequest{
+					OwnerRequest: api.OwnerRequest{Call: call, Owner: "own_1", Fence: s.Fence}, Status: utp.StatusFailed,
 					Error: &utp.ToolError{Code: "broken", Message: first + strings.Repeat("€", 20<<10)},
 				}, nil)
 				if err != nil {

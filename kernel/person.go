@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -20,31 +21,31 @@ const (
 )
 
 // enqueue begins a turn.
-func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest) (utp.EnqueueAnswer, error) {
+func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
 	if !utp.ValidToken(q.Agent) {
-		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
-	if len(q.Args)+len(q.Request)+len(q.Owner) > utp.InlineLimit { // they travel in one message, with room to spare
-		return utp.EnqueueAnswer{}, fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
+		return api.EnqueueAnswer{}, fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
 	}
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
 	}
-	if len(q.Label) > utp.InlineLimit/64 {
-		return utp.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+	if len(q.Label) > api.InlineLimit/64 {
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
 	}
 	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return utp.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+		return api.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
 	}
 	now := k.moment()
 	id, err := k.id(now.Wall)
 	if err != nil {
-		return utp.EnqueueAnswer{}, err
+		return api.EnqueueAnswer{}, err
 	}
-	begun := utp.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
+	begun := api.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
 	keys, err := k.keyed(from, q, begun, now)
 	if err != nil {
-		return utp.EnqueueAnswer{}, err
+		return api.EnqueueAnswer{}, err
 	}
 	a := begun
 	rec := Record{
@@ -76,7 +77,7 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q utp.EnqueueRequest)
 		return tx.Save(Batch{Turn: &rec, Keys: keys})
 	})
 	if err != nil {
-		return utp.EnqueueAnswer{}, err
+		return api.EnqueueAnswer{}, err
 	}
 	if a.Repeated {
 		return a, nil
@@ -101,8 +102,8 @@ func roomFor(tx Tx, owner string) error {
 // answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
 // to the surface; that it never reaches a subscriber of the protocol (CONF-56) is the hub's
 // to see to. Of a turn that is not driven here only a no is taken.
-func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	var a utp.ReplyAnswer
+func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
@@ -113,7 +114,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 		}
 		s.credential = r.Credential
 		if takesBack(*q, r) {
-			a = utp.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
+			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
 			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
 			return s.tooLateToUndo(*q, s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
 		}
@@ -132,11 +133,11 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 			return parked()
 		}
 		if call.State == turn.Unknown && call.Offered != "" { // what became of it is known after all
-			a = utp.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
+			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
 			return s.adoptAll()
 		}
 		*q = judged
-		a = utp.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
+		a = api.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
 		if call.Kind == turn.QuestionCall {
 			return s.respond(call, *q)
@@ -160,15 +161,15 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 
 // noticed takes a hub's word that the surface of a yes has been told of it, which nobody else's
 // word stands for. It may come twice or late.
-func (k *Kernel) noticed(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	var a utp.ReplyAnswer
+func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
 	err := k.attempt(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
-		a = utp.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
+		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
 		if c := call.Consent; c == nil || c.By != r.By || c.Surface != r.Surface {
 			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
@@ -204,11 +205,11 @@ func noApprover() error {
 }
 
 // takesBack: a no after the yes is an undo (call protocol, step U).
-func takesBack(q consent.Question, r utp.ReplyRequest) bool {
+func takesBack(q consent.Question, r api.ReplyRequest) bool {
 	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
 }
 
-func refOf(r utp.ReplyRequest) TurnRef {
+func refOf(r api.ReplyRequest) TurnRef {
 	switch {
 	case r.Token != "":
 		return TurnRef{Token: r.Token}
@@ -220,7 +221,7 @@ func refOf(r utp.ReplyRequest) TurnRef {
 }
 
 // named finds the question that a reply is about.
-func (s *step) named(r utp.ReplyRequest) *consent.Question {
+func (s *step) named(r api.ReplyRequest) *consent.Question {
 	for i := range s.rec.Questions {
 		q := &s.rec.Questions[i]
 		byToken := r.Token != "" && q.Token == r.Token && (r.Question == 0 || r.Question == q.Number)
@@ -233,7 +234,7 @@ func (s *step) named(r utp.ReplyRequest) *consent.Question {
 
 // reply builds what consent judges. A reply by number, from a surface that shows no
 // tokens, stands for the question's own token.
-func reply(q consent.Question, from Caller, r utp.ReplyRequest, now turn.Moment) consent.Reply {
+func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Moment) consent.Reply {
 	token, at := r.Token, r.At
 	if token == "" {
 		token = q.Token
@@ -255,8 +256,8 @@ func reply(q consent.Question, from Caller, r utp.ReplyRequest, now turn.Moment)
 }
 
 // extend asks the same question again with more time.
-func (k *Kernel) extend(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	var a utp.ReplyAnswer
+func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
@@ -277,7 +278,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 			return parked()
 		}
 		*q = longer
-		a = utp.ReplyAnswer{Question: q.Number, Resolution: "extended", Deadline: q.Deadline()}
+		a = api.ReplyAnswer{Question: q.Number, Resolution: "extended", Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = "extended", r.By, r.Surface
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		return s.note(turn.Note{Kind: NoteExtended, Call: call.ID})
@@ -285,7 +286,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r utp.ReplyRequest) (u
 	return a, err
 }
 
-func (k *Kernel) stop(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		if err := s.mismatch(r); err != nil {
 			return err
@@ -301,11 +302,11 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.Re
 			By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == "",
 		}})
 	})
-	return utp.ReplyAnswer{Resolution: "stopped"}, err
+	return api.ReplyAnswer{Resolution: "stopped"}, err
 }
 
-func (k *Kernel) undo(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
-	a := utp.ReplyAnswer{Resolution: "stopped"}
+func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	a := api.ReplyAnswer{Resolution: "stopped"}
 	err := k.step(ctx, refOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
@@ -324,12 +325,12 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r utp.ReplyRequest) (utp
 // absent says that nobody is left who could answer in a session: where policy decides
 // rather than waits, its open questions and
 // those that follow get their default at once (C-66).
-func (k *Kernel) absent(ctx context.Context, _ Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	err := k.step(ctx, TurnRef{Session: r.Session}, func(s *step) error {
 		s.rec.Absent = true
 		return s.decideUnanswered()
 	})
-	return utp.ReplyAnswer{Resolution: "decided"}, err
+	return api.ReplyAnswer{Resolution: "decided"}, err
 }
 
 // Turn reads a turn as the ledger has it.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -188,7 +189,7 @@ func TestStrictest(t *testing.T) {
 // TestPolicyCannotAllowWhatIsIrreversible: whatever a policy says, the person is asked.
 func TestPolicyCannotAllowWhatIsIrreversible(t *testing.T) {
 	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Allow}} }, func(t *testing.T, w *world) {
-		told, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{Tool: burn})
+		told, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: burn})
 		if err != nil || told.Tools[0].Decision != string(turn.Ask) {
 			t.Errorf("an operator is told %+v, %v", told, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -26,7 +27,7 @@ type wanted struct {
 
 // prepare makes a call of what a worker wants. What is wrong with it becomes the
 // call's own outcome; an error is the kernel's.
-func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
+func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
 		return s.own(w, stepID)
 	}
@@ -35,7 +36,7 @@ func (s *step) prepare(w utp.ToolCall, stepID string) (turn.Call, error) {
 	if err != nil && !missing {
 		return turn.Call{}, err
 	}
-	if s.read += len(args); s.read > utp.BlobLimit { // in this one transaction, which others wait for
+	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
 		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(wanted{
@@ -96,7 +97,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	if c.Limits.Wish, err = s.undoWish(s.rec.State.Owner); err != nil {
 		return c, err
 	}
-	if tool.Enforcement() != utp.Enforced && len(resolved.args) > utp.InlineLimit {
+	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
 		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is of another make and takes arguments of at most 256 KiB")
 	}
 	sum := sha256.Sum256(resolved.canonical)
@@ -114,7 +115,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 // invalid ends a call that cannot be made, with a card all the same.
 func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message string) (turn.Call, error) {
 	c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: code, Message: message}
-	if args.Kind() != '{' || !args.IsValid() || len(args) > utp.InlineLimit {
+	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
 		args = jsontext.Value("{}")
 	}
 	err := s.keepCallCard(c, "", resolved{args: args})

@@ -3,6 +3,7 @@ package kernel
 import (
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -42,7 +43,7 @@ func (s *step) toolUnserved(t Tool) bool {
 
 // connected says whether a service of the tool is there; nil where nobody can tell.
 func (k *Kernel) connected(t Tool) *bool {
-	subject, err := utp.RenderTarget(t.Definition.Target, utp.TargetValues{Project: k.o.Project, Channel: k.o.Channel, Agent: utp.OperatorAgent})
+	subject, err := utp.RenderTarget(t.Definition.Target, utp.TargetValues{Project: k.o.Project, Channel: k.o.Channel, Agent: api.OperatorAgent})
 	if err != nil || k.o.Presence == nil {
 		return nil
 	}

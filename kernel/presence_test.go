@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -44,7 +45,7 @@ func (w *world) told(text string) int {
 
 // asksAbsent begins a turn that calls the tool of a service which has registered it, long after all who live here have
 // had time to come.
-func (w *world) asksAbsent(class utp.Class, options string) (*stranger, utp.EnqueueAnswer) {
+func (w *world) asksAbsent(class utp.Class, options string) (*stranger, api.EnqueueAnswer) {
 	w.t.Helper()
 	s := w.stranger("words")
 	s.serves(class, options)
@@ -216,7 +217,7 @@ func TestToolConnected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { w.presence = tt.presence }, func(t *testing.T, w *world) {
-				all, err := operate[utp.ToolsAnswer](w, utp.OpTools, utp.ToolsRequest{})
+				all, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{})
 				if err != nil || len(all.Tools) == 0 {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -14,11 +15,11 @@ import (
 // present takes a hub's word that a question, as it was asked under a token, is shown to
 // somebody who can answer it. Its time starts then, and not before. The word may come
 // twice, late or from several hubs: only the first about the live token counts.
-func (k *Kernel) present(ctx context.Context, from Caller, r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	if r.Token == "" {
-		return utp.ReplyAnswer{}, fault(utp.CodeBadRequest, "which asking was shown is named by its token")
+		return api.ReplyAnswer{}, fault(utp.CodeBadRequest, "which asking was shown is named by its token")
 	}
-	var a utp.ReplyAnswer
+	var a api.ReplyAnswer
 	waits := false
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Token: r.Token})
@@ -53,8 +54,8 @@ func (k *Kernel) present(ctx context.Context, from Caller, r utp.ReplyRequest) (
 	return a, err
 }
 
-func shown(q consent.Question) utp.ReplyAnswer {
-	return utp.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
+func shown(q consent.Question) api.ReplyAnswer {
+	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
 }
 
 // asked finds the open question whose live token this is.
@@ -126,9 +127,9 @@ func (s *step) await() error {
 }
 
 // prefer keeps, or only tells, what a person wishes of the questions that are put to them.
-func (k *Kernel) prefer(ctx context.Context, _ Caller, q utp.PreferRequest) (utp.PreferAnswer, error) {
+func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
 	if q.Person == "" || len(q.Person) > maxName {
-		return utp.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
+		return api.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
 	var wish Wish
 	read := func(tx Tx) error {
@@ -152,24 +153,24 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q utp.PreferRequest) (utp
 			return tx.Save(Batch{Wishes: []Wish{wish}})
 		})
 	}
-	return utp.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds, Undo: wish.UndoSeconds}, err
+	return api.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds, Undo: wish.UndoSeconds}, err
 }
 
 // with is the wish with what is asked for now.
-func (w Wish) with(q utp.PreferRequest) (Wish, error) {
+func (w Wish) with(q api.PreferRequest) (Wish, error) {
 	if q.Seconds != nil {
 		w.AnswerSeconds = *q.Seconds
 	}
 	if q.Undo != nil {
 		w.UndoSeconds = *q.Undo
 	}
-	if n := w.AnswerSeconds; n != 0 && n < utp.MinAnswerSeconds || n > consent.MaxSeconds {
+	if n := w.AnswerSeconds; n != 0 && n < api.MinAnswerSeconds || n > consent.MaxSeconds {
 		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
-			"questions can stay open for %d to %d seconds; 0 leaves it to policy and tool", utp.MinAnswerSeconds, consent.MaxSeconds))
+			"questions can stay open for %d to %d seconds; 0 leaves it to policy and tool", api.MinAnswerSeconds, consent.MaxSeconds))
 	}
-	if n := w.UndoSeconds; n != 0 && n < utp.MinUndoSeconds || n > utp.MaxUndoSeconds {
+	if n := w.UndoSeconds; n != 0 && n < api.MinUndoSeconds || n > api.MaxUndoSeconds {
 		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
-			"an accept can be taken back for %d to %d seconds; 0 leaves it to policy and tool", utp.MinUndoSeconds, utp.MaxUndoSeconds))
+			"an accept can be taken back for %d to %d seconds; 0 leaves it to policy and tool", api.MinUndoSeconds, api.MaxUndoSeconds))
 	}
 	return w, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -17,13 +18,13 @@ import (
 func waits(w *world) { w.patient = true }
 
 // shows says that the person is shown a question, as it was asked under its token.
-func (w *world) shows(q utp.QuestionRow) (utp.ReplyAnswer, error) {
-	var a utp.ReplyAnswer
-	err := rpc.Ask(w.ctx, w.person, utp.OpPresent, utp.ReplyRequest{Token: q.Token, By: person, Surface: "page"}, &a)
+func (w *world) shows(q api.QuestionRow) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
+	err := rpc.Ask(w.ctx, w.person, api.OpPresent, api.ReplyRequest{Token: q.Token, By: person, Surface: "page"}, &a)
 	return a, err
 }
 
-func (w *world) isShown(q utp.QuestionRow) {
+func (w *world) isShown(q api.QuestionRow) {
 	w.t.Helper()
 	if _, err := w.shows(q); err != nil {
 		w.t.Fatal(err)
@@ -31,7 +32,7 @@ func (w *world) isShown(q utp.QuestionRow) {
 }
 
 // lasts checks how long a question is open from now.
-func (w *world) lasts(q utp.QuestionRow, want time.Duration) {
+func (w *world) lasts(q api.QuestionRow, want time.Duration) {
 	w.t.Helper()
 	if left := q.Deadline.Sub(w.clock.now()).Round(time.Second); left != want {
 		w.t.Errorf("question %d is open for %v; want %v", q.Number, left, want)
@@ -81,7 +82,7 @@ func TestShownLater(t *testing.T) {
 		if shown.Number != q.Number || shown.Extensions != 0 || shown.Unseen || !waiting.Unseen || w.last(a.Turn).Digest != digest {
 			t.Errorf("asked as %+v, waiting as %+v, shown as %+v", q, waiting, shown)
 		}
-		for _, old := range []utp.QuestionRow{q, waiting} {
+		for _, old := range []api.QuestionRow{q, waiting} {
 			_, err := w.reply(old, "accept")
 			wantFault(t, err, utp.CodeDone)
 		}
@@ -130,7 +131,7 @@ func TestShownAgainAndAgain(t *testing.T) {
 		hubs.Wait()
 		shown := w.asked()
 		w.pass(time.Minute)
-		for _, again := range []utp.QuestionRow{q, waiting, shown, shown} {
+		for _, again := range []api.QuestionRow{q, waiting, shown, shown} {
 			w.isShown(again)
 		}
 		if now := w.asked(); now.Token != shown.Token || !now.Deadline.Equal(shown.Deadline) {
@@ -138,7 +139,7 @@ func TestShownAgainAndAgain(t *testing.T) {
 		}
 		w.say(shown, "accept")
 		call := w.last(a.Turn)
-		for _, again := range []utp.QuestionRow{q, waiting, shown} {
+		for _, again := range []api.QuestionRow{q, waiting, shown} {
 			w.isShown(again)
 		}
 		if now := w.last(a.Turn); now.State != turn.Accepted || now.StartBy != call.StartBy || now.DispatchAt != call.DispatchAt {
@@ -161,12 +162,12 @@ func TestShownToNobodyWhoCounts(t *testing.T) {
 		a := w.owned()
 		w.pass(time.Minute)
 		q := w.asked()
-		present := func(r utp.ReplyRequest) error { return rpc.Ask(w.ctx, w.person, utp.OpPresent, r, nil) }
+		present := func(r api.ReplyRequest) error { return rpc.Ask(w.ctx, w.person, api.OpPresent, r, nil) }
 		for _, by := range []string{"bob", owner, agentName} {
-			wantFault(t, present(utp.ReplyRequest{Token: q.Token, By: by}), utp.CodeAuthFailed)
+			wantFault(t, present(api.ReplyRequest{Token: q.Token, By: by}), utp.CodeAuthFailed)
 		}
-		wantFault(t, present(utp.ReplyRequest{Token: "rpl_none", By: person}), utp.CodeNotFound)
-		wantFault(t, present(utp.ReplyRequest{Question: q.Number, By: person}), utp.CodeBadRequest)
+		wantFault(t, present(api.ReplyRequest{Token: "rpl_none", By: person}), utp.CodeNotFound)
+		wantFault(t, present(api.ReplyRequest{Question: q.Number, By: person}), utp.CodeBadRequest)
 		if now := w.asked(); now.Token != q.Token || !now.Unseen {
 			t.Errorf("it is %+v; it was %+v", now, q)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -38,7 +39,7 @@ func TestToolEvents(t *testing.T) {
 		a := w.begin()
 		w.reaches(a.Turn, turn.Started)
 		w.pass(5 * time.Second)
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person, Surface: "terminal"}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person, Surface: "terminal"}); err != nil {
 			t.Fatal(err)
 		}
 		call := w.cancelled(a.Turn).Calls[0].ID

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -16,7 +17,7 @@ import (
 // own makes a call of the step that no service runs: a question to the person, or an
 // answer that does not have the fields which the turn requires. Both have a card and a
 // result like any other.
-func (s *step) own(w utp.ToolCall, stepID string) (turn.Call, error) {
+func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
@@ -147,7 +148,7 @@ func scalar(r consent.Response) jsontext.Value {
 
 // response is an answer of the type that it has, or else its words read as the kind of
 // answer that was asked for: a choice, yes or no, a number, a text.
-func response(q consent.Question, r utp.ReplyRequest) consent.Response {
+func response(q consent.Question, r api.ReplyRequest) consent.Response {
 	kinds := []consent.ResponseKind{consent.MultipleChoice, consent.YesNo, consent.Numeric}
 	switch r.ResponseType {
 	case utp.ResponseText:
@@ -194,7 +195,7 @@ func responseAs(q consent.Question, kind consent.ResponseKind, words string) (co
 
 // deliverable checks the fields of a result against those that the turn requires, and
 // keeps them in a card. A turn that failed or was given up needs none.
-func (s *step) deliverable(q utp.DeliverRequest, end *turn.End) error {
+func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	required := s.rec.State.ResultFields
 	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial
 	if len(q.Fields) == 0 && (len(required) == 0 || !good || q.Handoff != nil) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,11 +36,11 @@ const maxReadings = 16
 
 // seen says how who accepts has seen the arguments, and refuses a yes that would be about something
 // which its person has not been shown.
-func (s *step) seen(c turn.Call, q consent.Question, r utp.ReplyRequest) error {
+func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	must := utp.MustBeRead(c.Class, c.Risk)
 	put := s.lastPut(q.Number)
 	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
-		s.sees = utp.SeenShown
+		s.sees = api.SeenShown
 		return nil
 	}
 	args, err := s.args(c)
@@ -51,14 +52,14 @@ func (s *step) seen(c turn.Call, q consent.Question, r utp.ReplyRequest) error {
 	}
 	switch {
 	case err == nil && slices.ContainsFunc(put.Read, whole):
-		s.sees = utp.SeenRead
+		s.sees = api.SeenRead
 		return nil
 	case !must:
-		s.sees = utp.SeenPart
+		s.sees = api.SeenPart
 		return nil
 	}
 	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
-		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, utp.ArgumentsAddress(q.Number)))
+		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
 // lastPut is how a question was put the last time.
@@ -73,8 +74,8 @@ func (s *step) lastPut(number int) Put {
 
 // arguments reads what a question is about: the arguments as they would run. What somebody who may
 // answer has read is remembered where the event does not show it all.
-func (k *Kernel) arguments(ctx context.Context, _ Caller, q utp.ArgumentsRequest) (utp.GetAnswer, error) {
-	var a utp.GetAnswer
+func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest) (api.GetAnswer, error) {
+	var a api.GetAnswer
 	remember := false
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Question: q.Question})
@@ -92,7 +93,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q utp.ArgumentsRequest
 		}
 		a.Size = int64(len(raw))
 		from := min(max(q.Offset, 0), a.Size)
-		most := int64(utp.ChunkLimit)
+		most := int64(api.ChunkLimit)
 		if q.Limit > 0 {
 			most = min(most, q.Limit)
 		}
@@ -108,7 +109,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q utp.ArgumentsRequest
 
 // read notes how far somebody has read the arguments of a question. A page that does not follow on what
 // they have read is not counted.
-func (k *Kernel) read(ctx context.Context, q utp.ArgumentsRequest, upTo int64) error {
+func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) error {
 	return k.attempt(ctx, TurnRef{Question: q.Question}, func(s *step) error {
 		i := slices.IndexFunc(s.rec.Put, func(p Put) bool { return p.Question == q.Question })
 		if i < 0 {

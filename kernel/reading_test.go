@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -21,8 +22,8 @@ func long(tool string) []worker.Call {
 }
 
 // read reads a page of a question's arguments as somebody.
-func (w *world) read(q utp.QuestionRow, by, surface string, offset int64) (int64, error) {
-	data, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number, Offset: offset, By: by, Surface: surface})
+func (w *world) read(q api.QuestionRow, by, surface string, offset int64) (int64, error) {
+	data, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Offset: offset, By: by, Surface: surface})
 	return int64(len(data)), err
 }
 
@@ -35,22 +36,22 @@ func TestNotSeen(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		reads func(*testing.T, *world, utp.QuestionRow)
+		reads func(*testing.T, *world, api.QuestionRow)
 		attempt
 	}{
-		{"nobody has read it", func(*testing.T, *world, utp.QuestionRow) {}, attempt{person, "page", false}},
-		{"read", func(t *testing.T, w *world, q utp.QuestionRow) { must(t)(w.read(q, person, "page", 0)) }, attempt{person, "page", true}},
-		{"read elsewhere", func(t *testing.T, w *world, q utp.QuestionRow) { must(t)(w.read(q, person, "terminal", 0)) }, attempt{person, "page", false}},
-		{"read by another", func(t *testing.T, w *world, q utp.QuestionRow) { must(t)(w.read(q, "bob", "page", 0)) }, attempt{person, "page", false}},
-		{"read from the middle on", func(t *testing.T, w *world, q utp.QuestionRow) { must(t)(w.read(q, person, "page", 1000)) }, attempt{person, "page", false}},
-		{"read by nobody in particular", func(t *testing.T, w *world, q utp.QuestionRow) { must(t)(w.read(q, "", "", 0)) }, attempt{person, "page", false}},
-		{"read before more time was asked for", func(t *testing.T, w *world, q utp.QuestionRow) {
+		{"nobody has read it", func(*testing.T, *world, api.QuestionRow) {}, attempt{person, "page", false}},
+		{"read", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, person, "page", 0)) }, attempt{person, "page", true}},
+		{"read elsewhere", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, person, "terminal", 0)) }, attempt{person, "page", false}},
+		{"read by another", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "bob", "page", 0)) }, attempt{person, "page", false}},
+		{"read from the middle on", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, person, "page", 1000)) }, attempt{person, "page", false}},
+		{"read by nobody in particular", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "", "", 0)) }, attempt{person, "page", false}},
+		{"read before more time was asked for", func(t *testing.T, w *world, q api.QuestionRow) {
 			must(t)(w.read(q, person, "page", 0))
-			if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "page"}); err != nil {
+			if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person, Surface: "page"}); err != nil {
 				t.Fatal(err)
 			}
 		}, attempt{person, "page", true}},
-		{"read before the kernel died", func(t *testing.T, w *world, q utp.QuestionRow) {
+		{"read before the kernel died", func(t *testing.T, w *world, q api.QuestionRow) {
 			must(t)(w.read(q, person, "page", 0))
 			w.restart()
 		}, attempt{person, "page", true}},
@@ -61,7 +62,7 @@ func TestNotSeen(t *testing.T) {
 				a := w.begin()
 				tt.reads(t, w, w.asked())
 				q := w.asked()
-				_, err := w.answer(utp.ReplyRequest{Token: q.Token, Decision: "accept", By: tt.by, Surface: tt.surface, Lists: true})
+				_, err := w.answer(api.ReplyRequest{Token: q.Token, Decision: "accept", By: tt.by, Surface: tt.surface, Lists: true})
 				if tt.taken {
 					if err != nil {
 						t.Fatal(err)
@@ -145,21 +146,21 @@ func must(t *testing.T) func(int64, error) {
 // while either is open.
 func TestNames(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
-		begin := func(label, request string) (utp.EnqueueAnswer, string) {
+		begin := func(label, request string) (api.EnqueueAnswer, string) {
 			t.Helper()
-			a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: []byte(`{}`), Label: label, Request: request})
+			a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: []byte(`{}`), Label: label, Request: request})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return a, w.turn(a.Turn).Name
 		}
-		stop := func(a utp.EnqueueAnswer) {
+		stop := func(a api.EnqueueAnswer) {
 			t.Helper()
-			if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		named := func(label, request, want string) utp.EnqueueAnswer {
+		named := func(label, request, want string) api.EnqueueAnswer {
 			t.Helper()
 			a, got := begin(label, request)
 			if got != want {
@@ -182,7 +183,7 @@ func TestNames(t *testing.T) {
 		named("", "", "tidy")
 		named("", "", "tidy 2")
 		rows, err := w.hub.Sessions(w.ctx, true)
-		if err != nil || !slices.ContainsFunc(rows, func(r utp.SessionRow) bool { return r.Name == "tidy, music" }) {
+		if err != nil || !slices.ContainsFunc(rows, func(r api.SessionRow) bool { return r.Name == "tidy, music" }) {
 			t.Errorf("the list: %+v, %v", rows, err)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // receipts reads them as "decision by surface language".
@@ -50,7 +50,7 @@ func TestReceipt(t *testing.T) {
 				first := w.lastShown("awaiting.confirmation")
 				if play.more {
 					w.pass(time.Minute)
-					if _, err := w.hub.Extend(w.ctx, utp.ReplyRequest{Token: q.Token, By: person}); err != nil {
+					if _, err := w.hub.Extend(w.ctx, api.ReplyRequest{Token: q.Token, By: person}); err != nil {
 						t.Fatal(err)
 					}
 					q = w.asked()
@@ -79,7 +79,7 @@ func TestReceiptOfAnUndo(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
 			t.Fatal(err)
 		}
 		w.cancelled(a.Turn)

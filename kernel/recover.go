@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // deadRestored is why messages of a restored ledger do not leave.
@@ -100,7 +100,7 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		if k.o.TakenOver {
 			detail = "taken over from another data directory"
 		}
-		a, err := k.operated(utp.AuditAct{Act: utp.ActRestore, Subject: "ledger", Detail: detail})
+		a, err := k.operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -41,7 +42,7 @@ func TestValuesLikeReferences(t *testing.T) {
 				w.workAs(func() worker.Planner { return p })
 				a := w.begin()
 				q := w.asked()
-				if shown, _, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number}); err != nil || string(shown) != text {
+				if shown, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number}); err != nil || string(shown) != text {
 					t.Errorf("the person can read %s, %v; want %s", shown, err, text)
 				}
 				w.say(q, "accept")

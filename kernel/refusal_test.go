@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -22,7 +23,7 @@ func (w *world) as(kind, name, op string, request, into any) error {
 }
 
 // held plays up to a call that its service has started and holds.
-func held(w *world) (a utp.EnqueueAnswer, call turn.Call, release func()) {
+func held(w *world) (a api.EnqueueAnswer, call turn.Call, release func()) {
 	w.t.Helper()
 	running := w.gate()
 	w.effects.at("begun", running.pass)
@@ -35,9 +36,9 @@ func held(w *world) (a utp.EnqueueAnswer, call turn.Call, release func()) {
 // TestStartRefused: a start is granted once, to the call's own service.
 func TestStartRefused(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		start := func(name, owner, call string) (utp.StartAnswer, error) {
-			var a utp.StartAnswer
-			err := w.as(kernel.ToolCaller, name, utp.OpStart, utp.StartRequest{Call: call, Owner: owner}, &a)
+		start := func(name, owner, call string) (api.StartAnswer, error) {
+			var a api.StartAnswer
+			err := w.as(kernel.ToolCaller, name, api.OpStart, api.StartRequest{Call: call, Owner: owner}, &a)
 			return a, err
 		}
 		refused := func(code utp.Code, name, owner, call string) {
@@ -72,48 +73,48 @@ func TestStartRefused(t *testing.T) {
 		refused(utp.CodeBusy, target, "own_2", call)
 		refused(utp.CodeAuthFailed, "post", "own_1", call)
 
-		mine := utp.OwnerRequest{Call: call, Owner: "own_1", Fence: 1}
-		for name, wrong := range map[string]utp.OwnerRequest{
+		mine := api.OwnerRequest{Call: call, Owner: "own_1", Fence: 1}
+		for name, wrong := range map[string]api.OwnerRequest{
 			"another owner": {Call: call, Owner: "own_2", Fence: 1},
 			"another fence": {Call: call, Owner: "own_1", Fence: 2},
 			"no fence":      {Call: call, Owner: "own_1"},
 		} {
 			t.Log(name)
-			wantFault(t, w.as(kernel.ToolCaller, target, utp.OpBeat, utp.BeatRequest{OwnerRequest: wrong}, nil), utp.CodeStale)
-			wantFault(t, w.as(kernel.ToolCaller, target, utp.OpFinish, utp.FinishRequest{OwnerRequest: wrong, Status: utp.StatusSuccess}, nil), utp.CodeStale)
+			wantFault(t, w.as(kernel.ToolCaller, target, api.OpBeat, api.BeatRequest{OwnerRequest: wrong}, nil), utp.CodeStale)
+			wantFault(t, w.as(kernel.ToolCaller, target, api.OpFinish, api.FinishRequest{OwnerRequest: wrong, Status: utp.StatusSuccess}, nil), utp.CodeStale)
 		}
-		for _, op := range []string{utp.OpBeat, utp.OpFinish, utp.OpReconcile, utp.OpSettle} {
+		for _, op := range []string{api.OpBeat, api.OpFinish, api.OpReconcile, api.OpSettle} {
 			var request any = mine
 			switch op {
-			case utp.OpFinish:
-				request = utp.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess}
-			case utp.OpSettle:
-				request = utp.SettleRequest{Call: call, Owner: "own_1", Fate: "unknown"}
+			case api.OpFinish:
+				request = api.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess}
+			case api.OpSettle:
+				request = api.SettleRequest{Call: call, Owner: "own_1", Fate: "unknown"}
 			}
 			t.Log(op)
 			wantFault(t, w.as(kernel.ToolCaller, "post", op, request, nil), utp.CodeAuthFailed)
 		}
-		nobody := utp.OwnerRequest{Call: call, Fence: 1}
+		nobody := api.OwnerRequest{Call: call, Fence: 1}
 		for op, request := range map[string]any{
-			utp.OpBeat: utp.BeatRequest{OwnerRequest: nobody}, utp.OpFinish: utp.FinishRequest{OwnerRequest: nobody, Status: utp.StatusSuccess},
-			utp.OpReconcile: nobody, utp.OpSettle: utp.SettleRequest{Call: call, Fate: "not_begun"},
+			api.OpBeat: api.BeatRequest{OwnerRequest: nobody}, api.OpFinish: api.FinishRequest{OwnerRequest: nobody, Status: utp.StatusSuccess},
+			api.OpReconcile: nobody, api.OpSettle: api.SettleRequest{Call: call, Fate: "not_begun"},
 		} {
 			t.Log(op, "by nobody")
 			wantFault(t, w.as(kernel.ToolCaller, target, op, request, nil), utp.CodeBadRequest)
 		}
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpSettle, utp.SettleRequest{Call: call, Owner: "own_1", Fate: "not_begun"}, nil), utp.CodeDone)
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpReconcile, mine, nil), utp.CodeDone)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpSettle, api.SettleRequest{Call: call, Owner: "own_1", Fate: "not_begun"}, nil), utp.CodeDone)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpReconcile, mine, nil), utp.CodeDone)
 
-		done := utp.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess, Result: utp.Body{Inline: jsontext.Value(`{"n":1}`)}}
+		done := api.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess, Result: api.Body{Inline: jsontext.Value(`{"n":1}`)}}
 		other := done
 		other.Result.Inline = jsontext.Value(`{"n":2}`)
-		if err := w.as(kernel.ToolCaller, target, utp.OpFinish, done, nil); err != nil {
+		if err := w.as(kernel.ToolCaller, target, api.OpFinish, done, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.as(kernel.ToolCaller, target, utp.OpFinish, done, nil); err != nil {
+		if err := w.as(kernel.ToolCaller, target, api.OpFinish, done, nil); err != nil {
 			t.Errorf("the same result again: %v", err)
 		}
-		refusal := w.as(kernel.ToolCaller, target, utp.OpFinish, other, nil)
+		refusal := w.as(kernel.ToolCaller, target, api.OpFinish, other, nil)
 		wantFault(t, refusal, utp.CodeConflict)
 		w.succeeded(a.Turn)
 		refused(utp.CodeTurnEnded, target, "own_1", call)
@@ -215,7 +216,7 @@ func (f foreign) arrives(w *world) {
 		f.saver = agentName
 	}
 	if f.saver != "-" {
-		err := w.as(kernel.AgentCaller, f.saver, utp.OpCard, utp.CardRequest{Card: raw}, nil)
+		err := w.as(kernel.AgentCaller, f.saver, api.OpCard, api.CardRequest{Card: raw}, nil)
 		if refused := f.saver != f.author; refused {
 			wantFault(w.t, err, utp.CodeAuthFailed)
 		} else if err != nil {
@@ -390,12 +391,12 @@ func TestReplayedCard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{
+			err = w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{
 				Call: asked, Owner: "own_1", Header: header, Command: payload,
 			}, nil)
 			wantFault(t, err, utp.CodeUnknownCall)
 		}
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, utp.StartRequest{Call: call, Owner: "own_1"}, nil), utp.CodeDone)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{Call: call, Owner: "own_1"}, nil), utp.CodeDone)
 		if n := w.cell(`SELECT count(*) FROM calls`); n != "2" || len(w.questions()) != 1 {
 			t.Errorf("%s calls, questions %v", n, w.questions())
 		}
@@ -417,7 +418,7 @@ func (f foreign) refusedAt(w *world) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	wantFault(w.t, w.as(kernel.AgentCaller, f.saver, utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeNotFound)
+	wantFault(w.t, w.as(kernel.AgentCaller, f.saver, api.OpCard, api.CardRequest{Card: raw}, nil), utp.CodeNotFound)
 	f.saver = "-"
 	f.arrives(w)
 }
@@ -440,7 +441,7 @@ func TestCardsNeverChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeConflict)
+		wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpCard, api.CardRequest{Card: raw}, nil), utp.CodeConflict)
 		if content := w.cell(`SELECT content FROM cards WHERE card_id = ?`, call.Card); !strings.Contains(content, `"x"`) {
 			t.Errorf("the card says %s", content)
 		}
@@ -467,7 +468,7 @@ func TestCardsOfOtherKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpCard, utp.CardRequest{Card: raw}, nil), utp.CodeBadRequest)
+		wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpCard, api.CardRequest{Card: raw}, nil), utp.CodeBadRequest)
 		w.say(q, "reject")
 		w.over(a.Turn)
 	})
@@ -477,12 +478,12 @@ func TestCardsOfOtherKinds(t *testing.T) {
 func TestOperationsByKind(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		mine := map[string][]string{
-			kernel.AgentCaller: {utp.OpClaim, utp.OpRenew, utp.OpCall, utp.OpCard, utp.OpTranscript, utp.OpResume, utp.OpDeliver, utp.OpPut, utp.OpGet},
-			kernel.ToolCaller:  {utp.OpRegister, utp.OpStart, utp.OpBeat, utp.OpFinish, utp.OpReconcile, utp.OpSettle, utp.OpPut, utp.OpGet},
+			kernel.AgentCaller: {api.OpClaim, api.OpRenew, api.OpCall, api.OpCard, api.OpTranscript, api.OpResume, api.OpDeliver, api.OpPut, api.OpGet},
+			kernel.ToolCaller:  {api.OpRegister, api.OpStart, api.OpBeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpPut, api.OpGet},
 			kernel.HubCaller: {
-				utp.OpEnqueue, utp.OpSessions, utp.OpEvents, utp.OpQuestions, utp.OpArguments, utp.OpAnswer, utp.OpExtend,
-				utp.OpStop, utp.OpUndo, utp.OpAbsent, utp.OpSince, utp.OpPresent, utp.OpPrefer,
-				utp.OpTurn, utp.OpCards, utp.OpTools, utp.OpReview, utp.OpAdd, utp.OpRemove, utp.OpDead, utp.OpRetry, utp.OpErase, utp.OpExport, utp.OpImport, utp.OpAudit,
+				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,
+				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,
+				api.OpTurn, api.OpCards, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
 			},
 			"operator": nil, "": nil,
 		}
@@ -518,11 +519,11 @@ func TestRequestsAreReadStrictly(t *testing.T) {
 			``, `null `, `[]`, `"x"`, `{"agent":"tidy","worker":"w","more":1}`, `{"agent":"tidy","agent":"tidy","worker":"w"}`,
 			`{"agent":1,"worker":"w"}`, `{"agent":"tidy","worker":"w"} {}`, "{\"agent\":\"\xff\",\"worker\":\"w\"}",
 		} {
-			raw, err := w.bus.connect(kernel.AgentCaller, agentName).Request(w.ctx, utp.OpClaim, []byte(request))
+			raw, err := w.bus.connect(kernel.AgentCaller, agentName).Request(w.ctx, api.OpClaim, []byte(request))
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = utp.DecodeAnswer(raw, nil)
+			err = api.DecodeAnswer(raw, nil)
 			if request == `null ` { // nothing is asked for: a claim of nobody
 				wantFault(t, err, utp.CodeAuthFailed)
 				continue
@@ -537,14 +538,14 @@ func TestRequestsAreReadStrictly(t *testing.T) {
 func TestOthersTurns(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a, _, release := held(w)
-		wantFault(t, w.as(kernel.AgentCaller, "mallory", utp.OpClaim, utp.ClaimRequest{Agent: agentName, Worker: "w"}, nil), utp.CodeAuthFailed)
+		wantFault(t, w.as(kernel.AgentCaller, "mallory", api.OpClaim, api.ClaimRequest{Agent: agentName, Worker: "w"}, nil), utp.CodeAuthFailed)
 		state := w.turn(a.Turn)
-		at := utp.WorkerRequest{Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: state.Nonce}
+		at := api.WorkerRequest{Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: state.Nonce}
 		for op, request := range map[string]any{
-			utp.OpRenew: at, utp.OpResume: at,
-			utp.OpCall:       utp.CallRequest{WorkerRequest: at, Step: 2, Calls: []utp.ToolCall{{Key: "k", Tool: look}}},
-			utp.OpTranscript: utp.TranscriptRequest{WorkerRequest: at},
-			utp.OpDeliver:    utp.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess},
+			api.OpRenew: at, api.OpResume: at,
+			api.OpCall:       api.CallRequest{WorkerRequest: at, Step: 2, Calls: []api.ToolCall{{Key: "k", Tool: look}}},
+			api.OpTranscript: api.TranscriptRequest{WorkerRequest: at},
+			api.OpDeliver:    api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess},
 		} {
 			t.Log(op)
 			wantFault(t, w.as(kernel.AgentCaller, "mallory", op, request, nil), utp.CodeAuthFailed)
@@ -560,17 +561,17 @@ func TestStaleWorker(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a, _, release := held(w)
 		state := w.turn(a.Turn)
-		for name, at := range map[string]utp.WorkerRequest{
+		for name, at := range map[string]api.WorkerRequest{
 			"an old epoch":   {Turn: a.Turn, Epoch: state.Epoch - 1, Worker: state.Worker, Nonce: state.Nonce},
 			"another worker": {Turn: a.Turn, Epoch: state.Epoch, Worker: "wrk_other", Nonce: state.Nonce},
 			"another nonce":  {Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: "0123456789abcdef"},
 			"no nonce":       {Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker},
 		} {
 			t.Log(name)
-			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpRenew, at, nil), utp.CodeStale)
-			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpDeliver, utp.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess}, nil), utp.CodeStale)
-			calls := utp.CallRequest{WorkerRequest: at, Step: 2, Calls: []utp.ToolCall{{Key: "k", Tool: burn, Args: utp.Body{Inline: jsontext.Value(`{"name":"y"}`)}}}}
-			wantFault(t, w.as(kernel.AgentCaller, agentName, utp.OpCall, calls, nil), utp.CodeStale)
+			wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpRenew, at, nil), utp.CodeStale)
+			wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpDeliver, api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess}, nil), utp.CodeStale)
+			calls := api.CallRequest{WorkerRequest: at, Step: 2, Calls: []api.ToolCall{{Key: "k", Tool: burn, Args: api.Body{Inline: jsontext.Value(`{"name":"y"}`)}}}}
+			wantFault(t, w.as(kernel.AgentCaller, agentName, api.OpCall, calls, nil), utp.CodeStale)
 		}
 		if n := w.cell(`SELECT count(*) FROM calls`); n != "1" {
 			t.Errorf("%s calls; want one", n)

@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // register takes a tool's definition. A new or changed one stays unreviewed, which
 // means irreversible, of high risk, and asked for, until an operator has looked.
-func (k *Kernel) register(ctx context.Context, from Caller, q utp.RegisterRequest) (struct{}, error) {
+func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	if q.Definition.Enforcement() != utp.Enforced {
 		return struct{}{}, fault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
 	}
@@ -157,10 +158,10 @@ func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (To
 // Review is an operator's word on a definition: its class and risk, pinned to the
 // digest that was looked at.
 func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
-	return k.review(ctx, utp.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
+	return k.review(ctx, api.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
 }
 
-func (k *Kernel) review(ctx context.Context, q utp.ReviewRequest) error {
+func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
 		t, err := registered(tx, q.Tool)
 		if err != nil {
@@ -179,8 +180,8 @@ func (k *Kernel) review(ctx context.Context, q utp.ReviewRequest) error {
 
 // saveReviewed keeps a tool that was reviewed, and who did it.
 func (k *Kernel) saveReviewed(tx Tx, t Tool, by string) error {
-	a, err := k.operated(utp.AuditAct{
-		Act: utp.ActReview, Subject: t.Definition.Tool, Detail: string(t.Class) + ", " + string(t.Risk) + " risk", Digest: t.Digest, By: by,
+	a, err := k.operated(api.AuditAct{
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: string(t.Class) + ", " + string(t.Risk) + " risk", Digest: t.Digest, By: by,
 	})
 	if err != nil {
 		return err

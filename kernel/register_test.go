@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -17,7 +18,7 @@ import (
 func TestRegister(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		register := func(name string, d utp.Definition) error {
-			return w.as(kernel.ToolCaller, name, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil)
+			return w.as(kernel.ToolCaller, name, api.OpRegister, api.RegisterRequest{Definition: d}, nil)
 		}
 		d := definition("fresh", utp.Read, `{}`)
 		wantFault(t, register("post", d), utp.CodeAuthFailed)
@@ -131,7 +132,7 @@ func TestRegisterOneTarget(t *testing.T) {
 				d := definition("fresh", utp.Read, `{}`)
 				d.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + place + ".run"
 				t.Log(place, name)
-				wantFault(t, w.as(kernel.ToolCaller, name, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
+				wantFault(t, w.as(kernel.ToolCaller, name, api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -138,7 +139,7 @@ func (k *Kernel) tellDead(ctx context.Context, rows []Outgoing) {
 // gap in the sequence reads the range from the ledger.
 func (k *Kernel) broadcast(ctx context.Context, owner string, rows []Event) {
 	for _, e := range rows {
-		payload, err := json.Marshal(utp.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})
+		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})
 		if err != nil || len(payload) > utp.MessageLimit {
 			continue
 		}

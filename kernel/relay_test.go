@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -150,8 +151,8 @@ func TestOutrun(t *testing.T) {
 		a := w.begin()
 		h := w.hand()
 		asks := func() {
-			err := rpc.Ask(w.ctx, h.conn, utp.OpCall, utp.CallRequest{WorkerRequest: h.at, Step: 1, Calls: []utp.ToolCall{
-				{Key: "k", Tool: look, Args: utp.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
+			err := rpc.Ask(w.ctx, h.conn, api.OpCall, api.CallRequest{WorkerRequest: h.at, Step: 1, Calls: []api.ToolCall{
+				{Key: "k", Tool: look, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
 			}}, nil)
 			if err != nil {
 				t.Error(err)

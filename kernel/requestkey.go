@@ -7,17 +7,18 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
 // it came without one.
-func (k *Kernel) keyed(from Caller, q utp.EnqueueRequest, begun utp.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
+func (k *Kernel) keyed(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
 	}
-	if err := utp.CheckKey(q.Key); err != nil {
+	if err := api.CheckKey(q.Key); err != nil {
 		return nil, fault(utp.CodeBadRequest, err.Error())
 	}
 	key := sha256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
@@ -42,19 +43,19 @@ func sha256Hex(raw []byte) string {
 
 // begunBefore is the turn that an earlier request with the same key has begun, or else the one
 // that this request begins.
-func begunBefore(tx Tx, keys []RequestKey, begun utp.EnqueueAnswer) (utp.EnqueueAnswer, error) {
+func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
 		b, err := tx.Beside(BesideFilter{KeyOf: key.Principal, Key: key.Key})
 		switch before := b.Key; {
 		case err != nil:
-			return utp.EnqueueAnswer{}, err
+			return api.EnqueueAnswer{}, err
 		case before.Turn == "" || !before.At.After(key.At.Add(-KeyLife)):
 			continue
 		case before.Digest != key.Digest:
-			return utp.EnqueueAnswer{}, fault(utp.CodeConflict,
+			return api.EnqueueAnswer{}, fault(utp.CodeConflict,
 				"this idempotency key came with another request within the last 24 hours, which began "+before.Session+"; nothing was started; use a new key for a new request")
 		default:
-			return utp.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil
+			return api.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil
 		}
 	}
 	return begun, nil

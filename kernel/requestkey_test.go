@@ -9,12 +9,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-func keyedRequest() utp.EnqueueRequest {
-	return utp.EnqueueRequest{
+func keyedRequest() api.EnqueueRequest {
+	return api.EnqueueRequest{
 		Agent: agentName, Args: jsontext.Value(`{"a":1,"b":{"c":2}}`), Request: "tidy up", Owner: person, Answer: 30,
 		ResultFields: []string{"title"}, Key: "5f8e0d2a-key",
 	}
@@ -24,7 +25,7 @@ func keyedRequest() utp.EnqueueRequest {
 // within a day, also after a restart, when it has ended, and in another spelling of its JSON.
 func TestRequestKey(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
-		begin := func(change func(*utp.EnqueueRequest)) utp.EnqueueAnswer {
+		begin := func(change func(*api.EnqueueRequest)) api.EnqueueAnswer {
 			t.Helper()
 			q := keyedRequest()
 			change(&q)
@@ -34,23 +35,23 @@ func TestRequestKey(t *testing.T) {
 			}
 			return a
 		}
-		same := func(*utp.EnqueueRequest) {}
+		same := func(*api.EnqueueRequest) {}
 		first := begin(same)
 		w.follow(first.Session)
 		if first.Repeated {
 			t.Error("the first request is told as a repeated one")
 		}
-		again := func(what string, change func(*utp.EnqueueRequest)) {
+		again := func(what string, change func(*api.EnqueueRequest)) {
 			t.Helper()
 			if a := begin(change); a.Turn != first.Turn || a.Session != first.Session || !a.Repeated {
 				t.Errorf("%s: %+v; the first was %+v", what, a, first)
 			}
 		}
 		again("at once", same)
-		again("in another spelling", func(q *utp.EnqueueRequest) { q.Args = jsontext.Value(` { "b" : {"c":2.0}, "\u0061":1 } `) })
+		again("in another spelling", func(q *api.EnqueueRequest) { q.Args = jsontext.Value(` { "b" : {"c":2.0}, "\u0061":1 } `) })
 		w.restart()
 		again("after a restart", same)
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: first.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: first.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		w.over(first.Turn)
@@ -75,13 +76,13 @@ func TestRequestKeyOfAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, change := range map[string]func(*utp.EnqueueRequest){
-			"other arguments": func(q *utp.EnqueueRequest) { q.Args = jsontext.Value(`{"a":1}`) },
-			"other words":     func(q *utp.EnqueueRequest) { q.Request = "tidy up!" },
-			"another agent":   func(q *utp.EnqueueRequest) { q.Agent = "other" },
-			"another time":    func(q *utp.EnqueueRequest) { q.Answer = 31 },
-			"other fields":    func(q *utp.EnqueueRequest) { q.ResultFields = nil },
-			"another depth":   func(q *utp.EnqueueRequest) { q.Depth = 1 },
+		for what, change := range map[string]func(*api.EnqueueRequest){
+			"other arguments": func(q *api.EnqueueRequest) { q.Args = jsontext.Value(`{"a":1}`) },
+			"other words":     func(q *api.EnqueueRequest) { q.Request = "tidy up!" },
+			"another agent":   func(q *api.EnqueueRequest) { q.Agent = "other" },
+			"another time":    func(q *api.EnqueueRequest) { q.Answer = 31 },
+			"other fields":    func(q *api.EnqueueRequest) { q.ResultFields = nil },
+			"another depth":   func(q *api.EnqueueRequest) { q.Depth = 1 },
 		} {
 			q := keyedRequest()
 			change(&q)
@@ -95,10 +96,10 @@ func TestRequestKeyOfAnother(t *testing.T) {
 		if n := w.cell(`SELECT count(*) FROM turns`); n != "1" {
 			t.Errorf("%s turns; want 1", n)
 		}
-		for what, change := range map[string]func(*utp.EnqueueRequest){
-			"another principal": func(q *utp.EnqueueRequest) { q.Owner = "bob" },
-			"another key":       func(q *utp.EnqueueRequest) { q.Key = strings.Repeat("~", utp.MaxKey) },
-			"no key":            func(q *utp.EnqueueRequest) { q.Key = "" },
+		for what, change := range map[string]func(*api.EnqueueRequest){
+			"another principal": func(q *api.EnqueueRequest) { q.Owner = "bob" },
+			"another key":       func(q *api.EnqueueRequest) { q.Key = strings.Repeat("~", api.MaxKey) },
+			"no key":            func(q *api.EnqueueRequest) { q.Key = "" },
 		} {
 			q := keyedRequest()
 			change(&q)
@@ -106,7 +107,7 @@ func TestRequestKeyOfAnother(t *testing.T) {
 				t.Errorf("%s: %+v, %v", what, a, err)
 			}
 		}
-		for _, bad := range []string{strings.Repeat("x", utp.MaxKey+1), "a b", "tab\t", "é", "\x00", "\x7f", " "} {
+		for _, bad := range []string{strings.Repeat("x", api.MaxKey+1), "a b", "tab\t", "é", "\x00", "\x7f", " "} {
 			q := keyedRequest()
 			q.Key = bad
 			_, err := w.hub.Enqueue(w.ctx, q)
@@ -144,12 +145,12 @@ func TestRequestKeyAtOnce(t *testing.T) {
 		w.join()
 		const most = 200
 		for range most - 1 {
-			if _, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: "nobody", Owner: person, Args: jsontext.Value(`{}`)}); err != nil {
+			if _, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: "nobody", Owner: person, Args: jsontext.Value(`{}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var all sync.WaitGroup
-		answers := make([]utp.EnqueueAnswer, 16)
+		answers := make([]api.EnqueueAnswer, 16)
 		for i := range answers {
 			all.Go(func() {
 				a, err := w.hub.Enqueue(context.WithoutCancel(w.ctx), keyedRequest())

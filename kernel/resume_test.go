@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -48,8 +49,8 @@ func TestLeftBehind(t *testing.T) {
 		if n := w.waiting(); left.Load() != 0 || n != "1" {
 			t.Errorf("%d commands left, %s wait; want the one to wait", left.Load(), n)
 		}
-		start := utp.StartRequest{Call: call, Owner: "own_1"}
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, start, nil), utp.CodeStale)
+		start := api.StartRequest{Call: call, Owner: "own_1"}
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpStart, start, nil), utp.CodeStale)
 		stranger := foreign{card: foreignCard(w, a.Turn, burn)}
 		stranger.arrives(w)
 		if n := w.cell(`SELECT count(*) FROM calls`); n != "1" || len(w.questions()) != 0 {
@@ -100,7 +101,7 @@ func TestLastMessagesLeave(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a, _, release := held(w)
 		w.bus.down.Store(true)
-		if _, err := w.hub.Stop(w.ctx, utp.ReplyRequest{Session: a.Session, By: person}); err != nil {
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		release() // the service has said all before it could be told to stop

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Defaults of [Retention].
@@ -144,14 +144,14 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 }
 
 // purgeStep is one transaction. Of what was erased in it an operator's word has acts.
-func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *utp.EraseRequest) error {
+func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *api.EraseRequest) error {
 	err := k.update(ctx, func(tx Tx) error {
 		if err := tx.Save(Batch{Purge: p}); err != nil || word == nil {
 			return err
 		}
 		var b Batch
 		for _, erased := range p.Erased {
-			a, err := k.operated(utp.AuditAct{Act: utp.ActErase, Subject: erased, By: word.By})
+			a, err := k.operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
 			if err != nil {
 				return err
 			}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // say tells a piece of the text that the agent writes while it plans.
-func (k *Kernel) say(ctx context.Context, from Caller, q utp.SayRequest) (struct{}, error) {
-	if len(q.Text) > utp.SayLimit || q.From < 0 {
-		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", utp.SayLimit))
+func (k *Kernel) say(ctx context.Context, from Caller, q api.SayRequest) (struct{}, error) {
+	if len(q.Text) > api.SayLimit || q.From < 0 {
+		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.SayLimit))
 	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		s.tell.Output = q.Text
@@ -20,7 +21,7 @@ func (k *Kernel) say(ctx context.Context, from Caller, q utp.SayRequest) (struct
 }
 
 // release takes a turn back from a worker that lets go of it.
-func (k *Kernel) release(ctx context.Context, from Caller, q utp.WorkerRequest) (struct{}, error) {
+func (k *Kernel) release(ctx context.Context, from Caller, q api.WorkerRequest) (struct{}, error) {
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		return s.feed(turn.Release{Hold: holdOf(from, q, s.rec.State)})
 	})

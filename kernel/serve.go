@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -42,27 +43,27 @@ func operations(kind, op string) operation {
 
 func agentOperation(op string) operation {
 	switch op {
-	case utp.OpClaim:
+	case api.OpClaim:
 		return serve((*Kernel).claim)
-	case utp.OpRenew:
+	case api.OpRenew:
 		return serve((*Kernel).renew)
-	case utp.OpCall:
+	case api.OpCall:
 		return serve((*Kernel).call)
-	case utp.OpCard:
+	case api.OpCard:
 		return serve((*Kernel).saveCard)
-	case utp.OpResume:
+	case api.OpResume:
 		return serve((*Kernel).resume)
-	case utp.OpTranscript:
+	case api.OpTranscript:
 		return serve((*Kernel).transcript)
-	case utp.OpDeliver:
+	case api.OpDeliver:
 		return serve((*Kernel).deliver)
-	case utp.OpSay:
+	case api.OpSay:
 		return serve((*Kernel).say)
-	case utp.OpRelease:
+	case api.OpRelease:
 		return serve((*Kernel).release)
-	case utp.OpPut:
+	case api.OpPut:
 		return serve((*Kernel).put)
-	case utp.OpGet:
+	case api.OpGet:
 		return serve((*Kernel).get)
 	}
 	return nil
@@ -70,21 +71,21 @@ func agentOperation(op string) operation {
 
 func toolOperation(op string) operation {
 	switch op {
-	case utp.OpRegister:
+	case api.OpRegister:
 		return serve((*Kernel).register)
-	case utp.OpStart:
+	case api.OpStart:
 		return serve((*Kernel).start)
-	case utp.OpBeat:
+	case api.OpBeat:
 		return serve((*Kernel).beat)
-	case utp.OpFinish:
+	case api.OpFinish:
 		return serve((*Kernel).finish)
-	case utp.OpReconcile:
+	case api.OpReconcile:
 		return serve((*Kernel).reconcile)
-	case utp.OpSettle:
+	case api.OpSettle:
 		return serve((*Kernel).settle)
-	case utp.OpPut:
+	case api.OpPut:
 		return serve((*Kernel).put)
-	case utp.OpGet:
+	case api.OpGet:
 		return serve((*Kernel).get)
 	}
 	return nil
@@ -92,33 +93,33 @@ func toolOperation(op string) operation {
 
 func hubOperation(op string) operation {
 	switch op {
-	case utp.OpEnqueue:
+	case api.OpEnqueue:
 		return serve((*Kernel).enqueue)
-	case utp.OpSessions:
+	case api.OpSessions:
 		return serve((*Kernel).sessions)
-	case utp.OpEvents:
+	case api.OpEvents:
 		return serve((*Kernel).events)
-	case utp.OpQuestions:
+	case api.OpQuestions:
 		return serve((*Kernel).questions)
-	case utp.OpArguments:
+	case api.OpArguments:
 		return serve((*Kernel).arguments)
-	case utp.OpAnswer:
+	case api.OpAnswer:
 		return serve((*Kernel).answer)
-	case utp.OpExtend:
+	case api.OpExtend:
 		return serve((*Kernel).extend)
-	case utp.OpStop:
+	case api.OpStop:
 		return serve((*Kernel).stop)
-	case utp.OpUndo:
+	case api.OpUndo:
 		return serve((*Kernel).undo)
-	case utp.OpNoticed:
+	case api.OpNoticed:
 		return serve((*Kernel).noticed)
-	case utp.OpAbsent:
+	case api.OpAbsent:
 		return serve((*Kernel).absent)
-	case utp.OpSince:
+	case api.OpSince:
 		return serve((*Kernel).since)
-	case utp.OpPresent:
+	case api.OpPresent:
 		return serve((*Kernel).present)
-	case utp.OpPrefer:
+	case api.OpPrefer:
 		return serve((*Kernel).prefer)
 	}
 	return operatorOperation(op)
@@ -129,14 +130,14 @@ func hubOperation(op string) operation {
 func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []byte) []byte {
 	run := operations(from.Kind, op)
 	if run == nil {
-		return utp.EncodeAnswer(nil, fault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
+		return api.EncodeAnswer(nil, fault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
 	}
 	value, err := run(k, ctx, from, request)
 	if err != nil {
 		k.o.Logger.Debug("refused", "op", op, "kind", from.Kind, "name", from.Name, "error", err)
-		return utp.EncodeAnswer(nil, protocolError(err))
+		return api.EncodeAnswer(nil, protocolError(err))
 	}
-	return utp.EncodeAnswer(value, nil)
+	return api.EncodeAnswer(value, nil)
 }
 
 // serve decodes strictly: unknown members, duplicates and wrong types are bad_request.

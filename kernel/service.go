@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // start grants a call to one owner and hands out the bytes that were consented to.
-func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (utp.StartAnswer, error) {
+func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (api.StartAnswer, error) {
 	if q.Owner == "" || len(q.Owner) > maxName {
-		return utp.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
+		return api.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
-	var a utp.StartAnswer
+	var a api.StartAnswer
 	var refusal error
 	known, effectful := false, false
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
-		a, refusal, known, effectful = utp.StartAnswer{}, nil, true, false
+		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
 		if st := s.rec.State; st.Status != turn.Ended && !k.driven(st.Turn) {
 			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
@@ -48,23 +49,23 @@ func (k *Kernel) start(ctx context.Context, from Caller, q utp.StartRequest) (ut
 		return a, err
 	}
 	if refusal != nil {
-		return utp.StartAnswer{}, refusal
+		return api.StartAnswer{}, refusal
 	}
 	if effectful { // also when it is asked again: the first time, the count may not have been written
 		if err := k.advance(ctx); err != nil {
-			return utp.StartAnswer{}, unexpected("writing the incarnation", err)
+			return api.StartAnswer{}, unexpected("writing the incarnation", err)
 		}
 	}
 	return a, nil
 }
 
-func (s *step) startAnswer(c turn.Call) (utp.StartAnswer, error) {
+func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	args, secrets, err := s.unsealed(c)
 	if err != nil {
-		return utp.StartAnswer{}, err
+		return api.StartAnswer{}, err
 	}
 	b, err := s.handOut(args)
-	return utp.StartAnswer{
+	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
 		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
@@ -89,8 +90,8 @@ func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string,
 	})
 }
 
-func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.BeatAnswer, error) {
-	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+func (k *Kernel) beat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
+	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	var st turn.State
 	var call turn.Call
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
@@ -108,7 +109,7 @@ func (k *Kernel) beat(ctx context.Context, from Caller, q utp.BeatRequest) (utp.
 	return a, err
 }
 
-func (k *Kernel) finish(ctx context.Context, from Caller, q utp.FinishRequest) (struct{}, error) {
+func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (struct{}, error) {
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		o, err := s.outcome(c, q.Status, q.Result, q.Error)
 		if err != nil {
@@ -125,8 +126,8 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q utp.FinishRequest) (
 
 // reconcile hands a lapsed call's arguments to its service, so that it can find out
 // what became of it.
-func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest) (utp.ReconcileAnswer, error) {
-	var a utp.ReconcileAnswer
+func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
+	var a api.ReconcileAnswer
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.Lapsed && c.State != turn.Unknown {
 			return fault(utp.CodeDone, "the call's fate is settled")
@@ -136,13 +137,13 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q utp.OwnerRequest)
 			return err
 		}
 		b, err := s.handOut(args)
-		a = utp.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
 		return err
 	})
 	return a, err
 }
 
-func (k *Kernel) settle(ctx context.Context, from Caller, q utp.SettleRequest) (struct{}, error) {
+func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
 	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
 		if in.Fate == turn.Done {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -26,7 +27,7 @@ type step struct {
 	// credential is the id of what the answer of this step came with, and sees is how the arguments
 	// of what it accepts were seen.
 	credential string
-	sees       utp.Seen
+	sees       api.Seen
 
 	depth   int            // of the inputs that are being fed: effects lead to further ones
 	ring    bool           // a doorbell for the worker
@@ -271,7 +272,7 @@ func signal(c chan struct{}) {
 // have been written.
 func protocolError(err error) error {
 	var refused *turn.Error
-	var known *utp.Fault
+	var known *api.Fault
 	var stored interface{ SafeToRetry() bool }
 	switch {
 	case err == nil:
@@ -279,23 +280,23 @@ func protocolError(err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &refused):
-		return &utp.Fault{Code: refused.Code, Message: refused.Message, Retry: refused.Code.SafeToRetry()}
+		return &api.Fault{Code: refused.Code, Message: refused.Message, Retry: refused.Code.SafeToRetry()}
 	case errors.Is(err, ErrNotFound):
-		return &utp.Fault{Code: utp.CodeNotFound, Message: "the ledger has no such row"}
+		return &api.Fault{Code: utp.CodeNotFound, Message: "the ledger has no such row"}
 	case errors.Is(err, ErrFull):
-		return &utp.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
+		return &api.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
 	case errors.Is(err, ErrConflict):
-		return &utp.Fault{Code: utp.CodeConflict, Message: "the ledger has changed meanwhile", Retry: true}
+		return &api.Fault{Code: utp.CodeConflict, Message: "the ledger has changed meanwhile", Retry: true}
 	case errors.Is(err, ErrHash):
-		return &utp.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
+		return &api.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
 	case errors.Is(err, ErrDamaged):
-		return &utp.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
+		return &api.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
 	case errors.As(err, &stored) && stored.SafeToRetry():
-		return &utp.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
+		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
 	case errors.As(err, &stored): // what the database says is for the log
-		return &utp.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
+		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
 	}
-	return &utp.Fault{Code: utp.CodeInternalError, Message: err.Error()}
+	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }
 
 func unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -217,8 +218,8 @@ type Beside struct {
 	// is over.
 	Key RequestKey
 	// Audit are entries of the audit chain, each with its receipt if that is still there.
-	Audit     []utp.AuditEntry
-	Unchained utp.AuditUnchained
+	Audit     []api.AuditEntry
+	Unchained api.AuditUnchained
 	// Agreed has a row for each receipt that has one of the entries, in their order.
 	Agreed []Agreed
 	// Done has a row for each start and outcome that has one of the entries, in their order.
@@ -226,7 +227,7 @@ type Beside struct {
 	// Unaudited are the calls that a consent was given to, and those that cannot be undone and were
 	// started, without a receipt that says accept; and those with an effect that were started after
 	// the chain had its first act, without an act that says so.
-	Unaudited []utp.AuditCall
+	Unaudited []api.AuditCall
 	// InForce are in the order of their subjects.
 	InForce   []InForce
 	OpenCalls int
@@ -478,7 +479,7 @@ type Receipt struct {
 	// Language is the language it was shown in.
 	Language string
 	// Terms are what the answer was bound to. They are kept as one document.
-	Terms utp.ReceiptTerms
+	Terms api.ReceiptTerms
 	// Salt is what makes its entry in the audit chain tell nothing once the receipt is gone: 128
 	// random bits in hex, kept nowhere else.
 	Salt string
@@ -488,8 +489,8 @@ type Receipt struct {
 }
 
 // Audited is what the receipt's entry in the audit chain commits to.
-func (r Receipt) Audited() utp.AuditReceipt {
-	return utp.AuditReceipt{ReceiptDetail: receiptDetail(r), Session: r.Session, Salt: r.Salt}
+func (r Receipt) Audited() api.AuditReceipt {
+	return api.AuditReceipt{ReceiptDetail: receiptDetail(r), Session: r.Session, Salt: r.Salt}
 }
 
 // Report is the inbox row that a result makes: it exists once for each call.
@@ -528,7 +529,7 @@ type Batch struct {
 	Turn *Record
 	// Blobs are pieces of blobs. A blob is complete once offset+len(data) reaches its size;
 	// a piece out of order is [ErrConflict], one that is there already is a success.
-	Blobs  []utp.PutRequest
+	Blobs  []api.PutRequest
 	Events []Event // numbered by the store, in this order
 	Cards  []utp.Card
 	Outbox []Outgoing
@@ -551,7 +552,7 @@ type Batch struct {
 	Edges    []Edge
 	Receipts []Receipt
 	// Acts are appended to the audit chain behind the receipts.
-	Acts    []utp.AuditAct
+	Acts    []api.AuditAct
 	InForce []InForce
 	Sealed  []Sealed
 	Late    []Report

@@ -5,15 +5,15 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // terms are those of each receipt, oldest first.
-func (w *world) terms() []utp.AuditReceipt {
+func (w *world) terms() []api.AuditReceipt {
 	w.t.Helper()
-	var all []utp.AuditReceipt
+	var all []api.AuditReceipt
 	for _, e := range w.audited() {
 		if e.Receipt != nil {
 			all = append(all, *e.Receipt)
@@ -35,10 +35,10 @@ func TestReceiptTerms(t *testing.T) {
 		name, word string
 		reads      bool
 		lists      bool
-		seen       utp.Seen
+		seen       api.Seen
 	}{
-		{"shown", "accept", false, true, utp.SeenShown},
-		{"read", "accept", true, false, utp.SeenRead},
+		{"shown", "accept", false, true, api.SeenShown},
+		{"read", "accept", true, false, api.SeenRead},
 		{"rejected", "reject", false, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,13 +53,13 @@ func TestReceiptTerms(t *testing.T) {
 				if tt.reads {
 					must(t)(w.read(q, person, "page", 0))
 				}
-				r := utp.ReplyRequest{Token: q.Token, Decision: tt.word, By: person, Credential: person + "-key", Surface: "page", Lists: tt.lists}
+				r := api.ReplyRequest{Token: q.Token, Decision: tt.word, By: person, Credential: person + "-key", Surface: "page", Lists: tt.lists}
 				if _, err := w.answer(r); err != nil {
 					t.Fatal(err)
 				}
 				w.over(a.Turn)
 				c := w.last(a.Turn)
-				want := utp.ReceiptTerms{
+				want := api.ReceiptTerms{
 					Consent: c.Digest, Arguments: c.Arguments, Definition: c.Definition, Policy: c.Policy, Credential: person + "-key", Seen: tt.seen,
 				}
 				all := w.terms()
@@ -86,7 +86,7 @@ func TestReceiptTermsOfAPart(t *testing.T) {
 		a := w.begin()
 		w.accepts()
 		w.succeeded(a.Turn)
-		if all := w.terms(); len(all) != 1 || all[0].Terms.Seen != utp.SeenPart {
+		if all := w.terms(); len(all) != 1 || all[0].Terms.Seen != api.SeenPart {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -98,7 +98,7 @@ func TestReceiptTermsOfAnUndo(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {
 			t.Fatal(err)
 		}
 		w.cancelled(a.Turn)

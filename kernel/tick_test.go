@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestTicksSideBySide: many turns whose time comes at the same moment do not wait for each
@@ -13,7 +13,7 @@ import (
 func TestTicksSideBySide(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		const turns = 16
-		var begun []utp.EnqueueAnswer
+		var begun []api.EnqueueAnswer
 		for range turns {
 			w.work(one(burn))
 			begun = append(begun, w.begin())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -125,7 +126,7 @@ func (g gate) pass(ctx context.Context, _ *service, _ *tool.Call) error {
 // wantFault checks that the kernel refused with the code.
 func wantFault(t *testing.T, err error, code utp.Code) {
 	t.Helper()
-	var f *utp.Fault
+	var f *api.Fault
 	if !errors.As(err, &f) || f.Code != code {
 		t.Errorf("the answer is %v; want the refusal %s", err, code)
 	}

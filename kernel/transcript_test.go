@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/tool"
@@ -17,12 +18,12 @@ import (
 )
 
 // transcript reads all results of the turn, page by page.
-func (h *hand) transcript() (all []utp.CallResult, pages int) {
+func (h *hand) transcript() (all []api.CallResult, pages int) {
 	h.w.t.Helper()
 	for more := true; more; pages++ {
-		var page utp.TranscriptAnswer
-		q := utp.TranscriptRequest{WorkerRequest: h.at, After: len(all)}
-		if err := rpc.Ask(h.w.ctx, h.conn, utp.OpTranscript, q, &page); err != nil || len(page.Results) == 0 {
+		var page api.TranscriptAnswer
+		q := api.TranscriptRequest{WorkerRequest: h.at, After: len(all)}
+		if err := rpc.Ask(h.w.ctx, h.conn, api.OpTranscript, q, &page); err != nil || len(page.Results) == 0 {
 			h.w.t.Fatalf("after %d results: %+v, %v", len(all), page, err)
 		}
 		all, more = append(all, page.Results...), page.More
@@ -48,10 +49,10 @@ func TestLongMessages(t *testing.T) {
 				a := w.begin()
 				h := w.hand()
 				for range steps {
-					var step []utp.ToolCall
+					var step []api.ToolCall
 					for i := range calls {
-						step = append(step, utp.ToolCall{
-							Key: fmt.Sprintf("%0128d", h.step*calls+i), Tool: mail, Args: utp.Body{Inline: jsontext.Value(`{"name":"x"}`)},
+						step = append(step, api.ToolCall{
+							Key: fmt.Sprintf("%0128d", h.step*calls+i), Tool: mail, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)},
 						})
 					}
 					if err := h.wants(step...); err != nil {

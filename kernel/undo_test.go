@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
@@ -14,8 +15,8 @@ import (
 
 // TestUndo: taken back within the undo time, after the dispatch, and too late.
 func TestUndo(t *testing.T) {
-	undo := func(w *world, q utp.QuestionRow) error {
-		_, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+	undo := func(w *world, q api.QuestionRow) error {
+		_, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
 		return err
 	}
 	t.Run("in time", func(t *testing.T) {
@@ -59,7 +60,7 @@ func TestUndo(t *testing.T) {
 			q := w.accepts()
 			w.reaches(a.Turn, turn.Started)
 			wantFault(t, undo(w, q), utp.CodeDone)
-			wantFault(t, undo(w, utp.QuestionRow{Number: q.Number + 7}), utp.CodeNotFound)
+			wantFault(t, undo(w, api.QuestionRow{Number: q.Number + 7}), utp.CodeNotFound)
 			running.open()
 			w.succeeded(a.Turn)
 			w.effectsAre(1)
@@ -102,7 +103,7 @@ func TestUndoByToken(t *testing.T) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()
-		answer, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Token: q.Token, By: person, Surface: "page"})
+		answer, err := w.hub.Undo(w.ctx, api.ReplyRequest{Token: q.Token, By: person, Surface: "page"})
 		if err != nil || answer.Question != q.Number || answer.Resolution != "stopped" {
 			t.Errorf("taken back: %+v, %v", answer, err)
 		}
@@ -118,14 +119,14 @@ func TestUndoRefused(t *testing.T) {
 		a := w.begin()
 		q := w.asked()
 		for name, tt := range map[string]struct {
-			request utp.ReplyRequest
+			request api.ReplyRequest
 			code    utp.Code
 		}{
-			"not answered yet":           {utp.ReplyRequest{Question: q.Number}, utp.CodeDone},
-			"not answered yet, by token": {utp.ReplyRequest{Token: q.Token}, utp.CodeDone},
-			"no such question":           {utp.ReplyRequest{Question: q.Number + 1}, utp.CodeNotFound},
-			"no such token":              {utp.ReplyRequest{Token: "rpl_none"}, utp.CodeNotFound},
-			"no question at all":         {utp.ReplyRequest{Session: a.Session}, utp.CodeNotFound},
+			"not answered yet":           {api.ReplyRequest{Question: q.Number}, utp.CodeDone},
+			"not answered yet, by token": {api.ReplyRequest{Token: q.Token}, utp.CodeDone},
+			"no such question":           {api.ReplyRequest{Question: q.Number + 1}, utp.CodeNotFound},
+			"no such token":              {api.ReplyRequest{Token: "rpl_none"}, utp.CodeNotFound},
+			"no question at all":         {api.ReplyRequest{Session: a.Session}, utp.CodeNotFound},
 		} {
 			t.Log(name)
 			_, err := w.hub.Undo(w.ctx, tt.request)
@@ -143,8 +144,8 @@ func TestUndoRefused(t *testing.T) {
 // TestNoticed: the time to take a yes back begins when the surface that gave it has been told, not
 // before, and once.
 func TestNoticed(t *testing.T) {
-	told := func(w *world, q utp.QuestionRow) {
-		w.hub.Noticed(w.ctx, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
+	told := func(w *world, q api.QuestionRow) {
+		w.hub.Noticed(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"})
 	}
 	quiet := func(w *world) { w.unnoticed = true }
 	t.Run("late", func(t *testing.T) {
@@ -194,12 +195,12 @@ func TestNoticed(t *testing.T) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.accepts()
-			for _, r := range []utp.ReplyRequest{
+			for _, r := range []api.ReplyRequest{
 				{Question: q.Number, By: person, Surface: "page"}, {Question: q.Number, By: "bob", Surface: "terminal"}, {Question: q.Number},
 			} {
-				wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, r, nil), utp.CodeConflict)
+				wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, r, nil), utp.CodeConflict)
 			}
-			wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, utp.ReplyRequest{Question: q.Number + 1, By: person, Surface: "terminal"}, nil), utp.CodeNotFound)
+			wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, api.ReplyRequest{Question: q.Number + 1, By: person, Surface: "terminal"}, nil), utp.CodeNotFound)
 			w.pass(50 * time.Second)
 			w.effectsAre(0)
 			told(w, q)
@@ -212,7 +213,7 @@ func TestNoticed(t *testing.T) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
-			wantFault(t, rpc.Ask(w.ctx, w.person, utp.OpNoticed, utp.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"}, nil), utp.CodeConflict)
+			wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, api.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"}, nil), utp.CodeConflict)
 			w.say(q, "reject")
 			w.over(a.Turn)
 		})
@@ -244,7 +245,7 @@ func TestUndoWish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.post(definition(mail, utp.Irreversible, tt.options), nil)
-				if _, err := w.hub.Prefer(w.ctx, utp.PreferRequest{Person: person, Undo: &tt.wish}); err != nil {
+				if _, err := w.hub.Prefer(w.ctx, api.PreferRequest{Person: person, Undo: &tt.wish}); err != nil {
 					t.Fatal(err)
 				}
 				w.work(one(mail))
@@ -270,12 +271,12 @@ func TestStartAfterTheStop(t *testing.T) {
 		a := w.begin()
 		q := w.accepts()
 		call := w.reaches(a.Turn, turn.Dispatched).ID
-		if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person}); err != nil {
 			t.Fatal(err)
 		}
 		w.cancelled(a.Turn)
-		start := utp.StartRequest{Call: call, Owner: "own_1"}
-		wantFault(t, w.as(kernel.ToolCaller, target, utp.OpStart, start, nil), utp.CodeStopped)
+		start := api.StartRequest{Call: call, Owner: "own_1"}
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpStart, start, nil), utp.CodeStopped)
 	})
 }
 
@@ -314,7 +315,7 @@ func TestUndoTime(t *testing.T) {
 				if undo != tt.undo || start != tt.start {
 					t.Errorf("undo %v, start within %v; want %v and %v", undo, start, tt.undo, tt.start)
 				}
-				if _, err := w.hub.Undo(w.ctx, utp.ReplyRequest{Question: q.Number, By: person}); err != nil {
+				if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person}); err != nil {
 					t.Fatal(err)
 				}
 				w.cancelled(a.Turn)

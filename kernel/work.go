@@ -8,14 +8,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 const resultPage = 100
 
-func (k *Kernel) renew(ctx context.Context, from Caller, q utp.WorkerRequest) (utp.BeatAnswer, error) {
-	a := utp.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
+func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.BeatAnswer, error) {
+	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
 		return s.feed(turn.Renew{Hold: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
@@ -37,7 +38,7 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 
 // holdOf is under what a worker says that it holds the turn. A peer of another make knows of no
 // nonce: its epoch has to do.
-func holdOf(from Caller, q utp.WorkerRequest, s turn.State) turn.Hold {
+func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.Hold {
 	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
 	if from.Kind == ForeignCaller && h.Nonce == "" {
 		h.Nonce = s.Nonce
@@ -47,7 +48,7 @@ func holdOf(from Caller, q utp.WorkerRequest, s turn.State) turn.Hold {
 
 // call asks for the calls of a step. Whatever is wrong with one of them becomes its
 // result, never the turn's failure.
-func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (struct{}, error) {
+func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (struct{}, error) {
 	if err := checkKeys(q.Calls); err != nil {
 		return struct{}{}, err
 	}
@@ -66,7 +67,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q utp.CallRequest) (stru
 }
 
 // checkKeys refuses a step that is too large, or whose results could not be named.
-func checkKeys(calls []utp.ToolCall) error {
+func checkKeys(calls []api.ToolCall) error {
 	for _, c := range calls {
 		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName {
 			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
@@ -75,7 +76,7 @@ func checkKeys(calls []utp.ToolCall) error {
 	return nil
 }
 
-func (s *step) prepareAll(calls []utp.ToolCall, in *turn.Request) error {
+func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (s *step) prepareAll(calls []utp.ToolCall, in *turn.Request) error {
 
 // ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
 // could not be told apart. The others of the step are.
-func (s *step) ambiguous(w utp.ToolCall, stepID string, n int) (turn.Call, error) {
+func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
 	c, err := s.unresolved(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, from: w.From, to: w.To})
 	if err != nil {
 		return c, err
@@ -118,8 +119,8 @@ func (s *step) ambiguous(w utp.ToolCall, stepID string, n int) (turn.Call, error
 // resume tells a worker how its turn stands: what it still waits for, and under which
 // epoch and with which results it goes on. Nothing is changed by it: results are applied where
 // the last call ends.
-func (k *Kernel) resume(ctx context.Context, from Caller, q utp.TranscriptRequest) (utp.ResumeAnswer, error) {
-	a := utp.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
+func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptRequest) (api.ResumeAnswer, error) {
+	a := api.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
 		if err != nil {
@@ -154,8 +155,8 @@ func (s *step) apply(id string) {
 }
 
 // transcript reads applied results, for a worker that starts anew.
-func (k *Kernel) transcript(ctx context.Context, from Caller, q utp.TranscriptRequest) (utp.TranscriptAnswer, error) {
-	var a utp.TranscriptAnswer
+func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
+	var a api.TranscriptAnswer
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
 		if err != nil {
@@ -170,18 +171,18 @@ func (k *Kernel) transcript(ctx context.Context, from Caller, q utp.TranscriptRe
 	return a, err
 }
 
-func transcriptFrom(tx Tx, q utp.TranscriptRequest) (utp.TranscriptAnswer, error) {
+func transcriptFrom(tx Tx, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
 	rows, err := tx.Results(q.Turn, q.After, resultPage)
 	if err != nil {
-		return utp.TranscriptAnswer{}, err
+		return api.TranscriptAnswer{}, err
 	}
 	return transcriptPage(tx, rows, q.Args)
 }
 
 // transcriptPage fills a page up to what one message may hold.
-func transcriptPage(tx Tx, rows []ResultRow, args bool) (utp.TranscriptAnswer, error) {
-	a := utp.TranscriptAnswer{More: len(rows) == resultPage}
-	room := utp.InlineLimit
+func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, error) {
+	a := api.TranscriptAnswer{More: len(rows) == resultPage}
+	room := api.InlineLimit
 	for _, row := range rows {
 		r, err := result(tx, row)
 		if err == nil && args {
@@ -203,7 +204,7 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (utp.TranscriptAnswer, e
 	return a, nil
 }
 
-func (k *Kernel) deliver(ctx context.Context, from Caller, q utp.DeliverRequest) (struct{}, error) {
+func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest) (struct{}, error) {
 	if !q.Status.Valid() {
 		return struct{}{}, fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
 	}
@@ -230,7 +231,7 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q utp.DeliverRequest)
 }
 
 func isCode(err error, code utp.Code) bool {
-	var f *utp.Fault
+	var f *api.Fault
 	return errors.As(err, &f) && f.Code == code
 }
 

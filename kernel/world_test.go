@@ -17,12 +17,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -191,9 +192,9 @@ func (w *world) until(what string, holds func() bool) {
 }
 
 // begin enqueues a turn and follows its session from the first event on.
-func (w *world) begin() utp.EnqueueAnswer {
+func (w *world) begin() api.EnqueueAnswer {
 	w.t.Helper()
-	a, err := w.hub.Enqueue(w.ctx, utp.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "tidy up"})
+	a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "tidy up"})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -217,12 +218,12 @@ func (w *world) follow(session string) {
 // follower keeps what a listener has heard of a session.
 type follower struct {
 	mu   sync.Mutex
-	rows []utp.EventRow
+	rows []api.EventRow
 	err  error
 	done chan struct{}
 }
 
-func (f *follower) take(row utp.EventRow, err error) {
+func (f *follower) take(row api.EventRow, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -276,7 +277,7 @@ func (w *world) over(id string) turn.State {
 }
 
 // questions lists what is open.
-func (w *world) questions() []utp.QuestionRow {
+func (w *world) questions() []api.QuestionRow {
 	w.t.Helper()
 	rows, err := w.hub.Questions(w.ctx)
 	if err != nil {
@@ -286,9 +287,9 @@ func (w *world) questions() []utp.QuestionRow {
 }
 
 // asked waits for the one open question.
-func (w *world) asked() utp.QuestionRow {
+func (w *world) asked() api.QuestionRow {
 	w.t.Helper()
-	var rows []utp.QuestionRow
+	var rows []api.QuestionRow
 	w.until("one question is to be open", func() bool {
 		rows = w.questions()
 		return len(rows) == 1
@@ -297,9 +298,9 @@ func (w *world) asked() utp.QuestionRow {
 }
 
 // askedAnew waits for the one open question whose token is another than the last's.
-func (w *world) askedAnew(last utp.QuestionRow) utp.QuestionRow {
+func (w *world) askedAnew(last api.QuestionRow) api.QuestionRow {
 	w.t.Helper()
-	var rows []utp.QuestionRow
+	var rows []api.QuestionRow
 	w.until("it is to be asked again", func() bool {
 		rows = w.questions()
 		return len(rows) == 1 && rows[0].Token != last.Token
@@ -308,9 +309,9 @@ func (w *world) askedAnew(last utp.QuestionRow) utp.QuestionRow {
 }
 
 // askedAfter waits for the one open question whose number is another than the last's.
-func (w *world) askedAfter(last utp.QuestionRow) utp.QuestionRow {
+func (w *world) askedAfter(last api.QuestionRow) api.QuestionRow {
 	w.t.Helper()
-	var rows []utp.QuestionRow
+	var rows []api.QuestionRow
 	w.until("another question is to be open", func() bool {
 		rows = w.questions()
 		return len(rows) == 1 && rows[0].Number != last.Number
@@ -319,8 +320,8 @@ func (w *world) askedAfter(last utp.QuestionRow) utp.QuestionRow {
 }
 
 // reply answers a question as the person, by its token.
-func (w *world) reply(q utp.QuestionRow, word string) (utp.ReplyAnswer, error) {
-	r := utp.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}
+func (w *world) reply(q api.QuestionRow, word string) (api.ReplyAnswer, error) {
+	r := api.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}
 	switch word {
 	case "accept", "reject":
 		r.Decision = word
@@ -331,20 +332,20 @@ func (w *world) reply(q utp.QuestionRow, word string) (utp.ReplyAnswer, error) {
 }
 
 // answer answers a question, and says that its surface was told.
-func (w *world) answer(r utp.ReplyRequest) (utp.ReplyAnswer, error) {
+func (w *world) answer(r api.ReplyRequest) (api.ReplyAnswer, error) {
 	a, err := w.hub.Answer(w.ctx, r)
 	if a.Resolution == "accepted" && !w.unnoticed {
-		w.hub.Noticed(w.ctx, utp.ReplyRequest{Question: a.Question, By: r.By, Surface: r.Surface})
+		w.hub.Noticed(w.ctx, api.ReplyRequest{Question: a.Question, By: r.By, Surface: r.Surface})
 	}
 	return a, err
 }
 
 // reads reads all that a question is about, as the person on the surface that answers.
-func (w *world) reads(q utp.QuestionRow) []byte {
+func (w *world) reads(q api.QuestionRow) []byte {
 	w.t.Helper()
 	var shown []byte
 	for size := int64(1); int64(len(shown)) < size; {
-		piece, all, err := w.hub.Arguments(w.ctx, utp.ArgumentsRequest{Question: q.Number, Offset: int64(len(shown)), By: person, Surface: "terminal"})
+		piece, all, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Offset: int64(len(shown)), By: person, Surface: "terminal"})
 		if err != nil || len(piece) == 0 {
 			w.t.Fatal(len(shown), err)
 		}
@@ -354,7 +355,7 @@ func (w *world) reads(q utp.QuestionRow) []byte {
 }
 
 // say is reply that has to be taken.
-func (w *world) say(q utp.QuestionRow, word string) {
+func (w *world) say(q api.QuestionRow, word string) {
 	w.t.Helper()
 	if _, err := w.reply(q, word); err != nil {
 		w.t.Fatalf("%q to question %d: %v", word, q.Number, err)
@@ -362,7 +363,7 @@ func (w *world) say(q utp.QuestionRow, word string) {
 }
 
 // accepts answers the next question with yes.
-func (w *world) accepts() utp.QuestionRow {
+func (w *world) accepts() api.QuestionRow {
 	w.t.Helper()
 	q := w.asked()
 	w.say(q, "accept")

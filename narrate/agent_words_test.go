@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,7 +36,7 @@ func TestHostileAgent(t *testing.T) {
 		tries := 0
 		for range rapid.IntRange(0, 4).Draw(r, "pieces") {
 			text := norm.NFC.String(strings.ToValidUTF8(hostile().Draw(r, "text"), "\uFFFD")) // an agent's text is told as it is
-			text = strings.ToValidUTF8(text[:min(len(text), utp.SayLimit)], "")
+			text = strings.ToValidUTF8(text[:min(len(text), api.SayLimit)], "")
 			if text == "" {
 				continue
 			}

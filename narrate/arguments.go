@@ -5,6 +5,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -94,7 +95,7 @@ func (s *scene) unread(o outline.Outline, short bool) Param {
 	}
 	p := Params{
 		"must": yes(utp.MustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
-		"sha": identifier(o.SHA256), "address": identifier(utp.ArgumentsAddress(s.t.Question.Number)),
+		"sha": identifier(o.SHA256), "address": identifier(api.ArgumentsAddress(s.t.Question.Number)),
 	}
 	if o.Left > 0 {
 		p["left"] = count(int64(o.Left))
@@ -123,7 +124,7 @@ type listed struct {
 
 // lists makes the list of an event, given its texts.
 func (s *scene) lists(o outline.Outline, action Param, x texts) listed {
-	l := listed{Outline: o, Complete: o.Complete(), Address: utp.ArgumentsAddress(s.t.Question.Number)}
+	l := listed{Outline: o, Complete: o.Complete(), Address: api.ArgumentsAddress(s.t.Question.Number)}
 	for i := range action.Params["args"].All {
 		l.Said = append(l.Said, o.Values[i].Path)
 	}

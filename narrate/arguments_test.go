@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/narrate"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // list is a list of so many texts as JSON.
@@ -124,7 +124,7 @@ func TestEveryArgumentIsShown(t *testing.T) {
 			}
 			a := ours.Arguments
 			if a.Complete != (tt.shows != kernel.ShowsPart) || a.Told != (tt.shows == kernel.ShowsTold) || len(a.SHA256) != 64 || a.Size != len(tt.args) ||
-				a.Address != utp.ArgumentsAddress(1) {
+				a.Address != api.ArgumentsAddress(1) {
 				t.Errorf("the event lists %+v", a)
 			}
 		})

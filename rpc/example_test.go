@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -12,12 +13,12 @@ import (
 type refusing struct{}
 
 func (refusing) Request(context.Context, string, []byte) ([]byte, error) {
-	return utp.EncodeAnswer(nil, &utp.Fault{Code: utp.CodeBusy, Message: "another owner has started the call"}), nil
+	return api.EncodeAnswer(nil, &api.Fault{Code: utp.CodeBusy, Message: "another owner has started the call"}), nil
 }
 
 func Example() {
-	var granted utp.StartAnswer
-	err := rpc.AskUntil(context.Background(), refusing{}, utp.OpStart, utp.StartRequest{Call: "tc_1"}, &granted)
+	var granted api.StartAnswer
+	err := rpc.AskUntil(context.Background(), refusing{}, api.OpStart, api.StartRequest{Call: "tc_1"}, &granted)
 	fmt.Println(rpc.Code(err, utp.CodeBusy), err)
 	// Output: true busy: another owner has started the call
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -36,7 +37,7 @@ const (
 )
 
 // Ask makes one request and reads its answer into the value, which may be nil. A
-// refusal is a [*utp.Fault]; any other error says that no answer came.
+// refusal is a [*api.Fault]; any other error says that no answer came.
 func Ask(ctx context.Context, to Requester, op string, request, into any) error {
 	raw, err := json.Marshal(request, jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -46,7 +47,7 @@ func Ask(ctx context.Context, to Requester, op string, request, into any) error 
 	if err != nil {
 		return fmt.Errorf("rpc: %s: %w", op, err)
 	}
-	return utp.DecodeAnswer(answer, into)
+	return api.DecodeAnswer(answer, into)
 }
 
 // AskUntil repeats a request, which must be one of those that change nothing when they
@@ -91,7 +92,7 @@ func AskWithin(ctx context.Context, to Requester, atMost time.Duration, op strin
 // Spoiled reports whether the ledger cannot read or write what was asked about, and trying again
 // is in vain: storage_error, not safe to retry.
 func Spoiled(err error) bool {
-	refused, is := errors.AsType[*utp.Fault](err)
+	refused, is := errors.AsType[*api.Fault](err)
 	return is && refused.Code == utp.CodeStorageError && !refused.Retry
 }
 
@@ -104,7 +105,7 @@ func askFor(ctx context.Context, to Requester, op string, request, into any) err
 // passing tells whether asking again may help: no answer came, or the kernel itself
 // was in trouble. What it refused on the merits stays refused.
 func passing(err error, tries int) bool {
-	refused, answered := errors.AsType[*utp.Fault](err)
+	refused, answered := errors.AsType[*api.Fault](err)
 	if !answered {
 		return !errors.Is(err, ErrValue)
 	}
@@ -122,19 +123,19 @@ func passing(err error, tries int) bool {
 
 // Code tells whether the error is the kernel's refusal with this code.
 func Code(err error, code utp.Code) bool {
-	var f *utp.Fault
+	var f *api.Fault
 	return errors.As(err, &f) && f.Code == code
 }
 
 // Fetch reads a body, page by page if it is large, and checks its hash.
-func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error) {
+func Fetch(ctx context.Context, to Requester, b api.Body) (jsontext.Value, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
 	}
-	all := make([]byte, 0, max(0, min(b.Size, utp.BlobLimit)))
+	all := make([]byte, 0, max(0, min(b.Size, api.BlobLimit)))
 	for int64(len(all)) < b.Size {
-		var page utp.GetAnswer
-		if err := AskWithin(ctx, to, pieceTrouble, utp.OpGet, utp.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
+		var page api.GetAnswer
+		if err := AskWithin(ctx, to, pieceTrouble, api.OpGet, api.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
 			return nil, err
 		}
 		if len(page.Data) == 0 {
@@ -152,25 +153,25 @@ func Fetch(ctx context.Context, to Requester, b utp.Body) (jsontext.Value, error
 var ErrValue = errors.New("rpc: the value is no JSON")
 
 // Store makes a body of a value, uploading it first if it is large.
-func Store(ctx context.Context, to Requester, value any) (utp.Body, error) {
-	return StoreWithin(ctx, to, value, utp.InlineLimit)
+func Store(ctx context.Context, to Requester, value any) (api.Body, error) {
+	return StoreWithin(ctx, to, value, api.InlineLimit)
 }
 
 // StoreWithin is [Store] for a message that has room for so many bytes only.
-func StoreWithin(ctx context.Context, to Requester, value any, room int) (utp.Body, error) {
+func StoreWithin(ctx context.Context, to Requester, value any, room int) (api.Body, error) {
 	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return utp.Body{}, fmt.Errorf("%w: %w", ErrValue, err)
+		return api.Body{}, fmt.Errorf("%w: %w", ErrValue, err)
 	}
-	if len(raw) <= min(room, utp.InlineLimit) {
-		return utp.Body{Inline: raw}, nil
+	if len(raw) <= min(room, api.InlineLimit) {
+		return api.Body{Inline: raw}, nil
 	}
 	sum := sha256.Sum256(raw)
-	b := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
-	for at := 0; at < len(raw); at += utp.ChunkLimit {
-		piece := utp.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+utp.ChunkLimit, len(raw))]}
-		if err := AskWithin(ctx, to, pieceTrouble, utp.OpPut, piece, nil); err != nil {
-			return utp.Body{}, err
+	b := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
+	for at := 0; at < len(raw); at += api.ChunkLimit {
+		piece := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))]}
+		if err := AskWithin(ctx, to, pieceTrouble, api.OpPut, piece, nil); err != nil {
+			return api.Body{}, err
 		}
 	}
 	return b, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -47,12 +48,12 @@ func nothing() ([]byte, error) { return nil, errCable }
 
 func refusal(code utp.Code, retry bool) func() ([]byte, error) {
 	return func() ([]byte, error) {
-		return utp.EncodeAnswer(nil, &utp.Fault{Code: code, Message: "no", Retry: retry}), nil
+		return api.EncodeAnswer(nil, &api.Fault{Code: code, Message: "no", Retry: retry}), nil
 	}
 }
 
 func ok(value any) func() ([]byte, error) {
-	return func() ([]byte, error) { return utp.EncodeAnswer(value, nil), nil }
+	return func() ([]byte, error) { return api.EncodeAnswer(value, nil), nil }
 }
 
 func raw(text string) func() ([]byte, error) {
@@ -64,11 +65,11 @@ func TestAsk(t *testing.T) {
 	tests := []struct {
 		name    string
 		answer  func() ([]byte, error)
-		want    utp.ClaimAnswer
+		want    api.ClaimAnswer
 		refused utp.Code
 		fails   bool
 	}{
-		{name: "answered", answer: ok(utp.ClaimAnswer{Turn: "turn_1", Epoch: 3}), want: utp.ClaimAnswer{Turn: "turn_1", Epoch: 3}},
+		{name: "answered", answer: ok(api.ClaimAnswer{Turn: "turn_1", Epoch: 3}), want: api.ClaimAnswer{Turn: "turn_1", Epoch: 3}},
 		{name: "refused", answer: refusal(utp.CodeBusy, false), refused: utp.CodeBusy, fails: true},
 		{name: "no answer", answer: nothing, fails: true},
 		{name: "no JSON", answer: raw("what?"), fails: true},
@@ -80,8 +81,8 @@ func TestAsk(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := &desk{answers: []func() ([]byte, error){tt.answer}}
-			var got utp.ClaimAnswer
-			err := rpc.Ask(t.Context(), d, utp.OpClaim, utp.ClaimRequest{Agent: "a", Worker: "w"}, &got)
+			var got api.ClaimAnswer
+			err := rpc.Ask(t.Context(), d, api.OpClaim, api.ClaimRequest{Agent: "a", Worker: "w"}, &got)
 			if (err != nil) != tt.fails || (tt.refused != "" && !rpc.Code(err, tt.refused)) {
 				t.Errorf("the error is %v", err)
 			}
@@ -101,7 +102,7 @@ func TestAsk(t *testing.T) {
 func TestAskIntoNothing(t *testing.T) {
 	t.Parallel()
 	d := &desk{answers: []func() ([]byte, error){ok(struct{}{})}}
-	if err := rpc.Ask(t.Context(), d, utp.OpDeliver, struct{}{}, nil); err != nil {
+	if err := rpc.Ask(t.Context(), d, api.OpDeliver, struct{}{}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,7 +141,7 @@ func TestAskUntil(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &desk{answers: tt.answers}
 				began := time.Now()
-				err := rpc.AskUntil(t.Context(), d, utp.OpStart, struct{}{}, nil)
+				err := rpc.AskUntil(t.Context(), d, api.OpStart, struct{}{}, nil)
 				if (err != nil) != tt.fails || len(d.heard) != tt.asked || time.Since(began) != tt.took {
 					t.Errorf("asked %d times in %v, %v; want %d times in %v", len(d.heard), time.Since(began), err, tt.asked, tt.took)
 				}
@@ -157,11 +158,11 @@ func TestAskUntilIsImpatient(t *testing.T) {
 		lost := 2
 		err := rpc.AskUntil(t.Context(), slow(func(ctx context.Context) ([]byte, error) {
 			if lost--; lost < 0 {
-				return utp.EncodeAnswer(nil, nil), nil
+				return api.EncodeAnswer(nil, nil), nil
 			}
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}), utp.OpStart, struct{}{}, nil)
+		}), api.OpStart, struct{}{}, nil)
 		if took := time.Since(began); err != nil || took != 20*time.Second+150*time.Millisecond {
 			t.Errorf("%v after %v", err, took)
 		}
@@ -181,14 +182,14 @@ func TestAskUntilEnds(t *testing.T) {
 		defer cancel()
 		d := &desk{answers: []func() ([]byte, error){nothing}}
 		began := time.Now()
-		if err := rpc.AskUntil(ctx, d, utp.OpStart, struct{}{}, nil); !errors.Is(err, errCable) || time.Since(began) != 10*time.Second {
+		if err := rpc.AskUntil(ctx, d, api.OpStart, struct{}{}, nil); !errors.Is(err, errCable) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %v; want the last error after 10 s", err, time.Since(began))
 		}
 		for _, request := range []any{
-			utp.StartRequest{Command: jsontext.Value("no JSON")}, utp.ClaimRequest{Agent: "\xff"}, make(chan int), math.NaN(),
+			api.StartRequest{Command: jsontext.Value("no JSON")}, api.ClaimRequest{Agent: "\xff"}, make(chan int), math.NaN(),
 		} {
 			d := &desk{answers: []func() ([]byte, error){ok(nil)}}
-			if err := rpc.AskUntil(t.Context(), d, utp.OpStart, request, nil); !errors.Is(err, rpc.ErrValue) || len(d.heard) != 0 {
+			if err := rpc.AskUntil(t.Context(), d, api.OpStart, request, nil); !errors.Is(err, rpc.ErrValue) || len(d.heard) != 0 {
 				t.Errorf("%v, asked %d times; want ErrValue and no request", err, len(d.heard))
 			}
 		}
@@ -199,36 +200,36 @@ func TestAskUntilEnds(t *testing.T) {
 type shelf struct {
 	blobs  map[string][]byte
 	pieces int
-	spoil  func(*utp.GetAnswer)
+	spoil  func(*api.GetAnswer)
 	refuse utp.Code
 }
 
 func (s *shelf) Request(_ context.Context, op string, request []byte) ([]byte, error) {
 	if s.refuse != "" {
-		return utp.EncodeAnswer(nil, &utp.Fault{Code: s.refuse}), nil
+		return api.EncodeAnswer(nil, &api.Fault{Code: s.refuse}), nil
 	}
-	if op == utp.OpPut {
-		var q utp.PutRequest
+	if op == api.OpPut {
+		var q api.PutRequest
 		if err := json.Unmarshal(request, &q); err != nil {
 			return nil, err
 		}
 		s.pieces++
-		if len(request) > utp.MessageLimit || len(q.Data) > utp.ChunkLimit || int64(len(s.blobs[q.SHA256])) != q.Offset {
-			return utp.EncodeAnswer(nil, &utp.Fault{Code: utp.CodeConflict}), nil
+		if len(request) > utp.MessageLimit || len(q.Data) > api.ChunkLimit || int64(len(s.blobs[q.SHA256])) != q.Offset {
+			return api.EncodeAnswer(nil, &api.Fault{Code: utp.CodeConflict}), nil
 		}
 		s.blobs[q.SHA256] = append(s.blobs[q.SHA256], q.Data...)
-		return utp.EncodeAnswer(struct{}{}, nil), nil
+		return api.EncodeAnswer(struct{}{}, nil), nil
 	}
-	var q utp.GetRequest
+	var q api.GetRequest
 	if err := json.Unmarshal(request, &q); err != nil {
 		return nil, err
 	}
 	all := s.blobs[q.SHA256]
-	a := utp.GetAnswer{Size: int64(len(all)), Data: all[min(int(q.Offset), len(all)):min(int(q.Offset)+utp.ChunkLimit, len(all))]}
+	a := api.GetAnswer{Size: int64(len(all)), Data: all[min(int(q.Offset), len(all)):min(int(q.Offset)+api.ChunkLimit, len(all))]}
 	if s.spoil != nil {
 		s.spoil(&a)
 	}
-	return utp.EncodeAnswer(a, nil), nil
+	return api.EncodeAnswer(a, nil), nil
 }
 
 // TestStoreAndFetch: a value comes back as it went, inline up to the limit and in
@@ -238,16 +239,16 @@ func TestStoreAndFetch(t *testing.T) {
 	for _, tt := range []struct {
 		size, room, pieces int
 	}{
-		{2, utp.InlineLimit, 0},
-		{utp.InlineLimit, utp.InlineLimit, 0},
-		{utp.InlineLimit, 1 << 30, 0},
-		{utp.InlineLimit + 1, 1 << 30, 2},
-		{utp.InlineLimit, utp.InlineLimit - 1, 1},
+		{2, api.InlineLimit, 0},
+		{api.InlineLimit, api.InlineLimit, 0},
+		{api.InlineLimit, 1 << 30, 0},
+		{api.InlineLimit + 1, 1 << 30, 2},
+		{api.InlineLimit, api.InlineLimit - 1, 1},
 		{100, 99, 1},
 		{100, 0, 1},
 		{100, -5, 1},
-		{3 * utp.ChunkLimit, utp.InlineLimit, 3},
-		{3*utp.ChunkLimit + 1, utp.InlineLimit, 4},
+		{3 * api.ChunkLimit, api.InlineLimit, 3},
+		{3*api.ChunkLimit + 1, api.InlineLimit, 4},
 	} {
 		s := &shelf{blobs: map[string][]byte{}}
 		value := strings.Repeat("x", tt.size-2)
@@ -282,18 +283,18 @@ func TestFetchRefused(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789"), 60_000)
 	sum := sha256.Sum256(data)
-	whole := utp.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	whole := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
 	tests := map[string]struct {
-		spoil func(*utp.GetAnswer)
-		body  utp.Body
+		spoil func(*api.GetAnswer)
+		body  api.Body
 		code  utp.Code
 		ok    bool
 	}{
 		"whole":         {body: whole, ok: true},
-		"other bytes":   {body: whole, spoil: func(a *utp.GetAnswer) { a.Data[5] = 'x' }},
-		"it ends early": {body: whole, spoil: func(a *utp.GetAnswer) { a.Data = nil }},
-		"too much":      {body: utp.Body{SHA256: whole.SHA256, Size: whole.Size - 1}, ok: true}, // the hash decides
-		"too little":    {body: utp.Body{SHA256: whole.SHA256, Size: whole.Size + 1}},
+		"other bytes":   {body: whole, spoil: func(a *api.GetAnswer) { a.Data[5] = 'x' }},
+		"it ends early": {body: whole, spoil: func(a *api.GetAnswer) { a.Data = nil }},
+		"too much":      {body: api.Body{SHA256: whole.SHA256, Size: whole.Size - 1}, ok: true}, // the hash decides
+		"too little":    {body: api.Body{SHA256: whole.SHA256, Size: whole.Size + 1}},
 		"refused":       {body: whole, code: utp.CodeNotFound},
 	}
 	for name, tt := range tests {
@@ -309,7 +310,7 @@ func TestFetchRefused(t *testing.T) {
 			}
 		})
 	}
-	inline, err := rpc.Fetch(t.Context(), &shelf{refuse: utp.CodeNotFound}, utp.Body{Inline: jsontext.Value(`7`)})
+	inline, err := rpc.Fetch(t.Context(), &shelf{refuse: utp.CodeNotFound}, api.Body{Inline: jsontext.Value(`7`)})
 	if err != nil || string(inline) != `7` {
 		t.Errorf("inline: %s, %v", inline, err)
 	}
@@ -328,7 +329,7 @@ func TestAskWithin(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()
-		err := rpc.AskWithin(ctx, d, time.Minute, utp.OpFinish, struct{}{}, nil)
+		err := rpc.AskWithin(ctx, d, time.Minute, api.OpFinish, struct{}{}, nil)
 		return time.Since(began), err
 	}
 	synctest.Test(t, func(t *testing.T) {

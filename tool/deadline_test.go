@@ -9,15 +9,16 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // timed runs one call of a service whose machine has a boot-time clock of its own.
-func timed(t *testing.T, boot func() time.Duration, start func(utp.StartAnswer) utp.StartAnswer, run func(c *tool.Call)) *kernel {
+func timed(t *testing.T, boot func() time.Duration, start func(api.StartAnswer) api.StartAnswer, run func(c *tool.Call)) *kernel {
 	t.Helper()
 	k := newKernel(t)
-	k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) { return start(k.granted("tc_1")), nil }
+	k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) { return start(k.granted("tc_1")), nil }
 	work := func(_ context.Context, c *tool.Call) (tool.Result, error) {
 		run(c)
 		return tool.Result{}, nil
@@ -48,7 +49,7 @@ func TestReadyWhateverTheTimeOfDay(t *testing.T) {
 				boot := func() time.Duration { return 0 } // no help: its own clock has to do
 				var early, late error
 				ran := false
-				timed(t, boot, func(a utp.StartAnswer) utp.StartAnswer {
+				timed(t, boot, func(a api.StartAnswer) api.StartAnswer {
 					a.StartBy = time.Now().Add(off + time.Minute) //nolint:staticcheck // what it must not read
 					a.LeaseMS = 600_000
 					return a
@@ -72,13 +73,13 @@ func TestReadyWhateverTheTimeOfDay(t *testing.T) {
 // the process's own clock stood still. So does one whose sleep was while the answer came.
 func TestReadyCountsSleep(t *testing.T) {
 	t.Parallel()
-	for name, during := range map[string]string{"before the effect": "run", "before the answer": utp.OpStart} {
+	for name, during := range map[string]string{"before the effect": "run", "before the answer": api.OpStart} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				slept := time.Hour
 				ready, ran := error(nil), false
-				k := timed(t, func() time.Duration { return slept }, func(a utp.StartAnswer) utp.StartAnswer {
-					if during == utp.OpStart {
+				k := timed(t, func() time.Duration { return slept }, func(a api.StartAnswer) api.StartAnswer {
+					if during == api.OpStart {
 						slept += time.Minute
 					}
 					a.LeaseMS = 600_000
@@ -88,7 +89,7 @@ func TestReadyCountsSleep(t *testing.T) {
 					slept += time.Minute
 					ready = c.Ready()
 				})
-				if during == utp.OpStart {
+				if during == api.OpStart {
 					if f := k.finished(); ran || f.Error == nil || f.Error.Code != utp.CodeConsentStale {
 						t.Errorf("ran: %v, finished %s with %+v", ran, f.Status, f.Error)
 					}

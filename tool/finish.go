@@ -6,16 +6,17 @@ import (
 	"errors"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // finish records the result. It outlives the service's context by grace: an effect
 // that happened must not go untold for want of a moment.
-func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
+func (s *Service) finish(alive context.Context, held api.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
 	ctx, cancel := s.lastWords(alive)
 	defer cancel()
-	request := utp.FinishRequest{OwnerRequest: held, Status: r.Status}
+	request := api.FinishRequest{OwnerRequest: held, Status: r.Status}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
@@ -33,7 +34,7 @@ func (s *Service) finish(alive context.Context, held utp.OwnerRequest, r Result,
 		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, untold)
 	}
 	if err == nil {
-		err = s.ask(ctx, utp.OpFinish, request, nil)
+		err = s.ask(ctx, api.OpFinish, request, nil)
 	}
 	if err != nil {
 		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
@@ -57,7 +58,7 @@ func (s *Service) ask(ctx context.Context, op string, request, into any) error {
 // store puts a result's value into a body. What cannot be put, for its form or its
 // size, comes back as an error for the caller to tell: what was done must not go untold
 // for want of a value. Any other error says that the kernel was not reached.
-func (s *Service) store(ctx context.Context, r Result, into *utp.Body) (untold *utp.ToolError, err error) {
+func (s *Service) store(ctx context.Context, r Result, into *api.Body) (untold *utp.ToolError, err error) {
 	if r.Value == nil {
 		return nil, nil //nolint:nilnil // Nothing to put, and nothing wrong.
 	}

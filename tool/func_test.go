@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -68,7 +69,7 @@ func TestSecret(t *testing.T) {
 	var got tool.Secret
 	made := named(func(_ context.Context, _ *tool.Call, a args) (any, error) { got = a.Key; return a, nil })
 	serving(t, made, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.Args.Inline = jsontext.Value(`{"n":1,"key":{"$secret":"env:X","mac":"m"}}`)
 			a.Secrets = map[string]string{"env:X": "hush"}
@@ -166,11 +167,11 @@ func FuzzCommand(f *testing.F) {
 			synctest.Wait()
 			k.hear(k.alive, tool.Message{Subject: subject, Header: map[string][]string{utp.HeaderToolCallID: {call}}, Payload: payload})
 			synctest.Wait()
-			if n := k.count(utp.OpStart) + k.count(utp.OpReconcile); n > 1 || call == "" && n > 0 {
+			if n := k.count(api.OpStart) + k.count(api.OpReconcile); n > 1 || call == "" && n > 0 {
 				t.Errorf("%d requests", n)
 			}
 			k.command("tc_good", "run")
-			if n := k.count(utp.OpFinish); n == 0 {
+			if n := k.count(api.OpFinish); n == 0 {
 				t.Error("the good one did not end")
 			}
 			stop()
@@ -200,7 +201,7 @@ func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	refuse := func(k *kernel, code utp.Code) {
 		k.mu.Lock()
-		k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, &utp.Fault{Code: code} }
+		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
 		k.mu.Unlock()
 	}
 	tests := []struct {
@@ -224,7 +225,7 @@ func TestContextEnds(t *testing.T) {
 		{
 			"the kernel is away for a lease", func(k *kernel, _ func()) {
 				k.mu.Lock()
-				k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+				k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 				k.mu.Unlock()
 				pass(time.Minute)
 			}, tool.ErrLost, utp.StatusFailed, utp.CodeStale, 45 * time.Second,
@@ -233,7 +234,7 @@ func TestContextEnds(t *testing.T) {
 			refuse(k, utp.CodeStorageError)
 			pass(25 * time.Second)
 			k.mu.Lock()
-			k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return utp.BeatAnswer{LeaseMS: 30_000}, nil }
+			k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return api.BeatAnswer{LeaseMS: 30_000}, nil }
 			k.mu.Unlock()
 			pass(time.Minute)
 			stop()
@@ -256,7 +257,7 @@ func TestContextEnds(t *testing.T) {
 				if !errors.Is(cause, tt.cause) || f.Status != tt.status || f.Error.Code != tt.code {
 					t.Errorf("because of %v, finished %s with %+v", cause, f.Status, f.Error)
 				}
-				if took := k.at[utp.OpFinish][0].Sub(began); took > tt.within {
+				if took := k.at[api.OpFinish][0].Sub(began); took > tt.within {
 					t.Errorf("it took %v; want at most %v", took, tt.within)
 				}
 			})
@@ -278,12 +279,12 @@ func TestOutOfReach(t *testing.T) {
 		return tool.Result{Value: "whole"}, nil
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.StartWithinMS = 3_600_000
 			return a, nil
 		}
-		k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		k.command("tc_1", "run")
 		pass(10 * time.Minute)
 		if f := k.finished(); f.Status != utp.StatusSuccess || ready == nil {
@@ -298,7 +299,7 @@ func TestZombie(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k := newKernel(t)
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.StartWithinMS = 3_600_000
 			return a, nil
@@ -408,8 +409,8 @@ func TestReconciled(t *testing.T) {
 	}
 	serving(t, made, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", utp.SuffixReconcile)
-		var q utp.SettleRequest
-		k.read(k.asked[utp.OpSettle][0], &q)
+		var q api.SettleRequest
+		k.read(k.asked[api.OpSettle][0], &q)
 		if q.Fate != "done" || string(q.Result.Inline) != "1" {
 			t.Errorf("settled as %+v", q)
 		}

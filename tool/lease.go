@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -21,7 +22,7 @@ func (h *heartbeat) end() {
 	h.owned.Wait()
 }
 
-func (s *Service) beat(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
+func (s *Service) beat(ctx context.Context, held api.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h := &heartbeat{stop: stop}
 	h.owned.Go(func() { s.beats(own, held, c, lease) })
@@ -35,7 +36,7 @@ const progressPause = 200 * time.Millisecond
 // left to chance whether one is sent at the very instant at which a time limit ends the work.
 const beforeLimits = time.Millisecond
 
-func (s *Service) beats(ctx context.Context, held utp.OwnerRequest, c *Call, lease time.Duration) {
+func (s *Service) beats(ctx context.Context, held api.OwnerRequest, c *Call, lease time.Duration) {
 	due := time.NewTicker(max(lease/3-beforeLimits, time.Millisecond))
 	defer due.Stop()
 	calm := time.NewTimer(0)
@@ -69,12 +70,12 @@ func heard[T any](c <-chan T) {
 
 // beatOnce renews the lease, and ends the work if the tool is to stop or the lease is
 // lost. It waits a part of the lease only: a beat that is lost must not cost the next ones.
-func (s *Service) beatOnce(ctx context.Context, held utp.OwnerRequest, c *Call, most time.Duration) {
+func (s *Service) beatOnce(ctx context.Context, held api.OwnerRequest, c *Call, most time.Duration) {
 	asking, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	var a utp.BeatAnswer
-	request := utp.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
-	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, utp.OpBeat, request, &a)
+	var a api.BeatAnswer
+	request := api.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
+	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, api.OpBeat, request, &a)
 	if ctx.Err() != nil {
 		return
 	}
@@ -99,7 +100,7 @@ func (s *Service) beatOnce(ctx context.Context, held utp.OwnerRequest, c *Call, 
 
 // gone tells whether the kernel says that the call is not this process's any more.
 func gone(err error) bool {
-	refused, answered := errors.AsType[*utp.Fault](err)
+	refused, answered := errors.AsType[*api.Fault](err)
 	if !answered {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -26,13 +27,13 @@ func TestLedgerInTrouble(t *testing.T) {
 		trouble    error
 		passes     bool
 	}{
-		"start, it cannot be read":     {"run", utp.OpStart, &utp.Fault{Code: utp.CodeStorageError}, false},
-		"finish, it cannot be read":    {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeStorageError}, false},
-		"finish, others hold it":       {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeStorageError, Retry: true}, true},
-		"finish, no room":              {"run", utp.OpFinish, &utp.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, true},
-		"finish, no answer":            {"run", utp.OpFinish, errCable, true},
-		"reconcile, it cannot be read": {utp.SuffixReconcile, utp.OpReconcile, &utp.Fault{Code: utp.CodeStorageError}, false},
-		"settle, it cannot be read":    {utp.SuffixReconcile, utp.OpSettle, &utp.Fault{Code: utp.CodeStorageError}, false},
+		"start, it cannot be read":     {"run", api.OpStart, &api.Fault{Code: utp.CodeStorageError}, false},
+		"finish, it cannot be read":    {"run", api.OpFinish, &api.Fault{Code: utp.CodeStorageError}, false},
+		"finish, others hold it":       {"run", api.OpFinish, &api.Fault{Code: utp.CodeStorageError, Retry: true}, true},
+		"finish, no room":              {"run", api.OpFinish, &api.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, true},
+		"finish, no answer":            {"run", api.OpFinish, errCable, true},
+		"reconcile, it cannot be read": {utp.SuffixReconcile, api.OpReconcile, &api.Fault{Code: utp.CodeStorageError}, false},
+		"settle, it cannot be read":    {utp.SuffixReconcile, api.OpSettle, &api.Fault{Code: utp.CodeStorageError}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serving(t, tool.Tool{Run: run, Reconcile: reconcile}, func(t *testing.T, k *kernel, _ func()) {

@@ -4,24 +4,25 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // reconcile finds out what became of a lapsed call and tells the kernel.
 func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
-	var a utp.ReconcileAnswer
-	if err := s.ask(ctx, utp.OpReconcile, utp.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
+	var a api.ReconcileAnswer
+	if err := s.ask(ctx, api.OpReconcile, api.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
 		s.o.Logger.Info("not reconciled", "call", id, "error", err)
 		return
 	}
 	request := s.word(a, Unknown)
-	c, err := s.callOf(ctx, utp.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args}, nil)
+	c, err := s.callOf(ctx, api.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args}, nil)
 	if err == nil && s.tools[a.Tool].Reconcile != nil {
 		fate, result, failure := s.guardedFate(ctx, c)
 		request, err = s.settlement(ctx, a, fate, result, failure)
 	}
 	if err == nil {
-		err = s.ask(ctx, utp.OpSettle, request, nil)
+		err = s.ask(ctx, api.OpSettle, request, nil)
 	}
 	if err != nil {
 		s.o.Logger.Error("not settled", "call", id, "error", err)
@@ -40,11 +41,11 @@ func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, e
 }
 
 // word is this process's word on a lapsed call.
-func (s *Service) word(a utp.ReconcileAnswer, fate Fate) utp.SettleRequest {
-	return utp.SettleRequest{Call: a.Call, Owner: s.owner, Lapse: a.Lapse, Fate: string(fate)}
+func (s *Service) word(a api.ReconcileAnswer, fate Fate) api.SettleRequest {
+	return api.SettleRequest{Call: a.Call, Owner: s.owner, Lapse: a.Lapse, Fate: string(fate)}
 }
 
-func (s *Service) settlement(ctx context.Context, a utp.ReconcileAnswer, fate Fate, r Result, failure error) (utp.SettleRequest, error) {
+func (s *Service) settlement(ctx context.Context, a api.ReconcileAnswer, fate Fate, r Result, failure error) (api.SettleRequest, error) {
 	request := s.word(a, fate)
 	request.Status = r.Status
 	if failure != nil {

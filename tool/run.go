@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -13,8 +14,8 @@ import (
 // run starts the call at the kernel and, if that is granted, does it. The context alive
 // is the service's, ctx the call's own: a stop ends the work and not the telling of it.
 func (s *Service) run(alive, ctx context.Context, id string, m Message) {
-	var a utp.StartAnswer
-	request := utp.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
+	var a api.StartAnswer
+	request := api.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
 	if !request.Command.IsValid() {
 		request.Command = nil // a bell rings, whatever is in it
 	}
@@ -24,7 +25,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	asking, done := s.lastWords(alive)
 	defer done()
 	hold := &hold{clock: s.o.Boot}
-	if err := rpc.AskWithin(asking, noting{s.o.Conn, hold}, lastTrouble, utp.OpStart, request, &a); err != nil {
+	if err := rpc.AskWithin(asking, noting{s.o.Conn, hold}, lastTrouble, api.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
 		return
 	}
@@ -35,7 +36,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	lease := time.Duration(a.LeaseMS) * time.Millisecond
 	hold.grant(time.Duration(a.StartWithinMS) * time.Millisecond)
 	hold.extend(lease)
-	held := utp.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
+	held := api.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	s.stats.began(a.Tool)
 	began := time.Now()
 	status, code := s.carryOut(alive, ctx, asking, a, held, hold, lease, m)
@@ -44,7 +45,7 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 
 // carryOut does a granted call and tells the kernel how it ended, whatever happens.
 func (s *Service) carryOut(
-	alive, ctx, asking context.Context, a utp.StartAnswer, held utp.OwnerRequest, hold *hold, lease time.Duration, m Message,
+	alive, ctx, asking context.Context, a api.StartAnswer, held api.OwnerRequest, hold *hold, lease time.Duration, m Message,
 ) (utp.Status, utp.Code) {
 	if err := refuseInline(m.Payload); err != nil {
 		return s.finish(alive, held, Result{}, err)
@@ -82,14 +83,14 @@ func refuseInline(payload []byte) error {
 
 // mayBegin refuses to begin what was stopped, or has become too old, on the way here
 // (call protocol, step E). A tool looks again right before its first effect.
-func mayBegin(ctx context.Context, a utp.StartAnswer, c *Call) error {
+func mayBegin(ctx context.Context, a api.StartAnswer, c *Call) error {
 	if a.Stop || ctx.Err() != nil {
 		return &utp.ToolError{Code: utp.CodeStopped, Message: "it was stopped before it began; nothing was done"}
 	}
 	return c.Ready()
 }
 
-func (s *Service) callOf(ctx context.Context, a utp.StartAnswer, h *hold) (*Call, error) {
+func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *hold) (*Call, error) {
 	args, err := rpc.Fetch(ctx, s.o.Conn, a.Args)
 	return &Call{
 		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Args: args, Secrets: a.Secrets,

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/boottime"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -134,7 +135,7 @@ func (s *Service) Definitions() []utp.Definition { return slices.Clone(s.offers)
 // up: their last words use a context of their own, bounded by grace.
 func (s *Service) Run(ctx context.Context) error {
 	for _, d := range s.offers {
-		if err := rpc.AskUntil(ctx, s.o.Conn, utp.OpRegister, utp.RegisterRequest{Definition: d}, nil); err != nil {
+		if err := rpc.AskUntil(ctx, s.o.Conn, api.OpRegister, api.RegisterRequest{Definition: d}, nil); err != nil {
 			return fmt.Errorf("tool: registering %s: %w", d.Tool, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -16,7 +17,7 @@ func TestGrantedTooLate(t *testing.T) {
 	ran := false
 	run := func(context.Context, *tool.Call) (tool.Result, error) { ran = true; return tool.Result{}, nil }
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.StartWithinMS = 0
 			return a, nil
@@ -35,7 +36,7 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 	ran := false
 	run := func(context.Context, *tool.Call) (tool.Result, error) { ran = true; return tool.Result{}, nil }
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.Stop = true
 			return a, nil
@@ -45,7 +46,7 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 		if ran || f.Status != utp.StatusCanceled || f.Error == nil || f.Error.Code != utp.CodeStopped {
 			t.Errorf("ran: %v, finished %s with %+v; want canceled, stopped", ran, f.Status, f.Error)
 		}
-		if k.count(utp.OpBeat) != 0 {
+		if k.count(api.OpBeat) != 0 {
 			t.Error("it was kept alive")
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -36,24 +37,24 @@ func newKernel(t *testing.T) *kernel {
 	t.Helper()
 	k := &kernel{t: t, asked: map[string][]jsontext.Value{}, at: map[string][]time.Time{}}
 	k.answer = map[string]func(int, jsontext.Value) (any, error){
-		utp.OpStart: func(_ int, request jsontext.Value) (any, error) {
-			var q utp.StartRequest
+		api.OpStart: func(_ int, request jsontext.Value) (any, error) {
+			var q api.StartRequest
 			k.read(request, &q)
 			return k.granted(q.Call), nil
 		},
-		utp.OpBeat: func(int, jsontext.Value) (any, error) { return utp.BeatAnswer{LeaseMS: 30_000}, nil },
-		utp.OpReconcile: func(_ int, request jsontext.Value) (any, error) {
-			var q utp.OwnerRequest
+		api.OpBeat: func(int, jsontext.Value) (any, error) { return api.BeatAnswer{LeaseMS: 30_000}, nil },
+		api.OpReconcile: func(_ int, request jsontext.Value) (any, error) {
+			var q api.OwnerRequest
 			k.read(request, &q)
-			return utp.ReconcileAnswer{Call: q.Call, Tool: "work", Args: utp.Body{Inline: jsontext.Value(`{"n":1}`)}}, nil
+			return api.ReconcileAnswer{Call: q.Call, Tool: "work", Args: api.Body{Inline: jsontext.Value(`{"n":1}`)}}, nil
 		},
 	}
 	return k
 }
 
-func (k *kernel) granted(call string) utp.StartAnswer {
-	return utp.StartAnswer{
-		Call: call, Turn: "turn_1", Tool: "work", Args: utp.Body{Inline: jsontext.Value(`{"n":1}`)}, Fence: 1,
+func (k *kernel) granted(call string) api.StartAnswer {
+	return api.StartAnswer{
+		Call: call, Turn: "turn_1", Tool: "work", Args: api.Body{Inline: jsontext.Value(`{"n":1}`)}, Fence: 1,
 		StartWithinMS: 60_000, LeaseMS: 30_000, Secrets: map[string]string{"env:X": "s"},
 	}
 }
@@ -74,10 +75,10 @@ func (k *kernel) Request(ctx context.Context, op string, request []byte) ([]byte
 	answer := k.answer[op]
 	k.mu.Unlock()
 	if answer == nil {
-		return utp.EncodeAnswer(struct{}{}, nil), nil
+		return api.EncodeAnswer(struct{}{}, nil), nil
 	}
 	value, err := answer(n, request)
-	var refused *utp.Fault
+	var refused *api.Fault
 	if err != nil && !errors.As(err, &refused) {
 		timer := time.NewTimer(30 * time.Second) // nothing comes back
 		defer timer.Stop()
@@ -88,7 +89,7 @@ func (k *kernel) Request(ctx context.Context, op string, request []byte) ([]byte
 			return nil, err
 		}
 	}
-	return utp.EncodeAnswer(value, err), nil
+	return api.EncodeAnswer(value, err), nil
 }
 
 func (k *kernel) Commands(ctx context.Context, handle func(context.Context, tool.Message)) (func(), error) {
@@ -117,15 +118,15 @@ func (k *kernel) count(op string) int {
 }
 
 // finished is the one result that was recorded.
-func (k *kernel) finished() utp.FinishRequest {
+func (k *kernel) finished() api.FinishRequest {
 	k.t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var q utp.FinishRequest
-	if len(k.asked[utp.OpFinish]) == 0 {
+	var q api.FinishRequest
+	if len(k.asked[api.OpFinish]) == 0 {
 		k.t.Fatal("nothing was finished")
 	}
-	k.read(k.asked[utp.OpFinish][len(k.asked[utp.OpFinish])-1], &q)
+	k.read(k.asked[api.OpFinish][len(k.asked[api.OpFinish])-1], &q)
 	return q
 }
 
@@ -175,10 +176,10 @@ func value(r tool.Result, err error) func(context.Context, *tool.Call) (tool.Res
 
 func TestRegisters(t *testing.T) {
 	serving(t, tool.Tool{Run: value(tool.Result{}, nil)}, func(t *testing.T, k *kernel, _ func()) {
-		var q utp.RegisterRequest
-		k.read(k.asked[utp.OpRegister][0], &q)
-		if q.Definition.Tool != "work" || k.count(utp.OpRegister) != 1 {
-			t.Errorf("registered %d times, %+v", k.count(utp.OpRegister), q)
+		var q api.RegisterRequest
+		k.read(k.asked[api.OpRegister][0], &q)
+		if q.Definition.Tool != "work" || k.count(api.OpRegister) != 1 {
+			t.Errorf("registered %d times, %+v", k.count(api.OpRegister), q)
 		}
 	})
 }
@@ -187,7 +188,7 @@ func TestRegisters(t *testing.T) {
 func TestRunRefused(t *testing.T) {
 	t.Parallel()
 	k := newKernel(t)
-	k.answer[utp.OpRegister] = func(int, jsontext.Value) (any, error) { return nil, &utp.Fault{Code: utp.CodeConflict} }
+	k.answer[api.OpRegister] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: utp.CodeConflict} }
 	s, err := tool.New(tool.Options{Conn: k, Tools: []tool.Tool{{Definition: definition(), Run: value(tool.Result{}, nil)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -226,8 +227,8 @@ func TestGranted(t *testing.T) {
 			t.Errorf("the call is %+v", &got)
 		}
 		f := k.finished()
-		var start utp.StartRequest
-		k.read(k.asked[utp.OpStart][0], &start)
+		var start api.StartRequest
+		k.read(k.asked[api.OpStart][0], &start)
 		if f.Call != "tc_1" || f.Fence != 1 || f.Owner != start.Owner || !strings.HasPrefix(f.Owner, "own_") || len(f.Owner) < 20 {
 			t.Errorf("finished as %+v", f)
 		}
@@ -249,11 +250,11 @@ func TestNotGranted(t *testing.T) {
 			ran := false
 			run := func(context.Context, *tool.Call) (tool.Result, error) { ran = true; return tool.Result{}, nil }
 			serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-				k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) { return nil, &utp.Fault{Code: code} }
+				k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
 				k.command("tc_1", "run")
 				pass(time.Minute)
-				if ran || k.count(utp.OpFinish)+k.count(utp.OpBeat) != 0 || k.count(utp.OpStart) != 1 {
-					t.Errorf("ran: %v, asked %d times", ran, k.count(utp.OpStart))
+				if ran || k.count(api.OpFinish)+k.count(api.OpBeat) != 0 || k.count(api.OpStart) != 1 {
+					t.Errorf("ran: %v, asked %d times", ran, k.count(api.OpStart))
 				}
 			})
 		})
@@ -265,7 +266,7 @@ func TestStartAnswerLost(t *testing.T) {
 	ran := 0
 	run := func(context.Context, *tool.Call) (tool.Result, error) { ran++; return tool.Result{}, nil }
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpStart] = func(n int, _ jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(n int, _ jsontext.Value) (any, error) {
 			if n < 2 {
 				return nil, errCable
 			}
@@ -274,12 +275,12 @@ func TestStartAnswerLost(t *testing.T) {
 		k.command("tc_1", "run")
 		k.command("tc_1", "run") // rung again meanwhile
 		pass(2 * time.Minute)
-		if ran != 1 || k.count(utp.OpStart) != 3 {
-			t.Errorf("ran %d times after %d starts", ran, k.count(utp.OpStart))
+		if ran != 1 || k.count(api.OpStart) != 3 {
+			t.Errorf("ran %d times after %d starts", ran, k.count(api.OpStart))
 		}
-		var first, last utp.StartRequest
-		k.read(k.asked[utp.OpStart][0], &first)
-		k.read(k.asked[utp.OpStart][2], &last)
+		var first, last api.StartRequest
+		k.read(k.asked[api.OpStart][0], &first)
+		k.read(k.asked[api.OpStart][2], &last)
 		if first.Owner != last.Owner {
 			t.Error("it asked as another owner")
 		}
@@ -296,10 +297,10 @@ func TestGrantedAgain(t *testing.T) {
 		pass(time.Minute)
 		k.command("tc_1", "run")
 		pass(time.Minute)
-		if ran != 1 || k.count(utp.OpStart) != 2 || k.count(utp.OpFinish) != 1 {
-			t.Errorf("ran %d times after %d grants, and finished %d times", ran, k.count(utp.OpStart), k.count(utp.OpFinish))
+		if ran != 1 || k.count(api.OpStart) != 2 || k.count(api.OpFinish) != 1 {
+			t.Errorf("ran %d times after %d grants, and finished %d times", ran, k.count(api.OpStart), k.count(api.OpFinish))
 		}
-		k.answer[utp.OpStart] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) {
 			a := k.granted("tc_1")
 			a.Fence++
 			return a, nil
@@ -320,7 +321,7 @@ func TestBells(t *testing.T) {
 		k.hear(k.alive, tool.Message{Subject: "cg.v1r4.p.c.cmd.tool.files.run", Payload: []byte(`{}`)})
 		k.hear(k.alive, tool.Message{})
 		synctest.Wait()
-		if k.count(utp.OpStart) != 0 {
+		if k.count(api.OpStart) != 0 {
 			t.Error("a start was asked for nobody")
 		}
 		for i := range 20 {
@@ -369,7 +370,7 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("the error is %+v; want %s %q", f.Error, tt.code, tt.message)
 				}
 				k.command("tc_2", "run") // the service lives on
-				if k.count(utp.OpFinish) != 2 {
+				if k.count(api.OpFinish) != 2 {
 					t.Error("the service does not work any more")
 				}
 			})
@@ -394,10 +395,10 @@ func TestLargeResult(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	serving(t, tool.Tool{Run: value(tool.Result{Value: big}, nil)}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
-		if f := k.finished(); f.Result.SHA256 == "" || f.Result.Size != 1<<20+2 || k.count(utp.OpPut) != 5 {
-			t.Errorf("finished with %+v after %d pieces", f.Result, k.count(utp.OpPut))
+		if f := k.finished(); f.Result.SHA256 == "" || f.Result.Size != 1<<20+2 || k.count(api.OpPut) != 5 {
+			t.Errorf("finished with %+v after %d pieces", f.Result, k.count(api.OpPut))
 		}
-		k.answer[utp.OpPut] = func(int, jsontext.Value) (any, error) { return nil, &utp.Fault{Code: utp.CodeTooLarge} }
+		k.answer[api.OpPut] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: utp.CodeTooLarge} }
 		k.command("tc_2", "run")
 		if f := k.finished(); f.Status != utp.StatusFailed || f.Error.Code != utp.CodeTooLarge || f.Result.SHA256 != "" {
 			t.Errorf("finished with %+v %+v", f.Error, f.Result)
@@ -408,19 +409,19 @@ func TestLargeResult(t *testing.T) {
 // TestFinishUntilHeard: the result is told until somebody has heard it.
 func TestFinishUntilHeard(t *testing.T) {
 	serving(t, tool.Tool{Run: value(tool.Result{}, nil)}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpFinish] = func(n int, _ jsontext.Value) (any, error) {
+		k.answer[api.OpFinish] = func(n int, _ jsontext.Value) (any, error) {
 			switch {
 			case n < 3:
 				return nil, errCable
 			case n < 6:
-				return nil, &utp.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}
+				return nil, &api.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}
 			}
 			return struct{}{}, nil
 		}
 		k.command("tc_1", "run")
 		pass(5 * time.Minute)
-		if k.count(utp.OpFinish) != 7 {
-			t.Errorf("told %d times; want seven", k.count(utp.OpFinish))
+		if k.count(api.OpFinish) != 7 {
+			t.Errorf("told %d times; want seven", k.count(api.OpFinish))
 		}
 	})
 }
@@ -439,22 +440,22 @@ func TestBeats(t *testing.T) {
 		t.Run(map[bool]string{true: "lost", false: "heard"}[lost], func(t *testing.T) {
 			serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 				if lost {
-					k.answer[utp.OpBeat] = func(n int, _ jsontext.Value) (any, error) {
+					k.answer[api.OpBeat] = func(n int, _ jsontext.Value) (any, error) {
 						if n%3 == 0 {
 							return nil, errCable
 						}
-						return utp.BeatAnswer{LeaseMS: 30_000}, nil
+						return api.BeatAnswer{LeaseMS: 30_000}, nil
 					}
 				}
 				began := time.Now()
 				k.command("tc_1", "run")
 				pass(3 * time.Minute)
-				if n := k.count(utp.OpBeat); n < 9 || n > 10 {
+				if n := k.count(api.OpBeat); n < 9 || n > 10 {
 					t.Errorf("%d beats in 95 s; want one every 10 s", n)
 				}
-				for i, at := range k.at[utp.OpBeat] {
-					if i > 0 && at.Sub(k.at[utp.OpBeat][i-1]) > 20*time.Second {
-						t.Errorf("beat %d came %v after the one before", i, at.Sub(k.at[utp.OpBeat][i-1]))
+				for i, at := range k.at[api.OpBeat] {
+					if i > 0 && at.Sub(k.at[api.OpBeat][i-1]) > 20*time.Second {
+						t.Errorf("beat %d came %v after the one before", i, at.Sub(k.at[api.OpBeat][i-1]))
 					}
 					if at.Sub(began) > 95*time.Second {
 						t.Error("a beat after the end")
@@ -484,12 +485,12 @@ func TestProgress(t *testing.T) {
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
 		pass(time.Minute)
-		if n := k.count(utp.OpBeat); n < 45 || n > 60 {
+		if n := k.count(api.OpBeat); n < 45 || n > 60 {
 			t.Errorf("%d beats in 12 s; want about five a second", n)
 		}
 		last, told := -1.0, []float64{}
-		for _, raw := range k.asked[utp.OpBeat] {
-			var q utp.BeatRequest
+		for _, raw := range k.asked[api.OpBeat] {
+			var q api.BeatRequest
 			k.read(raw, &q)
 			if q.Fraction == nil {
 				continue
@@ -519,7 +520,7 @@ func TestStopped(t *testing.T) {
 		"notice": func(k *kernel, _ func()) { k.command("tc_1", utp.SuffixCancel) },
 		"beat": func(k *kernel, _ func()) {
 			k.mu.Lock()
-			k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return utp.BeatAnswer{Stop: true}, nil }
+			k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return api.BeatAnswer{Stop: true}, nil }
 			k.mu.Unlock()
 			pass(11 * time.Second)
 		},
@@ -530,7 +531,7 @@ func TestStopped(t *testing.T) {
 			serving(t, tool.Tool{Run: worksUntilTold}, func(t *testing.T, k *kernel, stop func()) {
 				k.command("tc_1", "run")
 				k.command("tc_2", utp.SuffixCancel) // of a call that nobody has
-				if k.count(utp.OpFinish) != 0 {
+				if k.count(api.OpFinish) != 0 {
 					t.Fatal("it ended before it was told")
 				}
 				way(k, stop)
@@ -550,7 +551,7 @@ func TestStoppedWhileTheKernelIsAway(t *testing.T) {
 		back := time.Now().Add(3 * time.Minute)
 		k.command("tc_1", "run")
 		k.mu.Lock()
-		k.answer[utp.OpFinish] = func(int, jsontext.Value) (any, error) {
+		k.answer[api.OpFinish] = func(int, jsontext.Value) (any, error) {
 			if time.Now().Before(back) {
 				return nil, errCable
 			}
@@ -559,7 +560,7 @@ func TestStoppedWhileTheKernelIsAway(t *testing.T) {
 		k.mu.Unlock()
 		k.command("tc_1", utp.SuffixCancel)
 		pass(4 * time.Minute)
-		if n := len(k.at[utp.OpFinish]); k.at[utp.OpFinish][n-1].Before(back) {
+		if n := len(k.at[api.OpFinish]); k.at[api.OpFinish][n-1].Before(back) {
 			t.Error("it gave up before the kernel was back")
 		}
 	})
@@ -569,7 +570,7 @@ func TestStoppedWhileTheKernelIsAway(t *testing.T) {
 func TestEndsInTime(t *testing.T) {
 	serving(t, tool.Tool{Run: worksUntilTold}, func(t *testing.T, k *kernel, stop func()) {
 		k.mu.Lock()
-		k.answer[utp.OpFinish] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpFinish] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		k.mu.Unlock()
 		k.command("tc_1", "run")
 		began := time.Now()
@@ -607,11 +608,11 @@ func TestParallel(t *testing.T) {
 			}
 		}
 		ring()
-		if all != 4 || k.count(utp.OpStart) != 4 {
-			t.Errorf("%d calls were begun with %d starts; want four", all, k.count(utp.OpStart))
+		if all != 4 || k.count(api.OpStart) != 4 {
+			t.Errorf("%d calls were begun with %d starts; want four", all, k.count(api.OpStart))
 		}
 		pass(11 * time.Second)
-		if n := k.count(utp.OpStart); n != 6 {
+		if n := k.count(api.OpStart); n != 6 {
 			t.Errorf("%d starts after the first four; want the two that waited, too", n)
 		}
 		pass(11 * time.Second)
@@ -648,15 +649,15 @@ func TestReconcile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			serving(t, tool.Tool{Run: value(tool.Result{}, nil), Reconcile: tt.reconcile}, func(t *testing.T, k *kernel, _ func()) {
 				k.command("tc_1", utp.SuffixReconcile)
-				var q utp.SettleRequest
-				k.read(k.asked[utp.OpSettle][0], &q)
+				var q api.SettleRequest
+				k.read(k.asked[api.OpSettle][0], &q)
 				if q.Call != "tc_1" || q.Fate != tt.fate || q.Status != tt.status || string(q.Result.Inline) != tt.result {
 					t.Errorf("settled as %+v", q)
 				}
 				if (q.Error == nil) != (tt.code == "") || (q.Error != nil && q.Error.Code != tt.code) {
 					t.Errorf("settled with the error %+v; want %s", q.Error, tt.code)
 				}
-				if k.count(utp.OpStart)+k.count(utp.OpFinish) != 0 {
+				if k.count(api.OpStart)+k.count(api.OpFinish) != 0 {
 					t.Error("it was run")
 				}
 			})
@@ -670,7 +671,7 @@ func TestReconcileWhileRunning(t *testing.T) {
 	serving(t, tool.Tool{Run: worksUntilTold}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
 		k.command("tc_1", utp.SuffixReconcile)
-		if k.count(utp.OpReconcile)+k.count(utp.OpSettle) != 0 {
+		if k.count(api.OpReconcile)+k.count(api.OpSettle) != 0 {
 			t.Error("a call in hand was reconciled")
 		}
 	})
@@ -727,12 +728,12 @@ func TestNoBeatAfterTheEnd(t *testing.T) {
 		return tool.Result{}, nil
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[utp.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		for n := range calls {
 			k.command("tc_"+strconv.Itoa(n), "run")
 			pass(time.Minute)
 		}
-		if beats, ends := k.count(utp.OpBeat), k.count(utp.OpFinish); beats != calls || ends != calls {
+		if beats, ends := k.count(api.OpBeat), k.count(api.OpFinish); beats != calls || ends != calls {
 			t.Errorf("%d beats and %d ends of %d calls; want one of each", beats, ends, calls)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -105,12 +106,12 @@ func FuzzDecodeAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"code":"busy","message":"m","safe_to_retry":true}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var value any
-		err := utp.DecodeAnswer(raw, &value)
-		fault, is := errors.AsType[*utp.Fault](err)
+		err := api.DecodeAnswer(raw, &value)
+		fault, is := errors.AsType[*api.Fault](err)
 		if !is {
 			return
 		}
-		again, is := errors.AsType[*utp.Fault](utp.DecodeAnswer(utp.EncodeAnswer(nil, fault), nil))
+		again, is := errors.AsType[*api.Fault](api.DecodeAnswer(api.EncodeAnswer(nil, fault), nil))
 		if !is || again.Code != fault.Code || again.Message != fault.Message || again.Retry != fault.Retry {
 			t.Errorf("%+v reads back as %+v", fault, again)
 		}

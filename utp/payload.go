@@ -18,6 +18,9 @@ const (
 	keyToolResultCardID = "tool_result_card_id"
 )
 
+// MessageLimit is the most bytes that one message may hold.
+const MessageLimit = 512 << 10
+
 // PayloadError says what is wrong in a command or a report. Whoever answers it answers
 // under the identity of the headers, never under that of the payload.
 type PayloadError struct {

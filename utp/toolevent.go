@@ -30,3 +30,11 @@ func ToolEvent(project, channel, target, suffix string) (Subject, error) {
 		Category: CategoryEvent, Component: ComponentTool, Target: target, Suffix: suffix,
 	})
 }
+
+// The suffixes of the two notices that the kernel sends to a service, with the call in
+// [HeaderToolCallID]: to end a running call, as an event of the tool (see [ToolEvent]),
+// and to find out what became of a lapsed one, on its command subject.
+const (
+	SuffixCancel    = "cancel"
+	SuffixReconcile = "reconcile"
+)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -18,14 +19,14 @@ func TestLedgerInTrouble(t *testing.T) {
 		plans   int
 	}{
 		"no answer":         {errCable, 1},
-		"no room":           {&utp.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, 1},
-		"others hold it":    {&utp.Fault{Code: utp.CodeStorageError, Retry: true}, 1},
-		"it cannot be read": {&utp.Fault{Code: utp.CodeStorageError}, 2},
+		"no room":           {&api.Fault{Code: utp.CodeUpstreamUnavailable, Retry: true}, 1},
+		"others hold it":    {&api.Fault{Code: utp.CodeStorageError, Retry: true}, 1},
+		"it cannot be read": {&api.Fault{Code: utp.CodeStorageError}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var began time.Time
 			k := func(k *kernel) {
-				k.answer[utp.OpResume] = func(n int, _ jsontext.Value) error {
+				k.answer[api.OpResume] = func(n int, _ jsontext.Value) error {
 					if n == 0 {
 						began = time.Now()
 					}
@@ -61,7 +62,7 @@ func TestLedgerWentBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := func(k *kernel) {
 				k.needs = needs
-				k.answer[utp.OpResume] = func(n int, _ jsontext.Value) error {
+				k.answer[api.OpResume] = func(n int, _ jsontext.Value) error {
 					if n == 0 {
 						k.step, k.done = 0, nil
 					}
@@ -79,7 +80,7 @@ func TestLedgerWentBack(t *testing.T) {
 				if len(planners) != 2 || len(planners[0].seen) != 0 || len(planners[1].seen) == 0 {
 					t.Errorf("%d planners: %+v; want one that saw nothing, then one that saw all", len(planners), planners)
 				}
-				if n := k.count(utp.OpCall); n != 2 {
+				if n := k.count(api.OpCall); n != 2 {
 					t.Errorf("asked for %d steps; want the one, twice", n)
 				}
 			})

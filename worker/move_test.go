@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -37,7 +38,7 @@ func TestImpossibleMoves(t *testing.T) {
 			working(t, nil, plannerOf(tt.move, nil), func(t *testing.T, k *kernel) {
 				pass(time.Second)
 				d := k.delivered()
-				if d.Status != utp.StatusFailed || d.Code != utp.CodeBadRequest || !strings.Contains(d.Summary, tt.says) || k.count(utp.OpCall) != 0 {
+				if d.Status != utp.StatusFailed || d.Code != utp.CodeBadRequest || !strings.Contains(d.Summary, tt.says) || k.count(api.OpCall) != 0 {
 					t.Errorf("delivered %s %s %q; want %q", d.Status, d.Code, d.Summary, tt.says)
 				}
 			})
@@ -52,8 +53,8 @@ func TestMostCalls(t *testing.T) {
 		return watching{&seen, 256}, nil
 	}, func(t *testing.T, k *kernel) {
 		pass(time.Minute)
-		if k.delivered().Status != utp.StatusSuccess || k.count(utp.OpCall) != 1 || len(seen) != 256 {
-			t.Fatalf("%d requests, %d results", k.count(utp.OpCall), len(seen))
+		if k.delivered().Status != utp.StatusSuccess || k.count(api.OpCall) != 1 || len(seen) != 256 {
+			t.Fatalf("%d requests, %d results", k.count(api.OpCall), len(seen))
 		}
 		for i, r := range seen {
 			if r.Key != fmt.Sprint(i) {
@@ -101,7 +102,7 @@ func TestPanics(t *testing.T) {
 				if d := k.delivered(); d.Status != utp.StatusFailed || d.Code != utp.CodeInternalError && d.Code != utp.CodeBadRequest {
 					t.Errorf("delivered %+v", d)
 				}
-				if n := k.count(utp.OpClaim); n < 5 {
+				if n := k.count(api.OpClaim); n < 5 {
 					t.Errorf("looked for %d other turns", n)
 				}
 			})

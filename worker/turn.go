@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -17,10 +18,10 @@ import (
 // held is a claimed turn in the worker's hands.
 type held struct {
 	w       *Worker
-	at      utp.WorkerRequest
+	at      api.WorkerRequest
 	turn    Turn
 	step    int
-	said    utp.Said
+	said    api.Said
 	seen    int // results observed
 	refused int // results that were handed in and not taken
 	lease   time.Duration
@@ -30,7 +31,7 @@ type held struct {
 	bell    <-chan struct{}
 	lose    context.CancelCauseFunc // ends the planner's context
 	ended   bool                    // nothing is left to give back
-	page    *utp.TranscriptAnswer   // results that came with the last look; nil if none did
+	page    *api.TranscriptAnswer   // results that came with the last look; nil if none did
 }
 
 const (
@@ -58,7 +59,7 @@ var (
 )
 
 // work runs one claimed turn to its end, or until something stands in the way.
-func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer, seat string, bell <-chan struct{}) error {
+func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, seat string, bell <-chan struct{}) error {
 	alive, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	h := &held{
@@ -78,7 +79,7 @@ func (w *Worker) work(ctx context.Context, a utp.ClaimAnswer, seat string, bell 
 }
 
 // run plans and waits by turns.
-func (h *held) run(ctx context.Context, a utp.ClaimAnswer) error {
+func (h *held) run(ctx context.Context, a api.ClaimAnswer) error {
 	err := h.guard(func() (err error) {
 		h.planner, err = h.w.o.Agent.Plan(ctx, a.Args)
 		if err == nil && h.planner == nil {
@@ -189,8 +190,8 @@ func (h *held) ask(ctx context.Context, op string, request, into any) error {
 // look finds out, when it is rung, whether the turn goes on, and renews its lease in time.
 func (h *held) look(ctx context.Context, rung bool) error {
 	if rung {
-		var a utp.ResumeAnswer
-		if err := h.ask(ctx, utp.OpResume, h.unseen(), &a); err != nil {
+		var a api.ResumeAnswer
+		if err := h.ask(ctx, api.OpResume, h.unseen(), &a); err != nil {
 			return err
 		}
 		if a.Ended {
@@ -205,8 +206,8 @@ func (h *held) renew(ctx context.Context) error {
 		return nil
 	}
 	h.renewed = time.Now()
-	var a utp.BeatAnswer
-	if err := h.ask(ctx, utp.OpRenew, h.at, &a); err != nil {
+	var a api.BeatAnswer
+	if err := h.ask(ctx, api.OpRenew, h.at, &a); err != nil {
 		return err
 	}
 	return nil
@@ -241,7 +242,7 @@ func (h *held) observe(ctx context.Context) error {
 	}
 }
 
-func (h *held) result(ctx context.Context, r utp.CallResult) (Result, error) {
+func (h *held) result(ctx context.Context, r api.CallResult) (Result, error) {
 	out := Result{
 		Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Step: r.Step,
 	}
@@ -315,27 +316,27 @@ func (h *held) correct(ctx context.Context, a Answer, fields []utp.Field, alone 
 }
 
 // results are the next ones that the planner has not seen.
-func (h *held) results(ctx context.Context) (utp.TranscriptAnswer, error) {
+func (h *held) results(ctx context.Context) (api.TranscriptAnswer, error) {
 	if page := h.page; page != nil {
 		h.page = nil
 		return *page, nil
 	}
-	var page utp.TranscriptAnswer
-	err := h.ask(ctx, utp.OpTranscript, h.unseen(), &page)
+	var page api.TranscriptAnswer
+	err := h.ask(ctx, api.OpTranscript, h.unseen(), &page)
 	return page, err
 }
 
 // unseen asks for them; who writes a transcript wants the arguments as well.
-func (h *held) unseen() utp.TranscriptRequest {
+func (h *held) unseen() api.TranscriptRequest {
 	_, args := h.planner.(*scribe)
-	return utp.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
+	return api.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
 }
 
 func (h *held) call(ctx context.Context, m Move) error {
-	request := utp.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
-	room := utp.InlineLimit // of the one message that carries them all
+	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
+	room := api.InlineLimit // of the one message that carries them all
 	for _, c := range m.calls() {
-		out := utp.ToolCall{Key: c.Key, Tool: c.Tool, Says: c.Says, From: c.From, To: c.To}
+		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Says: c.Says, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
 			out.Question = m.Question.wire()
 		} else {
@@ -348,7 +349,7 @@ func (h *held) call(ctx context.Context, m Move) error {
 		}
 		request.Calls = append(request.Calls, out)
 	}
-	if err := h.ask(ctx, utp.OpCall, request, nil); err != nil {
+	if err := h.ask(ctx, api.OpCall, request, nil); err != nil {
 		return err
 	}
 	h.step++
@@ -380,8 +381,8 @@ func (h *held) await(ctx context.Context, asked bool) error {
 		h.rest(ctx, &pace, began)
 	}
 	for ctx.Err() == nil {
-		var a utp.ResumeAnswer
-		if err := h.ask(ctx, utp.OpResume, h.unseen(), &a); err != nil {
+		var a api.ResumeAnswer
+		if err := h.ask(ctx, api.OpResume, h.unseen(), &a); err != nil {
 			return err
 		}
 		switch {
@@ -396,7 +397,7 @@ func (h *held) await(ctx context.Context, asked bool) error {
 			}
 			return nil
 		case h.w.o.Keep > 0 && time.Since(began) >= h.w.o.Keep:
-			if err := h.ask(ctx, utp.OpRelease, h.at, nil); err == nil {
+			if err := h.ask(ctx, api.OpRelease, h.at, nil); err == nil {
 				h.ended = true
 				return errLetGo
 			} else if !rpc.Code(err, utp.CodeStale) {
@@ -433,7 +434,7 @@ func (h *held) giveBack(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	if err := over(rpc.Ask(ctx, h.w.o.Conn, utp.OpRelease, h.at, nil)); err != nil {
+	if err := over(rpc.Ask(ctx, h.w.o.Conn, api.OpRelease, h.at, nil)); err != nil {
 		h.w.o.Logger.Info("turn not given back", "turn", h.at.Turn, "error", err)
 	}
 }
@@ -477,11 +478,11 @@ func (h *held) send(ctx context.Context, a Answer, handoff *utp.Handoff) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", rpc.ErrValue, err)
 	}
-	request := utp.DeliverRequest{
+	request := api.DeliverRequest{
 		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output, Fields: fields, Handoff: handoff,
 	}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
-	return h.ask(ctx, utp.OpDeliver, request, nil)
+	return h.ask(ctx, api.OpDeliver, request, nil)
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Conn is a worker's way to the kernel and to its doorbell.
@@ -123,11 +123,11 @@ func (w *Worker) Run(ctx context.Context) error {
 // same seat claims again, and is given what it holds already.
 const claimPatience = 10 * time.Second
 
-func (w *Worker) claim(ctx context.Context, seat string) (utp.ClaimAnswer, error) {
-	var a utp.ClaimAnswer
+func (w *Worker) claim(ctx context.Context, seat string) (api.ClaimAnswer, error) {
+	var a api.ClaimAnswer
 	once, cancel := context.WithTimeout(ctx, claimPatience)
 	defer cancel()
-	err := rpc.Ask(once, w.o.Conn, utp.OpClaim, utp.ClaimRequest{Agent: w.o.Agent.Name, Worker: seat}, &a)
+	err := rpc.Ask(once, w.o.Conn, api.OpClaim, api.ClaimRequest{Agent: w.o.Agent.Name, Worker: seat}, &a)
 	if err != nil && ctx.Err() == nil {
 		w.o.Logger.Warn("claim", "error", err)
 	}
@@ -135,7 +135,7 @@ func (w *Worker) claim(ctx context.Context, seat string) (utp.ClaimAnswer, error
 }
 
 // hold works on a claimed turn. One that it had to leave is not taken up again at once.
-func (w *Worker) hold(ctx context.Context, a utp.ClaimAnswer, seat string) {
+func (w *Worker) hold(ctx context.Context, a api.ClaimAnswer, seat string) {
 	bell, away := w.bell(a.Turn)
 	defer away()
 	if err := w.work(ctx, a, seat, bell); err != nil && ctx.Err() == nil {

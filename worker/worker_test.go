@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -24,17 +25,17 @@ type kernel struct {
 	t *testing.T
 
 	mu     sync.Mutex
-	turn   utp.ClaimAnswer // what there is to claim; nothing when its Turn is empty
+	turn   api.ClaimAnswer // what there is to claim; nothing when its Turn is empty
 	epoch  int
 	step   int
 	ready  time.Time // when the calls of the step have ended
 	needs  time.Duration
-	done   []utp.CallResult
+	done   []api.CallResult
 	asked  map[string][]jsontext.Value
 	at     map[string][]time.Time
 	answer map[string]func(n int, request jsontext.Value) error // an error instead of the usual answer
 	ring   func(turn string)
-	ended  []utp.DeliverRequest
+	ended  []api.DeliverRequest
 	once   bool // the turn is handed out to the first who claims it
 	apart  bool // the results do not come with the look that finds them
 }
@@ -44,7 +45,7 @@ var errCable = errors.New("the cable is out")
 func newKernel(t *testing.T) *kernel {
 	t.Helper()
 	return &kernel{
-		t: t, turn: utp.ClaimAnswer{Turn: "turn_1", Session: "sess_1", Args: jsontext.Value(`{"go":1}`), LeaseMS: 30_000},
+		t: t, turn: api.ClaimAnswer{Turn: "turn_1", Session: "sess_1", Args: jsontext.Value(`{"go":1}`), LeaseMS: 30_000},
 		needs: 500 * time.Millisecond, asked: map[string][]jsontext.Value{}, at: map[string][]time.Time{},
 		answer: map[string]func(int, jsontext.Value) error{},
 	}
@@ -54,27 +55,27 @@ func (k *kernel) Request(ctx context.Context, op string, request []byte) ([]byte
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(request) > utp.MessageLimit {
-		return nil, &utp.Fault{Code: utp.CodeTooLarge, Message: fmt.Sprintf("%d bytes", len(request))}
+		return nil, &api.Fault{Code: utp.CodeTooLarge, Message: fmt.Sprintf("%d bytes", len(request))}
 	}
 	n := len(k.asked[op])
 	k.asked[op], k.at[op] = append(k.asked[op], request), append(k.at[op], time.Now())
 	if answer := k.answer[op]; answer != nil {
 		if err := answer(n, request); err != nil {
-			if refused, is := errors.AsType[*utp.Fault](err); is {
-				return utp.EncodeAnswer(nil, refused), nil
+			if refused, is := errors.AsType[*api.Fault](err); is {
+				return api.EncodeAnswer(nil, refused), nil
 			}
 			return nil, err
 		}
 	}
 	value, err := k.handle(op, request)
-	return utp.EncodeAnswer(value, err), ctx.Err()
+	return api.EncodeAnswer(value, err), ctx.Err()
 }
 
 func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 	switch op {
-	case utp.OpClaim:
+	case api.OpClaim:
 		if k.turn.Turn == "" || len(k.ended) > 0 {
-			return utp.ClaimAnswer{}, nil
+			return api.ClaimAnswer{}, nil
 		}
 		k.epoch++
 		a := k.turn
@@ -83,46 +84,46 @@ func (k *kernel) handle(op string, request jsontext.Value) (any, error) {
 		}
 		a.Epoch, a.Step, a.Suspended = k.epoch, k.step, time.Now().Before(k.ready)
 		return a, nil
-	case utp.OpCall:
-		var q utp.CallRequest
+	case api.OpCall:
+		var q api.CallRequest
 		k.read(request, &q)
 		if len(q.Calls) == 0 {
-			return nil, &utp.Fault{Code: utp.CodeBadRequest, Message: "a step needs at least one call"}
+			return nil, &api.Fault{Code: utp.CodeBadRequest, Message: "a step needs at least one call"}
 		}
 		if q.Step == k.step {
 			return struct{}{}, nil
 		}
 		k.step, k.ready = q.Step, time.Now().Add(k.needs)
 		for _, c := range q.Calls {
-			k.done = append(k.done, utp.CallResult{
+			k.done = append(k.done, api.CallResult{
 				Key: c.Key, Call: fmt.Sprintf("tc_%d", len(k.done)+1), Tool: c.Tool, Status: utp.StatusSuccess,
-				Result: utp.Body{Inline: jsontext.Value(fmt.Sprint(len(k.done) + 1))},
+				Result: api.Body{Inline: jsontext.Value(fmt.Sprint(len(k.done) + 1))},
 			})
 		}
 		return struct{}{}, nil
-	case utp.OpResume:
+	case api.OpResume:
 		if time.Now().Before(k.ready) {
-			return utp.ResumeAnswer{Step: k.step, Waiting: 1}, nil
+			return api.ResumeAnswer{Step: k.step, Waiting: 1}, nil
 		}
 		k.epoch++
 		if k.apart {
-			return utp.ResumeAnswer{Step: k.step, Epoch: k.epoch}, nil
+			return api.ResumeAnswer{Step: k.step, Epoch: k.epoch}, nil
 		}
-		return utp.ResumeAnswer{Step: k.step, Epoch: k.epoch, TranscriptAnswer: k.page(request)}, nil
-	case utp.OpTranscript:
+		return api.ResumeAnswer{Step: k.step, Epoch: k.epoch, TranscriptAnswer: k.page(request)}, nil
+	case api.OpTranscript:
 		return k.page(request), nil
-	case utp.OpDeliver:
-		var q utp.DeliverRequest
+	case api.OpDeliver:
+		var q api.DeliverRequest
 		k.read(request, &q)
 		k.ended = append(k.ended, q)
 	}
 	return struct{}{}, nil
 }
 
-func (k *kernel) page(request jsontext.Value) utp.TranscriptAnswer {
-	var q utp.TranscriptRequest
+func (k *kernel) page(request jsontext.Value) api.TranscriptAnswer {
+	var q api.TranscriptRequest
 	k.read(request, &q)
-	page := utp.TranscriptAnswer{Results: k.done[min(q.After, len(k.done)):]}
+	page := api.TranscriptAnswer{Results: k.done[min(q.After, len(k.done)):]}
 	if len(page.Results) > 2 { // small pages
 		page.Results, page.More = page.Results[:2], true
 	}
@@ -147,7 +148,7 @@ func (k *kernel) count(op string) int {
 }
 
 // delivered is the one word that ended the turn.
-func (k *kernel) delivered() utp.DeliverRequest {
+func (k *kernel) delivered() api.DeliverRequest {
 	k.t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -231,7 +232,7 @@ type deafOnce struct {
 
 func (d *deafOnce) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	answer, err := d.kernel.Request(ctx, op, request)
-	if op == utp.OpClaim && !d.lost {
+	if op == api.OpClaim && !d.lost {
 		d.lost = true
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -256,7 +257,7 @@ func TestClaimUnanswered(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- w.Run(ctx) }()
 		pass(30 * time.Second)
-		if n := k.count(utp.OpDeliver); n != 1 {
+		if n := k.count(api.OpDeliver); n != 1 {
 			t.Errorf("after half a minute the turn has been delivered %d times", n)
 		}
 		stop()
@@ -304,8 +305,8 @@ func TestWholeTurn(t *testing.T) {
 				t.Errorf("result %d is %+v", i, r)
 			}
 		}
-		var first utp.CallRequest
-		k.read(k.asked[utp.OpCall][0], &first)
+		var first api.CallRequest
+		k.read(k.asked[api.OpCall][0], &first)
 		c := first.Calls[0]
 		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Says != "because" || c.From != 1 || c.To != 2 {
 			t.Errorf("asked for %+v", first)
@@ -321,7 +322,7 @@ func TestBellAndPoll(t *testing.T) {
 	k := func(k *kernel) { k.turn.Turn = "" }
 	working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }, func(t *testing.T, k *kernel) {
 		pass(10*time.Second + time.Millisecond)
-		if n := k.count(utp.OpClaim); n != 11 {
+		if n := k.count(api.OpClaim); n != 11 {
 			t.Errorf("looked %d times in 10 s; want every second", n)
 		}
 		k.mu.Lock()
@@ -345,7 +346,7 @@ func TestResultsComeWithTheLook(t *testing.T) {
 			working(t, func(k *kernel) { k.apart = apart }, plan, func(t *testing.T, k *kernel) {
 				pass(time.Minute)
 				k.delivered()
-				if n := k.count(utp.OpTranscript); n != want {
+				if n := k.count(api.OpTranscript); n != want {
 					t.Errorf("asked %d times for results, want %d", n, want)
 				}
 			})
@@ -363,10 +364,10 @@ func TestBellOfATurn(t *testing.T) {
 			turn          string
 			resume, claim int
 		}{{"turn_1", 1, 0}, {"turn_9", 0, 1}, {"", 1, 1}} {
-			resume, claim := k.count(utp.OpResume), k.count(utp.OpClaim)
+			resume, claim := k.count(api.OpResume), k.count(api.OpClaim)
 			k.ring(c.turn)
 			synctest.Wait()
-			if r, q := k.count(utp.OpResume)-resume, k.count(utp.OpClaim)-claim; r != c.resume || q != c.claim {
+			if r, q := k.count(api.OpResume)-resume, k.count(api.OpClaim)-claim; r != c.resume || q != c.claim {
 				t.Errorf("rung for %q: %d looks and %d claims, want %d and %d", c.turn, r, q, c.resume, c.claim)
 			}
 		}
@@ -380,9 +381,9 @@ func TestIdle(t *testing.T) {
 	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }
 	workingAt(t, worker.Options{Idle: 15 * time.Second}, k, plan, func(t *testing.T, k *kernel) {
 		looks := func(d time.Duration) int {
-			before := k.count(utp.OpClaim)
+			before := k.count(api.OpClaim)
 			pass(d)
-			return k.count(utp.OpClaim) - before
+			return k.count(api.OpClaim) - before
 		}
 		if n := looks(15*time.Second + time.Millisecond); n != 4 { // after 1, 2, 4 and 8 s
 			t.Errorf("looked %d times in the first 15 s; want 4", n)
@@ -402,7 +403,7 @@ func TestIdle(t *testing.T) {
 
 // TestLostAnswers: every operation is asked again until it is heard.
 func TestLostAnswers(t *testing.T) {
-	for _, op := range []string{utp.OpClaim, utp.OpCall, utp.OpResume, utp.OpTranscript, utp.OpDeliver} {
+	for _, op := range []string{api.OpClaim, api.OpCall, api.OpResume, api.OpTranscript, api.OpDeliver} {
 		t.Run(op, func(t *testing.T) {
 			p := &steps{n: 2}
 			k := func(k *kernel) {
@@ -431,18 +432,18 @@ func TestGoesOn(t *testing.T) {
 	k := func(k *kernel) {
 		k.step, k.ready = 1, time.Now().Add(20*time.Second)
 		for i := range 2 {
-			k.done = append(k.done, utp.CallResult{Key: fmt.Sprint(i), Call: "tc", Status: utp.StatusSuccess, Result: utp.Body{Inline: jsontext.Value("0")}})
+			k.done = append(k.done, api.CallResult{Key: fmt.Sprint(i), Call: "tc", Status: utp.StatusSuccess, Result: api.Body{Inline: jsontext.Value("0")}})
 		}
 	}
 	working(t, k, func(jsontext.Value) (worker.Planner, error) { return p, nil }, func(t *testing.T, k *kernel) {
 		pass(10 * time.Second)
-		if k.count(utp.OpCall)+k.count(utp.OpTranscript) != 0 {
+		if k.count(api.OpCall)+k.count(api.OpTranscript) != 0 {
 			t.Error("it did not wait")
 		}
 		pass(20 * time.Second)
 		k.delivered()
-		if k.count(utp.OpCall) != 1 || len(p.seen) != 4 || k.step != 2 {
-			t.Errorf("%d steps were asked for, %d results seen", k.count(utp.OpCall), len(p.seen))
+		if k.count(api.OpCall) != 1 || len(p.seen) != 4 || k.step != 2 {
+			t.Errorf("%d steps were asked for, %d results seen", k.count(api.OpCall), len(p.seen))
 		}
 	})
 }
@@ -452,18 +453,18 @@ func TestGoesOn(t *testing.T) {
 func TestLetGoInVain(t *testing.T) {
 	workingAt(t, worker.Options{Keep: 10 * time.Second}, func(k *kernel) {
 		k.needs = 2 * time.Minute
-		k.answer[utp.OpRelease] = func(n int, _ jsontext.Value) error {
+		k.answer[api.OpRelease] = func(n int, _ jsontext.Value) error {
 			if n > 100 { // time stands still while it asks
-				return &utp.Fault{Code: utp.CodeTurnEnded, Message: "it asks without a pause"}
+				return &api.Fault{Code: utp.CodeTurnEnded, Message: "it asks without a pause"}
 			}
-			return &utp.Fault{Code: utp.CodeStale, Message: "the turn is held under another epoch"}
+			return &api.Fault{Code: utp.CodeStale, Message: "the turn is held under another epoch"}
 		}
 	}, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
 		pass(time.Minute)
-		if n := k.count(utp.OpRelease); n == 0 || n > 6 {
+		if n := k.count(api.OpRelease); n == 0 || n > 6 {
 			t.Errorf("let go of %d times in a minute; want once in 10 s", n)
 		}
-		if n := k.count(utp.OpResume); n > 70 {
+		if n := k.count(api.OpResume); n > 70 {
 			t.Errorf("asked %d times in a minute", n)
 		}
 		pass(2 * time.Minute)
@@ -479,7 +480,7 @@ func TestKeepsItsTurn(t *testing.T) {
 	working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
 		pass(11 * time.Minute)
 		k.delivered()
-		at := k.at[utp.OpRenew]
+		at := k.at[api.OpRenew]
 		if len(at) < 55 || len(at) > 62 {
 			t.Errorf("renewed %d times in 10 min; want every 10 s", len(at))
 		}
@@ -494,13 +495,13 @@ func TestKeepsItsTurn(t *testing.T) {
 // TestLosesItsTurn: who no longer holds it leaves it, and claims what there is. That a
 // renewal is refused says only that the turn has gone on: how, it is told when it looks.
 func TestLosesItsTurn(t *testing.T) {
-	for _, op := range []string{utp.OpCall, utp.OpResume, utp.OpTranscript, utp.OpDeliver, utp.OpRenew} {
+	for _, op := range []string{api.OpCall, api.OpResume, api.OpTranscript, api.OpDeliver, api.OpRenew} {
 		t.Run(op, func(t *testing.T) {
 			k := func(k *kernel) {
 				k.needs = 30 * time.Second
 				k.answer[op] = func(n int, _ jsontext.Value) error {
 					if n == 0 {
-						return &utp.Fault{Code: utp.CodeStale}
+						return &api.Fault{Code: utp.CodeStale}
 					}
 					return nil
 				}
@@ -511,10 +512,10 @@ func TestLosesItsTurn(t *testing.T) {
 				pass(2 * time.Minute)
 				k.delivered()
 				want := 2
-				if op == utp.OpRenew {
+				if op == api.OpRenew {
 					want = 1
 				}
-				if plans != want || k.count(utp.OpClaim) < want {
+				if plans != want || k.count(api.OpClaim) < want {
 					t.Errorf("planned %d times; want %d", plans, want)
 				}
 			})
@@ -525,17 +526,17 @@ func TestLosesItsTurn(t *testing.T) {
 // TestTurnEnded: a stop is no failure; the worker goes on to the next turn.
 func TestTurnEnded(t *testing.T) {
 	for _, code := range []utp.Code{utp.CodeTurnEnded, utp.CodeStopped} {
-		for _, op := range []string{utp.OpCall, utp.OpResume, utp.OpDeliver} {
+		for _, op := range []string{api.OpCall, api.OpResume, api.OpDeliver} {
 			t.Run(string(code)+" "+op, func(t *testing.T) {
 				k := func(k *kernel) {
-					k.answer[op] = func(int, jsontext.Value) error { k.turn.Turn = ""; return &utp.Fault{Code: code} }
+					k.answer[op] = func(int, jsontext.Value) error { k.turn.Turn = ""; return &api.Fault{Code: code} }
 				}
 				working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
 					pass(time.Minute)
 					if k.count(op) != 1 || len(k.ended) != 0 {
 						t.Errorf("asked %d times for %s, ended %d times", k.count(op), op, len(k.ended))
 					}
-					if n := k.count(utp.OpClaim); n < 30 {
+					if n := k.count(api.OpClaim); n < 30 {
 						t.Errorf("looked %d times for another turn", n)
 					}
 				})
@@ -594,11 +595,11 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(string(status), func(t *testing.T) {
 			k := func(k *kernel) {
-				k.answer[utp.OpDeliver] = func(_ int, request jsontext.Value) error {
-					var q utp.DeliverRequest
+				k.answer[api.OpDeliver] = func(_ int, request jsontext.Value) error {
+					var q api.DeliverRequest
 					k.read(request, &q)
 					if !q.Status.Valid() {
-						return &utp.Fault{Code: utp.CodeBadRequest}
+						return &api.Fault{Code: utp.CodeBadRequest}
 					}
 					return nil
 				}
@@ -632,8 +633,8 @@ func TestManyLargeCalls(t *testing.T) {
 	}
 	working(t, nil, plan, func(t *testing.T, k *kernel) {
 		pass(10 * time.Second)
-		if k.delivered().Status != utp.StatusSuccess || k.count(utp.OpPut) != 8 {
-			t.Errorf("%d blobs; want eight, and two inline", k.count(utp.OpPut))
+		if k.delivered().Status != utp.StatusSuccess || k.count(api.OpPut) != 8 {
+			t.Errorf("%d blobs; want eight, and two inline", k.count(api.OpPut))
 		}
 	})
 }
@@ -692,8 +693,8 @@ func TestTurnsAtOnce(t *testing.T) {
 		go func() { done <- w.Run(ctx) }()
 		synctest.Wait()
 		names := map[string]bool{}
-		for _, raw := range k.asked[utp.OpDeliver] {
-			var q utp.DeliverRequest
+		for _, raw := range k.asked[api.OpDeliver] {
+			var q api.DeliverRequest
 			if err := json.Unmarshal(raw, &q); err != nil {
 				t.Fatal(err)
 			}
@@ -736,7 +737,7 @@ func TestAnswersAtOnce(t *testing.T) {
 		k.mu.Unlock()
 		pass(time.Minute)
 		k.delivered()
-		if n := k.count(utp.OpResume); n != many {
+		if n := k.count(api.OpResume); n != many {
 			t.Errorf("%d looks at a turn of %d steps; want one for each", n, many)
 		}
 	})

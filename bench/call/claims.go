@@ -16,11 +16,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/postgres"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 const (
@@ -185,19 +185,19 @@ func list(ctx context.Context, s kernel.Store, query string) (names []string, er
 
 // suspend begins a turn that waits for a call which nobody serves, and returns its id.
 func suspend(ctx context.Context, p *parts) (string, error) {
-	var a utp.EnqueueAnswer
-	if err := rpc.AskUntil(ctx, p.hub, utp.OpEnqueue, utp.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`)}, &a); err != nil {
+	var a api.EnqueueAnswer
+	if err := rpc.AskUntil(ctx, p.hub, api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`)}, &a); err != nil {
 		return "", err
 	}
-	var c utp.ClaimAnswer
-	if err := p.ask(ctx, utp.OpClaim, utp.ClaimRequest{Agent: agent, Worker: "wrk_model"}, &c); err != nil {
+	var c api.ClaimAnswer
+	if err := p.ask(ctx, api.OpClaim, api.ClaimRequest{Agent: agent, Worker: "wrk_model"}, &c); err != nil {
 		return "", err
 	}
-	request := utp.CallRequest{
+	request := api.CallRequest{
 		WorkerRequest: c.Held("wrk_model"), Step: c.Step + 1,
-		Calls: []utp.ToolCall{{Key: "c1", Tool: name, Args: utp.Body{Inline: jsontext.Value(`{"n":1}`)}}},
+		Calls: []api.ToolCall{{Key: "c1", Tool: name, Args: api.Body{Inline: jsontext.Value(`{"n":1}`)}}},
 	}
-	return strings.TrimPrefix(a.Turn, "turn_"), p.ask(ctx, utp.OpCall, request, nil)
+	return strings.TrimPrefix(a.Turn, "turn_"), p.ask(ctx, api.OpCall, request, nil)
 }
 
 // ask asks the kernel as the agent, past the bus.
@@ -206,7 +206,7 @@ func (p *parts) ask(ctx context.Context, op string, request, into any) error {
 	if err != nil {
 		return err
 	}
-	return utp.DecodeAnswer(p.kernel.Handle(ctx, kernel.Caller{Kind: kernel.AgentCaller, Name: agent}, op, raw), into)
+	return api.DecodeAnswer(p.kernel.Handle(ctx, kernel.Caller{Kind: kernel.AgentCaller, Name: agent}, op, raw), into)
 }
 
 // claimAll claims turns, each for a seat of its own.
@@ -218,9 +218,9 @@ func claimAll(ctx context.Context, p *parts, n int) (float64, error) {
 	for i := range claimers {
 		all.Go(func() {
 			for j := 0; failures[i] == nil && got.Load() < claimed; j++ {
-				var a utp.ClaimAnswer
+				var a api.ClaimAnswer
 				seat := fmt.Sprintf("wrk_%d_%d_%d", n, i, j)
-				if failures[i] = p.ask(ctx, utp.OpClaim, utp.ClaimRequest{Agent: agent, Worker: seat}, &a); a.Turn == "" {
+				if failures[i] = p.ask(ctx, api.OpClaim, api.ClaimRequest{Agent: agent, Worker: seat}, &a); a.Turn == "" {
 					return
 				}
 				if got.Add(1) >= claimed {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -150,8 +151,8 @@ func (p *parts) enqueue(ctx context.Context, turns int) error {
 		if n%each == 0 {
 			p.people++
 		}
-		request := utp.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`), Request: "do nothing, often", Owner: fmt.Sprint("person", p.people)}
-		if err := rpc.AskUntil(ctx, p.hub, utp.OpEnqueue, request, nil); err != nil {
+		request := api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`), Request: "do nothing, often", Owner: fmt.Sprint("person", p.people)}
+		if err := rpc.AskUntil(ctx, p.hub, api.OpEnqueue, request, nil); err != nil {
 			return fmt.Errorf("enqueueing: %w", err)
 		}
 	}

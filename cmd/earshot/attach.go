@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
@@ -128,7 +129,7 @@ func verdictThere(ctx context.Context, client *listen.Client, session string) er
 	case told.End == nil:
 		return failed(nil, "the turn has not ended", resumeHint(session))
 	}
-	if code := exitCode(utp.Status(told.End.Status), utp.Tally(told.End.Tally)); code != exitDone {
+	if code := exitCode(utp.Status(told.End.Status), api.Tally(told.End.Tally)); code != exitDone {
 		return &exitError{code}
 	}
 	return nil

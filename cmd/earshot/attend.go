@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
@@ -84,7 +85,7 @@ func (h *house) here(f runFlags, turnID, session string) attendance {
 	return attendance{
 		port: port, session: session, broken: h.broken, resume: resumeHint(session),
 		stop: func(ctx context.Context, s os.Signal) error {
-			_, err := h.hub.Stop(ctx, utp.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
+			_, err := h.hub.Stop(ctx, api.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
 			return err
 		},
 		absent: func(ctx context.Context) { h.absent(ctx, session) },
@@ -187,7 +188,7 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 // absent tells the kernel that nobody is left here who could answer: a run without a
 // server does not wait for anybody else.
 func (h *house) absent(ctx context.Context, session string) {
-	_, err := h.hub.Absent(ctx, utp.ReplyRequest{Session: session})
+	_, err := h.hub.Absent(ctx, api.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
 		h.fail(failed(err, "it could not be recorded that nobody is left here to answer", ""))
 	}
@@ -225,7 +226,7 @@ func signalCode(s os.Signal) int {
 
 // exitCode says how a turn ended: before all else what went wrong, which is an unknown
 // fate or something accepted that was not done, then what the person did not want.
-func exitCode(end utp.Status, t utp.Tally) int {
+func exitCode(end utp.Status, t api.Tally) int {
 	switch {
 	case t.Unknown+t.Broken > 0:
 		return exitFailed
@@ -241,8 +242,8 @@ func exitCode(end utp.Status, t utp.Tally) int {
 	}
 }
 
-func asFault(err error) *utp.Fault {
-	fault, _ := errors.AsType[*utp.Fault](err)
+func asFault(err error) *api.Fault {
+	fault, _ := errors.AsType[*api.Fault](err)
 	return fault
 }
 

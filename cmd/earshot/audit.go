@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // auditToldEvery is after how many entries a long verification tells how far it is, and
@@ -119,9 +119,9 @@ func (m *Main) tellSigned(ctx context.Context, d desk, f wordFlags, file string,
 	return nil
 }
 
-func auditHead(ctx context.Context, d desk) (utp.AuditAnswer, error) {
-	var newest utp.AuditAnswer
-	err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{Head: true}, &newest)
+func auditHead(ctx context.Context, d desk) (api.AuditAnswer, error) {
+	var newest api.AuditAnswer
+	err := d.ask(ctx, api.OpAudit, api.AuditRequest{Head: true}, &newest)
 	return newest, err
 }
 
@@ -149,9 +149,9 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 		v.Started = e.N
 	}
 	read := 0
-	err = v.Read(func(after int64) (utp.AuditAnswer, error) {
-		var page utp.AuditAnswer
-		err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{After: after}, &page)
+	err = v.Read(func(after int64) (api.AuditAnswer, error) {
+		var page api.AuditAnswer
+		err := d.ask(ctx, api.OpAudit, api.AuditRequest{After: after}, &page)
 		before := read / auditToldEvery
 		if read += len(page.Entries); read/auditToldEvery > before {
 			m.tellf("Entries read so far: %s.", legible.Grouped(int64(read)))
@@ -161,9 +161,9 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 	if err != nil {
 		return err
 	}
-	err = v.Calls(func(after string) (utp.AuditAnswer, error) {
-		var page utp.AuditAnswer
-		err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{Calls: true, AfterCall: after}, &page)
+	err = v.Calls(func(after string) (api.AuditAnswer, error) {
+		var page api.AuditAnswer
+		err := d.ask(ctx, api.OpAudit, api.AuditRequest{Calls: true, AfterCall: after}, &page)
 		return page, err
 	})
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // answerEntries are the numbers of the entries of a scene's answers.
 func (s *scene) answerEntries() []string {
 	s.t.Helper()
-	var all []utp.AuditEntry
+	var all []api.AuditEntry
 	s.reads(&all, "audit", "list", "--json")
 	var numbers []string
 	for _, e := range all {
@@ -128,7 +128,7 @@ func anew(t *testing.T, data string) {
 	db, err := sql.Open("sqlite", filepath.Join(data, "ledger.db"))
 	must(t, err)
 	defer db.Close() //nolint:errcheck // each statement has been committed
-	var r utp.AuditReceipt
+	var r api.AuditReceipt
 	var at, first, last int64
 	var terms string
 	must(t, db.QueryRow(`SELECT entry, session_id, call_id, question, decision, surface, at, shown, language, salt, terms FROM receipts ORDER BY entry`).
@@ -138,7 +138,7 @@ func anew(t *testing.T, data string) {
 	r.At, r.By = time.UnixMicro(at), "eve"
 	link := ""
 	for n := int64(1); n <= last; n++ {
-		e := utp.AuditEntry{N: n}
+		e := api.AuditEntry{N: n}
 		must(t, db.QueryRow(`SELECT kind, at, of, commitment FROM audit WHERE n = ?`, n).Scan(&e.Kind, &at, &e.Of, &e.Commitment))
 		if e.At = time.UnixMicro(at); n == first {
 			e.Commitment = audit.Commitment(r)

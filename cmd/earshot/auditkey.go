@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // The kinds of PEM blocks that keys are in.
@@ -154,8 +154,8 @@ func publicKey(file string) (ed25519.PublicKey, error) {
 
 // signHead signs the newest head with what names its chain.
 func signHead(ctx context.Context, d desk, key ed25519.PrivateKey, head audit.Head) (audit.SignedHead, error) {
-	var first utp.AuditAnswer
-	if err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{}, &first); err != nil {
+	var first api.AuditAnswer
+	if err := d.ask(ctx, api.OpAudit, api.AuditRequest{}, &first); err != nil {
 		return audit.SignedHead{}, err
 	}
 	if len(first.Entries) == 0 || first.Entries[0].N != 1 {

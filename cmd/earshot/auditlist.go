@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 func (m *Main) auditListCommand() *cobra.Command {
@@ -31,8 +31,8 @@ The list does not judge; ` + "`earshot audit verify`" + ` does.`,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := int64(0); ; {
-			var page utp.AuditAnswer
-			if err := d.ask(ctx, utp.OpAudit, utp.AuditRequest{After: after}, &page); err != nil {
+			var page api.AuditAnswer
+			if err := d.ask(ctx, api.OpAudit, api.AuditRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, e := range page.Entries {
@@ -55,11 +55,11 @@ The list does not judge; ` + "`earshot audit verify`" + ` does.`,
 }
 
 // entryLine is an entry in one sentence.
-func (m *Main) entryLine(e utp.AuditEntry) string {
+func (m *Main) entryLine(e api.AuditEntry) string {
 	return fmt.Sprintf("Entry %d, %s: %s.", e.N, m.moment(e.At), oneLine(entryWords(e)))
 }
 
-func entryWords(e utp.AuditEntry) string {
+func entryWords(e api.AuditEntry) string {
 	switch {
 	case e.Kind == audit.Forgotten:
 		return "what entry " + strconv.FormatInt(e.Of, 10) + " said was dropped after its time"
@@ -73,34 +73,34 @@ func entryWords(e utp.AuditEntry) string {
 }
 
 // actWords is an act in one sentence.
-func actWords(a utp.AuditAct) string {
+func actWords(a api.AuditAct) string {
 	by := ""
 	if a.By != "" {
 		by = " by " + a.By
 	}
 	switch a.Act {
-	case utp.ActStart:
+	case api.ActStart:
 		return fmt.Sprintf("the call %s was started%s, class %s", a.Call, by, a.Detail)
-	case utp.ActOutcome:
+	case api.ActOutcome:
 		return fmt.Sprintf("the call %s ended: %s", a.Call, a.Detail)
-	case utp.ActReview:
+	case api.ActReview:
 		return fmt.Sprintf("the tool %s was reviewed%s: %s", a.Subject, by, a.Detail)
-	case utp.ActRemove:
+	case api.ActRemove:
 		return fmt.Sprintf("the tool %s was removed%s", a.Subject, by)
-	case utp.ActErase:
+	case api.ActErase:
 		return fmt.Sprintf("the content of %s was erased%s", a.Subject, by)
-	case utp.ActImport:
+	case api.ActImport:
 		return fmt.Sprintf("%s was imported%s", a.Subject, by)
-	case utp.ActRestore:
+	case api.ActRestore:
 		return "the ledger was restored: " + a.Detail
-	case utp.ActPolicy:
+	case api.ActPolicy:
 		if a.Detail == kernel.Ended {
 			return "no policy file is in force any more"
 		}
 		return fmt.Sprintf("the policy in force: %s, SHA-256 %.16s…", a.Detail, a.Digest)
-	case utp.ActLogin:
+	case api.ActLogin:
 		return fmt.Sprintf("login %s of %s: %s", a.Subject, a.By, cmp.Or(a.Detail, "a browser that does not say its name"))
-	case utp.ActToken, utp.ActCredential:
+	case api.ActToken, api.ActCredential:
 		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
 	}
 	return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, a.Detail) // of a newer program

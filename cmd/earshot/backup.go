@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 func (m *Main) backupCommand() *cobra.Command {
@@ -285,8 +285,8 @@ func copyWhole(from, to string) (err error) {
 // frozen counts what was put aside, and the turns that have not ended.
 func frozen(ctx context.Context, d desk) (aside, open int, err error) {
 	for after := int64(0); ; {
-		var page utp.DeadAnswer
-		if err := d.ask(ctx, utp.OpDead, utp.DeadRequest{After: after}, &page); err != nil {
+		var page api.DeadAnswer
+		if err := d.ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
 			return 0, 0, err
 		}
 		aside += len(page.Dead)
@@ -295,7 +295,7 @@ func frozen(ctx context.Context, d desk) (aside, open int, err error) {
 		}
 		after = page.Dead[len(page.Dead)-1].ID
 	}
-	err = eachTurn(ctx, d, utp.SessionsRequest{Open: true}, func(utp.SessionRow) (bool, error) {
+	err = eachTurn(ctx, d, api.SessionsRequest{Open: true}, func(api.SessionRow) (bool, error) {
 		open++
 		return true, nil
 	})

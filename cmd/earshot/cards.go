@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -35,14 +36,14 @@ func (m *Main) cardsListCommand() *cobra.Command {
 		Short: "List the cards of a turn's calls",
 		Args:  oneName("the id of a turn, or of its session"),
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		var of utp.TurnDetail // one that is not there is refused, and has not merely no cards
-		if err := d.ask(ctx, utp.OpTurn, utp.TurnRequest{Name: args[0]}, &of); err != nil {
+		var of api.TurnDetail // one that is not there is refused, and has not merely no cards
+		if err := d.ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
 			return err
 		}
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := ""; ; {
-			var page utp.CardsAnswer
-			if err := d.ask(ctx, utp.OpCards, utp.CardsRequest{Turn: of.Turn, After: after}, &page); err != nil {
+			var page api.CardsAnswer
+			if err := d.ask(ctx, api.OpCards, api.CardsRequest{Turn: of.Turn, After: after}, &page); err != nil {
 				return err
 			}
 			for _, raw := range page.Cards {
@@ -76,8 +77,8 @@ func (m *Main) cardsShowCommand() *cobra.Command {
 		Short: "Show one card in full",
 		Args:  oneName("the id of a card, as `earshot turns show` tells it"),
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		var page utp.CardsAnswer
-		if err := d.ask(ctx, utp.OpCards, utp.CardsRequest{ID: args[0]}, &page); err != nil {
+		var page api.CardsAnswer
+		if err := d.ask(ctx, api.OpCards, api.CardsRequest{ID: args[0]}, &page); err != nil {
 			return err
 		}
 		for _, raw := range page.Cards {

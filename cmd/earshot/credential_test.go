@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/bus/bustest"
 	"github.com/earshot-dev/earshot/rpc"
@@ -159,10 +160,10 @@ func TestForeignFromOutside(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the doorbell has not rung")
 	}
-	var held utp.ClaimAnswer
-	must(t, rpc.Ask(t.Context(), peer, utp.OpClaim, utp.ClaimRequest{Agent: "peer", Worker: "seat"}, &held))
-	must(t, rpc.Ask(t.Context(), peer, utp.OpDeliver, utp.DeliverRequest{
-		WorkerRequest: utp.WorkerRequest{Turn: held.Turn, Epoch: held.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "It is done elsewhere.",
+	var held api.ClaimAnswer
+	must(t, rpc.Ask(t.Context(), peer, api.OpClaim, api.ClaimRequest{Agent: "peer", Worker: "seat"}, &held))
+	must(t, rpc.Ask(t.Context(), peer, api.OpDeliver, api.DeliverRequest{
+		WorkerRequest: api.WorkerRequest{Turn: held.Turn, Epoch: held.Epoch, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "It is done elsewhere.",
 	}, nil))
 	run.hears("It is done elsewhere.")
 	run.ends(0)

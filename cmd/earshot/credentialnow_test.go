@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -34,7 +35,7 @@ func (s *scene) credential(who bus.Principal) string {
 // registers has a client register a tool of that name, as a service of its own.
 func registers(t *testing.T, c *bus.Client, name string) error {
 	t.Helper()
-	return rpc.Ask(t.Context(), c, utp.OpRegister, utp.RegisterRequest{Definition: utp.Definition{
+	return rpc.Ask(t.Context(), c, api.OpRegister, api.RegisterRequest{Definition: utp.Definition{
 		Tool: name, Description: "Count.", Parameters: []byte(`{"type":"object"}`), AfterExecution: utp.Suspend, Class: utp.Read, Risk: utp.RiskLow,
 		Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + c.Principal().Name + ".call",
 	}}, nil)
@@ -91,10 +92,10 @@ func TestCredentialsAtOnce(t *testing.T) {
 	if _, err := s.comes(words); err != nil {
 		t.Errorf("the new ones: %v", err)
 	}
-	var held utp.ClaimAnswer
-	must(t, rpc.Ask(t.Context(), agent, utp.OpClaim, utp.ClaimRequest{Agent: "counter", Worker: "seat"}, &held))
-	must(t, rpc.Ask(t.Context(), agent, utp.OpDeliver, utp.DeliverRequest{
-		WorkerRequest: utp.WorkerRequest{Turn: held.Turn, Epoch: held.Epoch, Nonce: held.Nonce, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "All of it is counted.",
+	var held api.ClaimAnswer
+	must(t, rpc.Ask(t.Context(), agent, api.OpClaim, api.ClaimRequest{Agent: "counter", Worker: "seat"}, &held))
+	must(t, rpc.Ask(t.Context(), agent, api.OpDeliver, api.DeliverRequest{
+		WorkerRequest: api.WorkerRequest{Turn: held.Turn, Epoch: held.Epoch, Nonce: held.Nonce, Worker: "seat"}, Status: utp.StatusSuccess, Summary: "All of it is counted.",
 	}, nil))
 	run.hears("All of it is counted.")
 	run.ends(0)

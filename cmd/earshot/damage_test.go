@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // TestDamagedTurn: a turn that cannot be read keeps the server neither from starting nor from
@@ -29,7 +29,7 @@ func TestDamagedTurn(t *testing.T) {
 	run.hears("Question 2")
 	run.say("reject")
 	run.ends(3)
-	var rows []utp.SessionRow
+	var rows []api.SessionRow
 	s.reads(&rows, "turns", "list", "--json")
 	if len(rows) != 2 {
 		t.Errorf("the turns are %+v", rows)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestDatabaseTime: with its ledger in PostgreSQL the kernel, and all that speaks of its times, goes
@@ -49,7 +49,7 @@ func TestDatabaseTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	a, err := h.hub.Enqueue(t.Context(), utp.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
+	a, err := h.hub.Enqueue(t.Context(), api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

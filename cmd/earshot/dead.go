@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 func (m *Main) deadCommand() *cobra.Command {
@@ -28,8 +28,8 @@ func (m *Main) deadListCommand() *cobra.Command {
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := int64(0); ; {
-			var page utp.DeadAnswer
-			if err := d.ask(ctx, utp.OpDead, utp.DeadRequest{After: after}, &page); err != nil {
+			var page api.DeadAnswer
+			if err := d.ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, one := range page.Dead {
@@ -46,7 +46,7 @@ func (m *Main) deadListCommand() *cobra.Command {
 	})
 }
 
-func (m *Main) deadLine(one utp.DeadDetail) string {
+func (m *Main) deadLine(one api.DeadDetail) string {
 	about := "a notice"
 	if one.Call != "" {
 		about = fmt.Sprintf("the command of %s, %s", oneLine(one.Tool), one.Call)
@@ -83,18 +83,18 @@ func (m *Main) deadShowCommand() *cobra.Command {
 	}, offerOne(offerDead))
 }
 
-func (m *Main) deadNamed(ctx context.Context, d desk, word string) (utp.DeadDetail, error) {
+func (m *Main) deadNamed(ctx context.Context, d desk, word string) (api.DeadDetail, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || id < 1 {
-		return utp.DeadDetail{}, usage(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
+		return api.DeadDetail{}, usage(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
 	}
-	var page utp.DeadAnswer
-	err = d.ask(ctx, utp.OpDead, utp.DeadRequest{ID: id}, &page)
+	var page api.DeadAnswer
+	err = d.ask(ctx, api.OpDead, api.DeadRequest{ID: id}, &page)
 	if absent(err) || err == nil && len(page.Dead) == 0 {
-		return utp.DeadDetail{}, failed(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
+		return api.DeadDetail{}, failed(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
 	}
 	if err != nil {
-		return utp.DeadDetail{}, err
+		return api.DeadDetail{}, err
 	}
 	return page.Dead[0], nil
 }
@@ -112,8 +112,8 @@ as its own turn of yours: the policy decides, and a question waits for you where
 		if err != nil {
 			return err
 		}
-		var a utp.RetryAnswer
-		if err := d.ask(ctx, utp.OpRetry, utp.RetryRequest{ID: one.ID, Owner: localUser()}, &a); err != nil {
+		var a api.RetryAnswer
+		if err := d.ask(ctx, api.OpRetry, api.RetryRequest{ID: one.ID, Owner: localUser()}, &a); err != nil {
 			return err
 		}
 		switch {

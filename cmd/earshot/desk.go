@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -100,9 +101,9 @@ func deskFailure(err error) error {
 	if absent(err) {
 		return failed(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
 	}
-	fault, is := errors.AsType[*utp.Fault](err)
+	fault, is := errors.AsType[*api.Fault](err)
 	if told, there := errors.AsType[*listen.Error](err); there && told.Code == listen.Code(utp.CodeBadRequest) {
-		fault, is = &utp.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
+		fault, is = &api.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
 	}
 	if !is {
 		return serverFailure(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 func (m *Main) eraseCommand() *cobra.Command {
@@ -37,11 +37,11 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 
 func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, project string) error {
 	const at = 64 // the most that one request names
-	var all utp.EraseAnswer
+	var all api.EraseAnswer
 	for first := true; first || all.More || len(turns) > 0; first = false {
 		n := min(len(turns), at)
-		var a utp.EraseAnswer
-		if err := d.ask(ctx, utp.OpErase, utp.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
+		var a api.EraseAnswer
+		if err := d.ask(ctx, api.OpErase, api.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
 			return err
 		}
 		turns = turns[n:]

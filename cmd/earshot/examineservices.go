@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // maxNamed is how many tools one finding names.
@@ -17,8 +17,8 @@ func examineServices(ctx context.Context, ask func(ctx context.Context, op strin
 	const name = "services"
 	var missing []string
 	for after := ""; ; {
-		var page utp.ToolsAnswer
-		if err := ask(ctx, utp.OpTools, utp.ToolsRequest{After: after}, &page); err != nil {
+		var page api.ToolsAnswer
+		if err := ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
 			return []finding{{Name: name, State: stateNote, Found: sentence("Which are connected is not known: " + why(err)), Advice: "see `earshot tools list`"}}
 		}
 		for _, t := range page.Tools {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // toldEvery is after how many turns a long work tells how far it is.
@@ -68,7 +68,7 @@ func (m *Main) export(ctx context.Context, d desk, file string, turns []string) 
 		out = f
 	}
 	w := &exportWriter{out: bufio.NewWriter(out), sum: sha256.New()}
-	if err := w.record(utp.Exported{Begin: &utp.ExportBegin{Version: utp.ExportVersion, At: m.Now().UTC()}}); err != nil {
+	if err := w.record(api.Exported{Begin: &api.ExportBegin{Version: api.ExportVersion, At: m.Now().UTC()}}); err != nil {
 		return err
 	}
 	one := func(name string) error {
@@ -81,7 +81,7 @@ func (m *Main) export(ctx context.Context, d desk, file string, turns []string) 
 		return nil
 	}
 	if len(turns) == 0 {
-		err = eachTurn(ctx, d, utp.SessionsRequest{}, func(t utp.SessionRow) (bool, error) { return true, one(t.Turn) })
+		err = eachTurn(ctx, d, api.SessionsRequest{}, func(t api.SessionRow) (bool, error) { return true, one(t.Turn) })
 	}
 	for _, name := range turns {
 		if err = one(name); err != nil {
@@ -99,8 +99,8 @@ func (m *Main) export(ctx context.Context, d desk, file string, turns []string) 
 
 func (m *Main) exportTurn(ctx context.Context, d desk, w *exportWriter, name string) error {
 	for cursor := ""; ; {
-		var page utp.ExportAnswer
-		if err := d.ask(ctx, utp.OpExport, utp.ExportRequest{Turn: name, Cursor: cursor}, &page); err != nil {
+		var page api.ExportAnswer
+		if err := d.ask(ctx, api.OpExport, api.ExportRequest{Turn: name, Cursor: cursor}, &page); err != nil {
 			return err
 		}
 		for _, raw := range page.Records {
@@ -121,7 +121,7 @@ type exportWriter struct {
 	turns, lines int
 }
 
-func (w *exportWriter) record(r utp.Exported) error {
+func (w *exportWriter) record(r api.Exported) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return failed(err, "the export cannot be written", "")
@@ -143,8 +143,8 @@ func (w *exportWriter) line(raw jsontext.Value) error {
 }
 
 func (w *exportWriter) end() error {
-	end := utp.ExportEnd{Turns: w.turns, Lines: w.lines, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
-	if err := w.record(utp.Exported{End: &end}); err != nil {
+	end := api.ExportEnd{Turns: w.turns, Lines: w.lines, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
+	if err := w.record(api.Exported{End: &end}); err != nil {
 		return err
 	}
 	if err := w.out.Flush(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -53,7 +54,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: tidyName, Args: raw})
+	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 }
 
 // askedCall waits for the call whose question is open.
-func askedCall(ctx context.Context, t *testing.T, h *house, a utp.EnqueueAnswer) turn.Call {
+func askedCall(ctx context.Context, t *testing.T, h *house, a api.EnqueueAnswer) turn.Call {
 	t.Helper()
 	for row, err := range h.hub.Follow(ctx, a.Session, 0) {
 		if err != nil {

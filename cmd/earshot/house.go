@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
@@ -213,7 +214,7 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 
 // residents are those who live in this process.
 func residents() []bus.Principal {
-	return []bus.Principal{{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: utp.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target}, {Kind: bus.Hub, Name: hubName}}
+	return []bus.Principal{{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: api.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target}, {Kind: bus.Hub, Name: hubName}}
 }
 
 // presence knows which services are there. In a ledger that is opened for one command nobody
@@ -351,7 +352,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 
 // serveOperator starts the agent that carries out single calls for operators.
 func (h *house) serveOperator(ctx context.Context, attends worker.Options) error {
-	agent, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: utp.OperatorAgent})
+	agent, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: api.OperatorAgent})
 	if err != nil {
 		return failed(err, "the operator's agent could not join the bus", "")
 	}

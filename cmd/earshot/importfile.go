@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -73,7 +74,7 @@ func (m *Main) importFile(ctx context.Context, d desk, f wordFlags, path string)
 }
 
 // eachLine reads a file line by line, one of them at a time in memory.
-func eachLine(file io.Reader, path string, do func(n int, raw []byte, r utp.Exported) error) error {
+func eachLine(file io.Reader, path string, do func(n int, raw []byte, r api.Exported) error) error {
 	lines := bufio.NewReaderSize(file, 64<<10)
 	for n := 1; ; n++ {
 		raw, err := lineOf(lines)
@@ -89,7 +90,7 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r utp.Expo
 		if newer := newerForm(raw); n == 1 && newer > 0 {
 			return newerExport(path, newer)
 		}
-		var r utp.Exported
+		var r api.Exported
 		if err := json.Unmarshal(raw, &r, json.RejectUnknownMembers(true)); err != nil {
 			return damaged(path, n, why(err))
 		}
@@ -125,14 +126,14 @@ func newerForm(raw []byte) int {
 			Version int `json:"version"`
 		} `json:"export"`
 	}
-	if json.Unmarshal(raw, &head) != nil || head.Export.Version <= utp.ExportVersion {
+	if json.Unmarshal(raw, &head) != nil || head.Export.Version <= api.ExportVersion {
 		return 0
 	}
 	return head.Export.Version
 }
 
 func newerExport(path string, version int) error {
-	return failed(nil, fmt.Sprintf("the export %s is of form %d; this program knows forms up to %d. Nothing was imported", path, version, utp.ExportVersion),
+	return failed(nil, fmt.Sprintf("the export %s is of form %d; this program knows forms up to %d. Nothing was imported", path, version, api.ExportVersion),
 		"use the newer earshot that wrote it")
 }
 
@@ -155,7 +156,7 @@ type importCheck struct {
 	open         bool            // the turn had not ended, and nothing says how to end it
 	calls        map[string]bool // of the present turn
 	seq          int64
-	blob         utp.PutRequest
+	blob         api.PutRequest
 	blobSum      hash.Hash
 	have         int64
 	ended        bool
@@ -163,7 +164,7 @@ type importCheck struct {
 
 func newImportCheck() *importCheck { return &importCheck{sum: sha256.New()} }
 
-func (c *importCheck) line(n int, raw []byte, r utp.Exported) error {
+func (c *importCheck) line(n int, raw []byte, r api.Exported) error {
 	if c.ended {
 		return wrong("it comes after the last line")
 	}
@@ -181,10 +182,10 @@ func (c *importCheck) line(n int, raw []byte, r utp.Exported) error {
 	return c.record(r)
 }
 
-func (c *importCheck) record(r utp.Exported) error {
+func (c *importCheck) record(r api.Exported) error {
 	switch {
 	case r.Begin != nil:
-		if r.Begin.Version != utp.ExportVersion {
+		if r.Begin.Version != api.ExportVersion {
 			return wrong("its form is %d, which this program does not know", r.Begin.Version)
 		}
 		return nil
@@ -214,7 +215,7 @@ func (c *importCheck) record(r utp.Exported) error {
 	return wrong("it holds no record")
 }
 
-func (c *importCheck) turn(t utp.TurnDetail) error {
+func (c *importCheck) turn(t api.TurnDetail) error {
 	if !utp.ValidToken(t.Turn) || !utp.ValidToken(t.Session) || t.Created.IsZero() || t.Status == "" {
 		return wrong("the turn has no id, session, status or time")
 	}
@@ -236,11 +237,11 @@ func (c *importCheck) card(raw jsontext.Value) error {
 }
 
 // piece follows a blob from its first piece to its last, and its hash.
-func (c *importCheck) piece(p utp.PutRequest) error {
+func (c *importCheck) piece(p api.PutRequest) error {
 	if c.blobSum == nil {
 		c.blob, c.blobSum, c.have = p, sha256.New(), 0
 	}
-	if p.SHA256 != c.blob.SHA256 || p.Size != c.blob.Size || p.Offset != c.have || p.Size < 0 || p.Size > utp.BlobLimit || int64(len(p.Data)) > p.Size-p.Offset {
+	if p.SHA256 != c.blob.SHA256 || p.Size != c.blob.Size || p.Offset != c.have || p.Size < 0 || p.Size > api.BlobLimit || int64(len(p.Data)) > p.Size-p.Offset {
 		return wrong("the piece at %d of the blob %s is out of order", p.Offset, p.SHA256)
 	}
 	_, _ = c.blobSum.Write(p.Data)
@@ -255,7 +256,7 @@ func (c *importCheck) piece(p utp.PutRequest) error {
 	return nil
 }
 
-func (c *importCheck) end(e utp.ExportEnd) error {
+func (c *importCheck) end(e api.ExportEnd) error {
 	c.ended = true
 	is := hex.EncodeToString(c.sum.Sum(nil))
 	if e.Lines != c.lines || e.Turns != c.turns || e.SHA256 != is {
@@ -287,7 +288,7 @@ type importSender struct {
 	added        int // to the present turn
 }
 
-func (s *importSender) line(n int, raw []byte, r utp.Exported) error {
+func (s *importSender) line(n int, raw []byte, r api.Exported) error {
 	if r.Begin != nil || r.End != nil {
 		return nil
 	}
@@ -303,7 +304,7 @@ func (s *importSender) line(n int, raw []byte, r utp.Exported) error {
 	if s.skip {
 		return nil
 	}
-	if len(s.waiting) > 0 && s.size+len(raw) > utp.InlineLimit {
+	if len(s.waiting) > 0 && s.size+len(raw) > api.InlineLimit {
 		if err := s.flush(false); err != nil || s.skip {
 			return err
 		}
@@ -333,9 +334,9 @@ func (s *importSender) next() error {
 }
 
 func (s *importSender) flush(last bool) error {
-	q := utp.ImportRequest{Turn: s.turn, Records: s.waiting, Receipts: s.receipts + 1, Last: last}
-	var a utp.ImportAnswer
-	if err := s.d.ask(s.ctx, utp.OpImport, q, &a); err != nil {
+	q := api.ImportRequest{Turn: s.turn, Records: s.waiting, Receipts: s.receipts + 1, Last: last}
+	var a api.ImportAnswer
+	if err := s.d.ask(s.ctx, api.OpImport, q, &a); err != nil {
 		return failed(deskFailure(err), fmt.Sprintf("the records from line %d on were not taken", s.first), "what came before is imported; import the file again when this is mended")
 	}
 	s.receipts, s.mine = s.receipts+s.mine, 0

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // TestImportOfLargeRecords: a turn whose own record is larger than what is usually sent at once, as
 // its arguments may be, goes in with it first; nothing is sent that is empty but the last.
 func TestImportOfLargeRecords(t *testing.T) {
 	t.Parallel()
-	large := strings.Repeat("x", utp.InlineLimit)
+	large := strings.Repeat("x", api.InlineLimit)
 	path := filepath.Join(t.TempDir(), "turns.jsonl")
 	lines := fmt.Sprintf(`{"turn":{"turn_id":"turn_1","session_id":"sess_1","request":%q}}
 {"card":{"large":%q}}
@@ -31,7 +31,7 @@ func TestImportOfLargeRecords(t *testing.T) {
 	defer func() { _ = file.Close() }()
 	var sent []int
 	s := &importSender{ctx: t.Context(), d: desk{ask: func(_ context.Context, _ string, request, _ any) error {
-		q, is := request.(utp.ImportRequest)
+		q, is := request.(api.ImportRequest)
 		if !is || q.Turn != "turn_1" {
 			t.Errorf("asked for %+v", request)
 		}

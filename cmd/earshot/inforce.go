@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // inForcePoll is how often it is looked at what is in force, so that the audit chain has it.
@@ -45,10 +45,10 @@ func (f *inForce) watch(ctx context.Context) {
 
 // keep compares what is in force with what was kept last.
 func (f *inForce) keep(ctx context.Context) error {
-	kinds := map[string]func() ([]kernel.InForce, error){utp.ActPolicy: f.house.policy.inForce}
+	kinds := map[string]func() ([]kernel.InForce, error){api.ActPolicy: f.house.policy.inForce}
 	if f.house.access != nil { // else nobody comes in, and that ends nothing
-		kinds[utp.ActToken], kinds[utp.ActLogin] = f.house.tokensInForce, f.house.loginsInForce
-		kinds[utp.ActCredential] = f.house.roster.inForce
+		kinds[api.ActToken], kinds[api.ActLogin] = f.house.tokensInForce, f.house.loginsInForce
+		kinds[api.ActCredential] = f.house.roster.inForce
 	}
 	for kind, read := range kinds {
 		now, err := read()

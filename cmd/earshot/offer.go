@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // offeredRows is how many rows of a ledger a shell is offered at most: the newest turns, and
@@ -40,8 +40,8 @@ func fileFirst(behind cobra.CompletionFunc) cobra.CompletionFunc {
 
 // offerTurns offers the newest turns that are not named yet.
 func offerTurns(ctx context.Context, client *listen.Client, args []string) []string {
-	var rows []utp.SessionRow
-	if client.Operate(ctx, utp.OpSessions, utp.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
+	var rows []api.SessionRow
+	if client.Operate(ctx, api.OpSessions, api.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
 		return nil
 	}
 	var words []string
@@ -55,8 +55,8 @@ func offerTurns(ctx context.Context, client *listen.Client, args []string) []str
 
 // offerTools offers the registered tools.
 func offerTools(ctx context.Context, client *listen.Client, _ []string) []string {
-	var page utp.ToolsAnswer
-	if client.Operate(ctx, utp.OpTools, utp.ToolsRequest{}, &page) != nil {
+	var page api.ToolsAnswer
+	if client.Operate(ctx, api.OpTools, api.ToolsRequest{}, &page) != nil {
 		return nil
 	}
 	var words []string
@@ -68,8 +68,8 @@ func offerTools(ctx context.Context, client *listen.Client, _ []string) []string
 
 // offerDead offers the messages that were put aside.
 func offerDead(ctx context.Context, client *listen.Client, _ []string) []string {
-	var page utp.DeadAnswer
-	if client.Operate(ctx, utp.OpDead, utp.DeadRequest{}, &page) != nil {
+	var page api.DeadAnswer
+	if client.Operate(ctx, api.OpDead, api.DeadRequest{}, &page) != nil {
 		return nil
 	}
 	var words []string

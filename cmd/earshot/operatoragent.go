@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -14,7 +15,7 @@ import (
 // operatorAgent carries out a single call for an operator. It is an agent like any other: its
 // call goes through the same gate, under the name operator.
 func operatorAgent() worker.Agent {
-	return worker.Agent{Name: utp.OperatorAgent, Plan: func(_ context.Context, raw jsontext.Value) (worker.Planner, error) {
+	return worker.Agent{Name: api.OperatorAgent, Plan: func(_ context.Context, raw jsontext.Value) (worker.Planner, error) {
 		p := new(singleCall)
 		if err := json.Unmarshal(raw, &p.args, json.RejectUnknownMembers(true)); err != nil {
 			return nil, fmt.Errorf("operator: the turn's arguments: %w", err)
@@ -25,7 +26,7 @@ func operatorAgent() worker.Agent {
 
 // singleCall plans one call, and answers with how it ended.
 type singleCall struct {
-	args   utp.OperatorArgs
+	args   api.OperatorArgs
 	result *worker.Result
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
@@ -92,14 +93,14 @@ func TestToolFromOutside(t *testing.T) {
 	h.own(w.Run)
 	registered(ctx, t, h, made.Definition)
 
-	a, err := h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
+	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := askedCall(ctx, t, h, a); c.Class != utp.Irreversible || c.Tool != "words.count" {
 		t.Errorf("an unreviewed tool is asked for as %+v", c)
 	}
-	if _, err := h.hub.Stop(ctx, utp.ReplyRequest{Session: a.Session, By: localUser(), Surface: "terminal"}); err != nil {
+	if _, err := h.hub.Stop(ctx, api.ReplyRequest{Session: a.Session, By: localUser(), Surface: "terminal"}); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := made.Definition.Digest()
@@ -109,7 +110,7 @@ func TestToolFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)}); err != nil {
+	if a, err = h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	events := ""
@@ -182,7 +183,7 @@ func registered(ctx context.Context, t *testing.T, h *house, d utp.Definition) {
 	t.Helper()
 	for ctx.Err() == nil {
 		err := h.kernel.Review(ctx, d.Tool, "another digest", utp.Read, utp.RiskLow)
-		if fault, is := errors.AsType[*utp.Fault](err); is && fault.Code == utp.CodeConflict {
+		if fault, is := errors.AsType[*api.Fault](err); is && fault.Code == utp.CodeConflict {
 			return
 		}
 		<-time.After(10 * time.Millisecond)

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/narrate"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // previewFlag lets an operator hear a tool's question with arguments of their own.
@@ -27,7 +27,7 @@ func previewArgs(flag string) (jsontext.Value, error) {
 }
 
 // preview says how a tool is asked for once it is reviewed.
-func (m *Main) preview(t utp.ToolDetail, args jsontext.Value) error {
+func (m *Main) preview(t api.ToolDetail, args jsontext.Value) error {
 	narrator, err := narrate.New(narrate.Options{})
 	if err != nil {
 		return failed(err, "the question cannot be previewed", "")

@@ -20,8 +20,8 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool/settings"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // runFlags are the flags of `earshot run`.
@@ -103,7 +103,7 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 // job is what a run is to do: a new turn, or one to resume.
 type job struct {
 	root    string
-	request utp.EnqueueRequest
+	request api.EnqueueRequest
 	outside bool // its agent is in a process of its own, which only a server knows
 	object  bool // and its arguments are one JSON object
 	resume  bool
@@ -191,7 +191,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	if err != nil {
 		return job{}, usage("the folder's name is not UTF-8", "rename the folder, or name it by another path")
 	}
-	return job{root: root, request: utp.EnqueueRequest{
+	return job{root: root, request: api.EnqueueRequest{
 		Agent: tidyName, Owner: localUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
@@ -210,7 +210,7 @@ func ofOwnAgent(f runFlags, args []string) (job, error) {
 	}
 	one := len(args) <= 2 && raw.Kind() == '{' && raw.IsValid()
 	words := cmp.Or(f.words, "Run "+args[0]+".")
-	return job{outside: true, object: one, request: utp.EnqueueRequest{
+	return job{outside: true, object: one, request: api.EnqueueRequest{
 		Agent: args[0], Owner: localUser(), Args: raw, Request: words, Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
@@ -425,7 +425,7 @@ func pick(open []unfinished, session string) (unfinished, error) {
 	return unfinished{}, usage(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
 }
 
-func (h *house) unfinished(ctx context.Context) ([]utp.SessionRow, error) {
+func (h *house) unfinished(ctx context.Context) ([]api.SessionRow, error) {
 	open, err := h.hub.Sessions(ctx, true)
 	if err != nil {
 		return nil, failed(err, "the ledger could not be read", "")

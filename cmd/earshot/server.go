@@ -21,8 +21,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 const (
@@ -148,8 +148,8 @@ func (s *server) judge(_ context.Context, t *web.Turn) error {
 	invalid := func(message, hint string) error {
 		return &web.Refusal{Kind: web.KindInvalid, Message: message, Hint: hint}
 	}
-	if agent == utp.OperatorAgent {
-		var args utp.OperatorArgs
+	if agent == api.OperatorAgent {
+		var args api.OperatorArgs
 		if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil || args.Tool == "" || args.Args.Kind() != '{' {
 			return invalid("the arguments of operator cannot be read", `send {"tool":"a.tool","args":{}}`)
 		}
@@ -157,7 +157,7 @@ func (s *server) judge(_ context.Context, t *web.Turn) error {
 	}
 	if agent != tidyName {
 		if outside := s.house.roster.agents(); !slices.Contains(outside, agent) {
-			known := append([]string{tidyName, utp.OperatorAgent}, outside...)
+			known := append([]string{tidyName, api.OperatorAgent}, outside...)
 			return invalid(fmt.Sprintf("there is no agent %.64q", agent), meantAgent(agent, known))
 		}
 		if raw.Kind() != '{' {

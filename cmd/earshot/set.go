@@ -10,21 +10,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // noLimit is the longest that a question can stay open.
 const noLimit = consent.MaxSeconds * time.Second
 
 // shortestAnswer is the least time to answer that somebody can wish for.
-const shortestAnswer = utp.MinAnswerSeconds * time.Second
+const shortestAnswer = api.MinAnswerSeconds * time.Second
 
 // shortestUndo and longestUndo bound the time to take an accept back.
 const (
-	shortestUndo = utp.MinUndoSeconds * time.Second
-	longestUndo  = utp.MaxUndoSeconds * time.Second
+	shortestUndo = api.MinUndoSeconds * time.Second
+	longestUndo  = api.MaxUndoSeconds * time.Second
 )
 
 func (m *Main) setCommand() *cobra.Command {
@@ -191,7 +191,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted listen.Wish) 
 	}
 	defer h.Close()
 	person = localUser()
-	a, err := h.hub.Prefer(ctx, utp.PreferRequest{Person: person, Seconds: wanted.AnswerSeconds, Undo: wanted.UndoSeconds})
+	a, err := h.hub.Prefer(ctx, api.PreferRequest{Person: person, Seconds: wanted.AnswerSeconds, Undo: wanted.UndoSeconds})
 	if err != nil {
 		err = h.cause(failed(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // terminal is the surface of one run: the terminal it was started in. It implements
@@ -79,8 +79,8 @@ func (t *terminal) over(ctx context.Context, e aaep.Event) bool {
 	}
 }
 
-func (t *terminal) reply() utp.ReplyRequest {
-	return utp.ReplyRequest{Session: t.session, By: t.person, Surface: surface, Lists: true}
+func (t *terminal) reply() api.ReplyRequest {
+	return api.ReplyRequest{Session: t.session, By: t.person, Surface: surface, Lists: true}
 }
 
 // Answer implements listen.Port.
@@ -92,7 +92,7 @@ func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
 	}
 	said, err := t.hub.Answer(ctx, r)
 	if err == nil && said.Resolution == string(aaep.ResolutionAccepted) {
-		t.hub.Noticed(ctx, utp.ReplyRequest{Question: said.Question, Token: r.Token, By: r.By, Surface: r.Surface})
+		t.hub.Noticed(ctx, api.ReplyRequest{Question: said.Question, Token: r.Token, By: r.By, Surface: r.Surface})
 	}
 	return t.spoken(err)
 }
@@ -141,7 +141,7 @@ func (t *terminal) Arguments(ctx context.Context, q listen.PageRequest) (listen.
 func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
 	var all []byte
 	for {
-		piece, size, err := t.hub.Arguments(ctx, utp.ArgumentsRequest{Question: question, Offset: int64(len(all)), By: t.person, Surface: surface})
+		piece, size, err := t.hub.Arguments(ctx, api.ArgumentsRequest{Question: question, Offset: int64(len(all)), By: t.person, Surface: surface})
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/bus/bustest"
 	"github.com/earshot-dev/earshot/utp"
@@ -159,7 +160,7 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 		t.Fatal(err)
 	}
 	h.own(w.Run)
-	a, err := h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`), Owner: localUser()})
+	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`), Owner: localUser()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,17 +178,17 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(open, func(q utp.QuestionRow) bool { return q.Token == p.ReplyToken })
+			i := slices.IndexFunc(open, func(q api.QuestionRow) bool { return q.Token == p.ReplyToken })
 			if i < 0 {
 				continue
 			}
 			asked = append(asked, open[i].Tool)
-			r := utp.ReplyRequest{Token: p.ReplyToken, Decision: word, By: localUser(), Surface: "terminal", At: time.Now()}
+			r := api.ReplyRequest{Token: p.ReplyToken, Decision: word, By: localUser(), Surface: "terminal", At: time.Now()}
 			if _, err := h.hub.Answer(ctx, r); err != nil {
 				t.Fatal(err)
 			}
 			if word == "accept" {
-				h.hub.Noticed(ctx, utp.ReplyRequest{Question: open[i].Number, By: r.By, Surface: r.Surface})
+				h.hub.Noticed(ctx, api.ReplyRequest{Question: open[i].Number, By: r.By, Surface: r.Surface})
 			}
 		case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
 			mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -34,8 +35,8 @@ func (m *Main) toolsListCommand() *cobra.Command {
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := ""; ; {
-			var page utp.ToolsAnswer
-			if err := d.ask(ctx, utp.OpTools, utp.ToolsRequest{After: after}, &page); err != nil {
+			var page api.ToolsAnswer
+			if err := d.ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, t := range page.Tools {
@@ -52,7 +53,7 @@ func (m *Main) toolsListCommand() *cobra.Command {
 	})
 }
 
-func toolLine(t utp.ToolDetail) string {
+func toolLine(t api.ToolDetail) string {
 	state := "reviewed"
 	switch {
 	case t.Reviewed:
@@ -70,17 +71,17 @@ func toolLine(t utp.ToolDetail) string {
 }
 
 // unserved reports that no service of the tool is connected, as far as that is known.
-func unserved(t utp.ToolDetail) bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
+func unserved(t api.ToolDetail) bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
 
 // toolNamed reads one tool.
-func toolNamed(ctx context.Context, d desk, name string) (utp.ToolDetail, error) {
-	var page utp.ToolsAnswer
-	err := d.ask(ctx, utp.OpTools, utp.ToolsRequest{Tool: name}, &page)
+func toolNamed(ctx context.Context, d desk, name string) (api.ToolDetail, error) {
+	var page api.ToolsAnswer
+	err := d.ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
 	if absent(err) || err == nil && len(page.Tools) != 1 {
-		return utp.ToolDetail{}, failed(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
+		return api.ToolDetail{}, failed(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
 	}
 	if err != nil {
-		return utp.ToolDetail{}, err
+		return api.ToolDetail{}, err
 	}
 	return page.Tools[0], nil
 }
@@ -111,7 +112,7 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 	return c
 }
 
-func (m *Main) showTool(t utp.ToolDetail, example jsontext.Value) error {
+func (m *Main) showTool(t api.ToolDetail, example jsontext.Value) error {
 	m.sayf("Tool: %s", toolLine(t))
 	m.field("Description", t.Description)
 	m.field("Target", t.Target)
@@ -156,7 +157,7 @@ func howHeld(e utp.Enforcement) string {
 const unnamed = "not named"
 
 // changes tells what of a definition is other than when it was reviewed last.
-func changes(t utp.ToolDetail) []string {
+func changes(t api.ToolDetail) []string {
 	if len(t.Seen) == 0 {
 		return nil
 	}
@@ -235,11 +236,11 @@ where it says nothing; a service can only raise them later, and a changed defini
 			return failed(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", oneLine(t.Tool)),
 				"look at it again: `earshot tools review "+oneLine(t.Tool)+"`")
 		}
-		q := utp.ReviewRequest{Tool: t.Tool, Digest: digest, Class: classOr(class, t), Risk: riskOr(risk, t)}
+		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: classOr(class, t), Risk: riskOr(risk, t)}
 		if !q.Class.Valid() || !q.Risk.Valid() {
 			return usage("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}
-		if err := d.ask(ctx, utp.OpReview, q, &t); err != nil {
+		if err := d.ask(ctx, api.OpReview, q, &t); err != nil {
 			return err
 		}
 		if f.asJSON {
@@ -257,7 +258,7 @@ where it says nothing; a service can only raise them later, and a changed defini
 	return c
 }
 
-func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string, example jsontext.Value) error {
+func (m *Main) offerReview(t api.ToolDetail, f wordFlags, class, risk string, example jsontext.Value) error {
 	if f.asJSON {
 		return m.writeJSON(t)
 	}
@@ -271,11 +272,11 @@ func (m *Main) offerReview(t utp.ToolDetail, f wordFlags, class, risk string, ex
 
 // classOr and riskOr are what an operator has named, else what the service says, else the
 // worst.
-func classOr(named string, t utp.ToolDetail) utp.Class {
+func classOr(named string, t api.ToolDetail) utp.Class {
 	return cmp.Or(utp.Class(named), t.Class, utp.Irreversible)
 }
 
-func riskOr(named string, t utp.ToolDetail) utp.Risk {
+func riskOr(named string, t api.ToolDetail) utp.Risk {
 	return cmp.Or(utp.Risk(named), t.Risk, utp.RiskHigh)
 }
 
@@ -287,7 +288,7 @@ func (m *Main) toolsRemoveCommand() *cobra.Command {
 it again, nobody has reviewed it.`,
 		Args: oneName(toolArgument),
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		if err := d.ask(ctx, utp.OpRemove, utp.RemoveRequest{Tool: args[0]}, nil); err != nil {
+		if err := d.ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
 			return err
 		}
 		if f.asJSON {
@@ -350,7 +351,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > maxCallArgs {
 		return usage("the arguments are no JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
 	}
-	request, err := json.Marshal(utp.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
+	request, err := json.Marshal(api.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return failed(err, "the arguments cannot be written", "")
 	}
@@ -358,7 +359,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	f.asJSON = false
 	// The narration goes to standard error: what was asked for is the result.
 	told := &Main{Args: m.Args, Stdin: m.Stdin, Stdout: m.Stderr, Stderr: m.Stderr, Getenv: m.Getenv, LookupEnv: m.LookupEnv, Now: m.Now}
-	session, verdict := told.attachedTurn(ctx, f, job{request: utp.EnqueueRequest{Agent: utp.OperatorAgent, Args: request, Request: "Call " + args[0]}})
+	session, verdict := told.attachedTurn(ctx, f, job{request: api.EnqueueRequest{Agent: api.OperatorAgent, Args: request, Request: "Call " + args[0]}})
 	if session == "" {
 		return verdict
 	}
@@ -382,14 +383,14 @@ func (m *Main) printResult(ctx context.Context, d desk, session string, asJSON b
 		return nil
 	}
 	last := t.Calls[len(t.Calls)-1]
-	var page utp.CardsAnswer
+	var page api.CardsAnswer
 	if last.Result != "" {
-		if err := d.ask(ctx, utp.OpCards, utp.CardsRequest{ID: last.Result}, &page); err != nil {
+		if err := d.ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
 			return deskFailure(err)
 		}
 	}
 	out := struct {
-		utp.CallDetail
+		api.CallDetail
 
 		Content jsontext.Value `json:"result,omitzero"`
 	}{CallDetail: last}

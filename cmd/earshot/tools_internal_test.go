@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -22,7 +23,7 @@ func TestClaimed(t *testing.T) {
 		{utp.Read, "", "read, and no risk", utp.Read, utp.RiskHigh},
 		{"", utp.RiskMedium, "no class, medium risk", utp.Irreversible, utp.RiskMedium},
 	} {
-		d := utp.ToolDetail{Definition: utp.Definition{Class: tt.class, Risk: tt.risk}}
+		d := api.ToolDetail{Definition: utp.Definition{Class: tt.class, Risk: tt.risk}}
 		if got := claimed(d.Definition); got != tt.said {
 			t.Errorf("%q, %q: %s; want %s", tt.class, tt.risk, got, tt.said)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -47,8 +48,8 @@ are denied. The same definition again changes nothing; another one of the same n
 func (m *Main) addTools(ctx context.Context, d desk, f wordFlags, all []utp.Definition) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	for i, definition := range all {
-		var t utp.ToolDetail
-		if err := d.ask(ctx, utp.OpAdd, utp.RegisterRequest{Definition: definition}, &t); err != nil {
+		var t api.ToolDetail
+		if err := d.ask(ctx, api.OpAdd, api.RegisterRequest{Definition: definition}, &t); err != nil {
 			if f.asJSON {
 				list.end("")
 			}

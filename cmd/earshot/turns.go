@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 func (m *Main) turnsCommand() *cobra.Command {
@@ -40,7 +40,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 func (m *Main) listTurns(ctx context.Context, d desk, f wordFlags, open, all bool, limit int) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	more := false
-	err := eachTurn(ctx, d, utp.SessionsRequest{Open: open, Newest: true}, func(t utp.SessionRow) (bool, error) {
+	err := eachTurn(ctx, d, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
 		if !all && list.n == limit {
 			more = true
 			return false, nil
@@ -58,10 +58,10 @@ func (m *Main) listTurns(ctx context.Context, d desk, f wordFlags, open, all boo
 }
 
 // eachTurn asks page by page until there are no more, or do has enough.
-func eachTurn(ctx context.Context, d desk, q utp.SessionsRequest, do func(utp.SessionRow) (bool, error)) error {
+func eachTurn(ctx context.Context, d desk, q api.SessionsRequest, do func(api.SessionRow) (bool, error)) error {
 	for {
-		var page []utp.SessionRow
-		if err := d.ask(ctx, utp.OpSessions, q, &page); err != nil {
+		var page []api.SessionRow
+		if err := d.ask(ctx, api.OpSessions, q, &page); err != nil {
 			return err
 		}
 		if len(page) == 0 {
@@ -76,7 +76,7 @@ func eachTurn(ctx context.Context, d desk, q utp.SessionsRequest, do func(utp.Se
 	}
 }
 
-func (m *Main) turnLine(t utp.SessionRow) string {
+func (m *Main) turnLine(t api.SessionRow) string {
 	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, oneLine(t.Agent), oneLine(t.Owner), m.moment(t.Created))}
 	for _, text := range []string{t.Request, t.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
@@ -106,11 +106,11 @@ func (m *Main) turnsShowCommand() *cobra.Command {
 }
 
 // turnNamed reads a turn with all of its calls.
-func turnNamed(ctx context.Context, d desk, name string) (utp.TurnDetail, error) {
-	var whole utp.TurnDetail
+func turnNamed(ctx context.Context, d desk, name string) (api.TurnDetail, error) {
+	var whole api.TurnDetail
 	for after := ""; ; {
-		var page utp.TurnDetail
-		if err := d.ask(ctx, utp.OpTurn, utp.TurnRequest{Name: name, After: after}, &page); err != nil {
+		var page api.TurnDetail
+		if err := d.ask(ctx, api.OpTurn, api.TurnRequest{Name: name, After: after}, &page); err != nil {
 			return whole, err
 		}
 		if after == "" {
@@ -126,7 +126,7 @@ func turnNamed(ctx context.Context, d desk, name string) (utp.TurnDetail, error)
 	}
 }
 
-func (m *Main) showTurn(t utp.TurnDetail) {
+func (m *Main) showTurn(t api.TurnDetail) {
 	m.field("Turn", t.Turn)
 	m.field("Session", t.Session)
 	m.field("Project", t.Project)
@@ -154,7 +154,7 @@ func (m *Main) showTurn(t utp.TurnDetail) {
 	}
 }
 
-func (m *Main) showCall(n int, c utp.CallDetail) {
+func (m *Main) showCall(n int, c api.CallDetail) {
 	line := fmt.Sprintf("Call %d: %s, %s, %s risk, %s", n, oneLine(c.Tool), c.Class, c.Risk, c.State)
 	if c.Status != "" {
 		line += ": " + strings.TrimSpace(string(c.Status)+" "+string(c.Code))

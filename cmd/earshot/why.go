@@ -6,13 +6,13 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/cause"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // why says in words for a person why something failed: what our own parts say of it for people, and what the system said.
@@ -35,7 +35,7 @@ func why(err error) string {
 	if e, is := errors.AsType[*access.Error](err); is {
 		return retold(e.Message, e.Err)
 	}
-	if e, is := errors.AsType[*utp.Fault](err); is {
+	if e, is := errors.AsType[*api.Fault](err); is {
 		return e.Message
 	}
 	return cause.Of(err)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/hub/web"
@@ -216,7 +217,7 @@ func (h *room) Session(_ context.Context, _ web.Principal, id string) (web.Sessi
 	if i := slices.IndexFunc(h.sessions, func(s web.Session) bool { return s.ID == id }); i >= 0 {
 		one := h.sessions[i]
 		if one.Ended {
-			one.End = &utp.SessionEnd{Status: utp.StatusSuccess, Tally: utp.Tally{Invoked: 3, Effects: 1}}
+			one.End = &api.SessionEnd{Status: utp.StatusSuccess, Tally: api.Tally{Invoked: 3, Effects: 1}}
 		}
 		return one, h.fail
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/utp"
@@ -42,7 +43,7 @@ func (o over) Subscription(who Principal, id string) (Subscription, bool) {
 // as a message has room for.
 func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, error) {
 	person := o.hub.As(who)
-	q := utp.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
+	q := api.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
 	if w.Before != "" {
 		row, err := person.Session(ctx, w.Before) // one that they may not hear is no place to go on behind
 		if err != nil {
@@ -76,7 +77,7 @@ func (o over) Session(ctx context.Context, who Principal, id string) (Session, e
 	return session(row), refusal(err)
 }
 
-func session(r utp.SessionRow) Session {
+func session(r api.SessionRow) Session {
 	return Session{
 		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
 		Created: r.Created, Last: r.Last, Ended: r.Ended, End: r.End,
@@ -86,7 +87,7 @@ func session(r utp.SessionRow) Session {
 func (o over) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for more := true; more; {
-			page, err := o.hub.As(who).Events(ctx, utp.EventsRequest{Session: session, After: after})
+			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after})
 			if err != nil {
 				yield(Row{}, refusal(err))
 				return
@@ -138,7 +139,7 @@ func (o over) Arguments(ctx context.Context, who Principal, question int, offset
 }
 
 func (o over) Enqueue(ctx context.Context, who Principal, t Turn) (Started, error) {
-	a, err := o.hub.As(who).Enqueue(ctx, utp.EnqueueRequest{
+	a, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
 		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
 	})
 	return Started{Turn: a.Turn, Session: a.Session, Repeated: a.Repeated}, unstarted(err, t.Key != "")
@@ -149,7 +150,7 @@ func (o over) Enqueue(ctx context.Context, who Principal, t Turn) (Started, erro
 func unstarted(err error, keyed bool) error {
 	var told *Refusal
 	said := refusal(err)
-	fault, answered := errors.AsType[*utp.Fault](err)
+	fault, answered := errors.AsType[*api.Fault](err)
 	if !errors.As(said, &told) || told.Kind != KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
 		return said
 	}
@@ -162,7 +163,7 @@ func unstarted(err error, keyed bool) error {
 }
 
 func (o over) Prefer(ctx context.Context, who Principal, w Wish) (Wish, error) {
-	a, err := o.hub.As(who).Prefer(ctx, utp.PreferRequest{Seconds: w.AnswerSeconds, Undo: w.UndoSeconds})
+	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Seconds: w.AnswerSeconds, Undo: w.UndoSeconds})
 	return Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
 }
 
@@ -172,11 +173,11 @@ func (o over) Operate(ctx context.Context, who Principal, op string, request jso
 }
 
 func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
-	r := utp.ReplyRequest{
+	r := api.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
 	}
 	person := o.hub.As(who)
-	var a utp.ReplyAnswer
+	var a api.ReplyAnswer
 	var err error
 	switch w.Verb {
 	case VerbAnswer:
@@ -227,7 +228,7 @@ func refusal(err error) error {
 	if ours, ok := errors.AsType[*hub.Error](err); ok {
 		return &Refusal{Kind: hubKinds()[ours.Code], Code: string(ours.Code), Message: ours.Message, Hint: ours.Hint, After: soon(ours.SafeToRetry()), Cause: err}
 	}
-	if fault, ok := errors.AsType[*utp.Fault](err); ok {
+	if fault, ok := errors.AsType[*api.Fault](err); ok {
 		kind, known := faultKinds()[fault.Code]
 		if !known {
 			kind = KindConflict

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/utp"
@@ -26,65 +27,65 @@ type kernel struct {
 func (k *kernel) Request(_ context.Context, op string, raw []byte) ([]byte, error) {
 	k.asked = append(k.asked, op+" "+string(raw))
 	if k.fail != nil {
-		if fault, refused := errors.AsType[*utp.Fault](k.fail); refused {
-			return utp.EncodeAnswer(nil, fault), nil
+		if fault, refused := errors.AsType[*api.Fault](k.fail); refused {
+			return api.EncodeAnswer(nil, fault), nil
 		}
 		return nil, k.fail
 	}
 	switch op {
-	case utp.OpSessions:
+	case api.OpSessions:
 		return k.sessions(raw)
-	case utp.OpEvents:
+	case api.OpEvents:
 		return k.events(raw)
-	case utp.OpQuestions:
-		return utp.EncodeAnswer(utp.QuestionsAnswer{Questions: []utp.QuestionRow{
+	case api.OpQuestions:
+		return api.EncodeAnswer(api.QuestionsAnswer{Questions: []api.QuestionRow{
 			{Number: 2, Session: "sess_1", Token: "rpl_2", Kind: "confirmation", Title: "Delete?", Owner: "ada", Call: "tc_1", Body: jsontext.Value(`{"here":true}`)},
 			{Number: 3, Session: "sess_1", Token: "rpl_3", Kind: "confirmation", Title: "Delete more?", Owner: "ada", Seq: 5},
 			{Number: 4, Session: "sess_2", Token: "rpl_4", Kind: "confirmation", Title: "Not hers.", Owner: "eve", Body: jsontext.Value(`{}`)},
 		}}, nil), nil
-	case utp.OpArguments:
-		return utp.EncodeAnswer(utp.GetAnswer{Data: []byte("{}"), Size: 2}, nil), nil
-	case utp.OpEnqueue:
-		return utp.EncodeAnswer(utp.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
-	case utp.OpSince:
-		return utp.EncodeAnswer(utp.SinceAnswer{Newest: "evt_7"}, nil), nil
+	case api.OpArguments:
+		return api.EncodeAnswer(api.GetAnswer{Data: []byte("{}"), Size: 2}, nil), nil
+	case api.OpEnqueue:
+		return api.EncodeAnswer(api.EnqueueAnswer{Turn: "turn_1", Session: "sess_1"}, nil), nil
+	case api.OpSince:
+		return api.EncodeAnswer(api.SinceAnswer{Newest: "evt_7"}, nil), nil
 	}
-	var word utp.ReplyRequest
+	var word api.ReplyRequest
 	if err := json.Unmarshal(raw, &word); err != nil {
 		return nil, err
 	}
 	if word.Token != "" && word.Question != 0 && word.Token != fmt.Sprintf("rpl_%d", word.Question) {
-		return utp.EncodeAnswer(nil, &utp.Fault{Code: utp.CodeConflict, Message: "the reply token is not that of the question", Retry: true}), nil
+		return api.EncodeAnswer(nil, &api.Fault{Code: utp.CodeConflict, Message: "the reply token is not that of the question", Retry: true}), nil
 	}
-	return utp.EncodeAnswer(utp.ReplyAnswer{Question: 2, Resolution: op}, nil), nil
+	return api.EncodeAnswer(api.ReplyAnswer{Question: 2, Resolution: op}, nil), nil
 }
 
 func (k *kernel) sessions(raw []byte) ([]byte, error) {
-	var q utp.SessionsRequest
+	var q api.SessionsRequest
 	if err := json.Unmarshal(raw, &q); err != nil {
 		return nil, err
 	}
 	if q.After != "" {
-		return utp.EncodeAnswer([]utp.SessionRow{}, nil), nil
+		return api.EncodeAnswer([]api.SessionRow{}, nil), nil
 	}
-	row := utp.SessionRow{Session: "sess_1", Turn: "turn_1", Agent: "tidy", Owner: "ada", Last: 7, Ended: true}
+	row := api.SessionRow{Session: "sess_1", Turn: "turn_1", Agent: "tidy", Owner: "ada", Last: 7, Ended: true}
 	if q.Session != "" {
-		row.End = &utp.SessionEnd{Status: utp.StatusPartial}
+		row.End = &api.SessionEnd{Status: utp.StatusPartial}
 	}
-	return utp.EncodeAnswer([]utp.SessionRow{row}, nil), nil
+	return api.EncodeAnswer([]api.SessionRow{row}, nil), nil
 }
 
 func (k *kernel) events(raw []byte) ([]byte, error) {
-	var q utp.EventsRequest
+	var q api.EventsRequest
 	if err := json.Unmarshal(raw, &q); err != nil {
 		return nil, err
 	}
-	a := utp.EventsAnswer{Ended: true}
+	a := api.EventsAnswer{Ended: true}
 	for seq := q.After + 1; seq <= min(q.After+3, 7); seq++ {
-		a.Events = append(a.Events, utp.EventRow{Seq: seq, Body: jsontext.Value(fmt.Sprintf(`{"n":%d}`, seq))})
+		a.Events = append(a.Events, api.EventRow{Seq: seq, Body: jsontext.Value(fmt.Sprintf(`{"n":%d}`, seq))})
 	}
 	a.More = q.After+3 < 7
-	return utp.EncodeAnswer(a, nil), nil
+	return api.EncodeAnswer(a, nil), nil
 }
 
 func (k *kernel) Broadcasts(context.Context, string, func([]byte)) (func(), error) {
@@ -151,11 +152,11 @@ func TestOverWords(t *testing.T) {
 		op   string
 		has  []string
 	}{
-		{Word{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, utp.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
-		{Word{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, utp.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
-		{Word{Verb: VerbExtend, Question: 2, At: at}, utp.OpExtend, []string{`"question":2`}},
-		{Word{Verb: VerbUndo, Question: 2, At: at}, utp.OpUndo, []string{`"question":2`}},
-		{Word{Verb: VerbStop, Session: "sess_1", At: at}, utp.OpStop, []string{`"session_id":"sess_1"`}},
+		{Word{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, api.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
+		{Word{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, api.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
+		{Word{Verb: VerbExtend, Question: 2, At: at}, api.OpExtend, []string{`"question":2`}},
+		{Word{Verb: VerbUndo, Question: 2, At: at}, api.OpUndo, []string{`"question":2`}},
+		{Word{Verb: VerbStop, Session: "sess_1", At: at}, api.OpStop, []string{`"session_id":"sess_1"`}},
 	} {
 		said, err := h.Say(t.Context(), ada(), tt.word)
 		if err != nil || said.Resolution != tt.op || !strings.HasPrefix(k.last(), tt.op+" ") {
@@ -199,14 +200,14 @@ func TestRefusal(t *testing.T) {
 		{hub.ErrRevoked, KindUnauthenticated, false},
 		{hub.ErrNotFound, KindNotFound, false},
 		{hub.ErrStopping, KindUnavailable, true},
-		{&utp.Fault{Code: utp.CodeNotFound, Message: "no"}, KindNotFound, false},
-		{&utp.Fault{Code: utp.CodeAuthFailed, Message: "no"}, KindForbidden, false},
-		{&utp.Fault{Code: utp.CodeBadRequest, Message: "no"}, KindInvalid, false},
-		{&utp.Fault{Code: utp.CodeTooLarge, Message: "no"}, KindTooLarge, false},
-		{&utp.Fault{Code: utp.CodeDone, Message: "no"}, KindConflict, false},
-		{&utp.Fault{Code: utp.CodeDone, Message: "no", Retry: true}, KindConflict, false}, // harmless, and of no use
-		{&utp.Fault{Code: utp.CodeBusy, Message: "no", Retry: true}, KindBusy, true},
-		{&utp.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, true},
+		{&api.Fault{Code: utp.CodeNotFound, Message: "no"}, KindNotFound, false},
+		{&api.Fault{Code: utp.CodeAuthFailed, Message: "no"}, KindForbidden, false},
+		{&api.Fault{Code: utp.CodeBadRequest, Message: "no"}, KindInvalid, false},
+		{&api.Fault{Code: utp.CodeTooLarge, Message: "no"}, KindTooLarge, false},
+		{&api.Fault{Code: utp.CodeDone, Message: "no"}, KindConflict, false},
+		{&api.Fault{Code: utp.CodeDone, Message: "no", Retry: true}, KindConflict, false}, // harmless, and of no use
+		{&api.Fault{Code: utp.CodeBusy, Message: "no", Retry: true}, KindBusy, true},
+		{&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, true},
 		{fmt.Errorf("asked: %w", access.ErrUnknown), KindUnauthenticated, false},
 		{context.DeadlineExceeded, KindUnavailable, true},
 		{errors.New("the wire is cut"), KindUnavailable, true},
@@ -216,12 +217,12 @@ func TestRefusal(t *testing.T) {
 			t.Errorf("%v: %+v", tt.err, got)
 		}
 	}
-	end := utp.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: time.Unix(9, 0)}
+	end := api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: time.Unix(9, 0)}
 	var told *Refusal
-	if !errors.As(refusal(&utp.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
 		t.Errorf("who was first: %+v", told)
 	}
-	if !errors.As(refusal(&utp.Fault{Code: utp.CodeParked}), &told) || told.Kind != KindConflict || told.Hint == "" {
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &told) || told.Kind != KindConflict || told.Hint == "" {
 		t.Errorf("parked: %+v", told)
 	}
 	if refusal(nil) != nil || !errors.Is(refusal(context.Canceled), context.Canceled) {
@@ -238,11 +239,11 @@ func TestUnstarted(t *testing.T) {
 		keyed Kind
 	}{
 		"no answer":               {errors.New("the wire is cut"), KindUncertain, KindUnavailable},
-		"perhaps written":         {&utp.Fault{Code: utp.CodeStorageError, Message: "no"}, KindUncertain, KindUnavailable},
-		"certainly not":           {&utp.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, KindUnavailable},
-		"too many":                {&utp.Fault{Code: utp.CodeTooManyTurns, Message: "no", Retry: true}, KindBusy, KindBusy},
-		"the key of another":      {&utp.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, KindConflict, KindConflict},
-		"a request that is wrong": {&utp.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, KindInvalid, KindInvalid},
+		"perhaps written":         {&api.Fault{Code: utp.CodeStorageError, Message: "no"}, KindUncertain, KindUnavailable},
+		"certainly not":           {&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, KindUnavailable},
+		"too many":                {&api.Fault{Code: utp.CodeTooManyTurns, Message: "no", Retry: true}, KindBusy, KindBusy},
+		"the key of another":      {&api.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, KindConflict, KindConflict},
+		"a request that is wrong": {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, KindInvalid, KindInvalid},
 	} {
 		h := Over(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]Kind{"": tt.kind, "k1": tt.keyed} {

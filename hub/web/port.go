@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Hub is the side that is served. Its methods may be called concurrently; rights are
@@ -110,7 +110,7 @@ type Session struct {
 	Last    int64     `json:"last_seq"`
 	Ended   bool      `json:"ended"`
 	// End is there where a single session was asked for, and has ended.
-	End *utp.SessionEnd `json:"end,omitzero"`
+	End *api.SessionEnd `json:"end,omitzero"`
 }
 
 // Question is one open question.

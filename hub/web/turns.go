@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // keyHeader makes a request to start a turn one that may be sent again.
@@ -66,7 +66,7 @@ func requestKey(r *http.Request) (string, error) {
 	if given[0] == "" {
 		return "", refuse(KindInvalid, "the header "+keyHeader+" is empty", hint)
 	}
-	if err := utp.CheckKey(given[0]); err != nil {
+	if err := api.CheckKey(given[0]); err != nil {
 		return "", refuse(KindInvalid, err.Error(), hint)
 	}
 	return given[0], nil

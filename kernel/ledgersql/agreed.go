@@ -2,9 +2,10 @@ package ledgersql
 
 import (
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // agreed reads what is kept of what receipts are about, each by the keys of its rows.
@@ -48,8 +49,8 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 // unaudited lists the calls that were agreed to, or started although they cannot be undone, and
 // that no receipt of a yes stands for; and those with an effect that were started since the chain has acts,
 // without one that says so. Also those of which nothing but the consent or the start is left.
-func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]utp.AuditCall, error) {
-	var rows []utp.AuditCall
+func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
+	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
 		FROM (SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
 				WHERE NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = k.call_id AND r.decision = $1)
@@ -61,7 +62,7 @@ func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]utp.AuditCall, error) {
 		) s LEFT JOIN calls c ON c.call_id = s.call_id
 		WHERE s.call_id > $5 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id LIMIT $6`,
 		[]any{string(consent.Accept), string(utp.Irreversible), string(utp.Read), audit.Act, f.After, f.Limit}, func(scan func(...any) error) error {
-			var c utp.AuditCall
+			var c api.AuditCall
 			var unreceipted, unrecorded int
 			err := scan(&c.Call, &c.Turn, &c.Question, &unreceipted, &unrecorded)
 			c.Unreceipted, c.Unrecorded = unreceipted == 1, unrecorded == 1

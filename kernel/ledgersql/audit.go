@@ -3,9 +3,9 @@ package ledgersql
 import (
 	"strings"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // chain appends an entry to the audit chain: its number and its link follow from the newest
@@ -77,7 +77,7 @@ func (t *Tx) saveActs(b *kernel.Batch) error {
 		if a.Call != "" {
 			session, call = a.Session, a.Call
 		}
-		if a.Act == utp.ActStart {
+		if a.Act == api.ActStart {
 			fence = a.Fence
 		}
 		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), session, call, fence, doc); err != nil {
@@ -152,21 +152,21 @@ func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
 }
 
 // audit reads a page of the chain.
-func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
+func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
 	w := t.where()
 	w.add("audit.n > %s", f.After)
 	order := "audit.n"
 	if f.Newest {
 		order = "audit.n DESC"
 	}
-	var rows []utp.AuditEntry
+	var rows []api.AuditEntry
 	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, audit.doc, receipts.id IS NOT NULL,
 		coalesce(receipts.session_id, ''), coalesce(receipts.call_id, ''), coalesce(receipts.question, 0), coalesce(receipts.decision, ''),
 		coalesce(receipts.given_by, ''), coalesce(receipts.surface, ''), coalesce(receipts.at, 0), coalesce(receipts.shown, ''),
 		coalesce(receipts.language, ''), coalesce(receipts.salt, ''), coalesce(receipts.terms, '')
 		FROM audit LEFT JOIN receipts ON receipts.entry = audit.n `+w.page(order, f.Limit), w.args, func(scan func(...any) error) error {
-		var e utp.AuditEntry
-		var r utp.AuditReceipt
+		var e api.AuditEntry
+		var r api.AuditReceipt
 		var at, answered int64
 		var there bool
 		var terms, doc string
@@ -184,33 +184,33 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]utp.AuditEntry, error) {
 
 // termsOf reads the terms of a receipt. Those that cannot be read count as none: the chain, which
 // has their digest, then tells that they were altered, and all the rest can still be read.
-func termsOf(raw string) utp.ReceiptTerms {
-	var terms utp.ReceiptTerms
+func termsOf(raw string) api.ReceiptTerms {
+	var terms api.ReceiptTerms
 	if raw == "" || decode(raw, &terms) != nil {
-		return utp.ReceiptTerms{}
+		return api.ReceiptTerms{}
 	}
 	return terms
 }
 
 // actOf reads an act. One that cannot be read counts as an empty one: the chain tells that it was altered.
-func actOf(doc string) *utp.AuditAct {
+func actOf(doc string) *api.AuditAct {
 	if doc == "" {
 		return nil
 	}
-	var a utp.AuditAct
+	var a api.AuditAct
 	if decode(doc, &a) != nil {
-		a = utp.AuditAct{}
+		a = api.AuditAct{}
 	}
 	return &a
 }
 
 // unchained counts the receipts without an entry. Those that came before the first one that has
 // one, and before the first entry, are older than the chain.
-func (t *Tx) unchained() (utp.AuditUnchained, error) {
+func (t *Tx) unchained() (api.AuditUnchained, error) {
 	var all, later, cut int64
 	err := t.c.One(`SELECT count(*), coalesce(sum(CASE WHEN id > (SELECT coalesce(min(id), r.id) FROM receipts WHERE entry IS NOT NULL)
 			OR at > (SELECT coalesce(min(at), r.at) FROM audit WHERE n = 1) THEN 1 ELSE 0 END), 0),
 		(SELECT count(*) FROM receipts WHERE entry > (SELECT coalesce(max(n), 0) FROM audit))
 		FROM receipts r WHERE entry IS NULL`, nil, &all, &later, &cut)
-	return utp.AuditUnchained{Older: all - later, Later: later + cut}, t.read(err, "the receipts beside the audit chain")
+	return api.AuditUnchained{Older: all - later, Later: later + cut}, t.read(err, "the receipts beside the audit chain")
 }

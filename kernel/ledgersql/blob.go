@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"hash"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // blob is the row of a blob.
@@ -81,7 +81,7 @@ func (t *Tx) saveBlobs(b *kernel.Batch) error {
 	return nil
 }
 
-func (t *Tx) saveBlob(p utp.PutRequest) error {
+func (t *Tx) saveBlob(p api.PutRequest) error {
 	if err := checkPiece(p); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *Tx) saveBlob(p utp.PutRequest) error {
 	return t.extend(b, data)
 }
 
-func checkPiece(p utp.PutRequest) error {
+func checkPiece(p api.PutRequest) error {
 	if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != p.SHA256 {
 		return invalid("saving a blob", fmt.Sprintf("the name %.80q", p.SHA256), "64 lower-case hexadecimal digits")
 	}
@@ -124,7 +124,7 @@ func checkPiece(p utp.PutRequest) error {
 
 // unseen is the part of a piece that is not there yet. Where what is there differs, it
 // is cut off.
-func (t *Tx) unseen(b *blob, p utp.PutRequest) ([]byte, error) {
+func (t *Tx) unseen(b *blob, p api.PutRequest) ([]byte, error) {
 	overlap := min(b.have-p.Offset, int64(len(p.Data)))
 	switch {
 	case b.size != p.Size:
@@ -190,7 +190,7 @@ func (t *Tx) extend(b blob, data []byte) error {
 		return err
 	}
 	for len(data) > 0 {
-		piece := data[:min(len(data), utp.ChunkLimit)]
+		piece := data[:min(len(data), api.ChunkLimit)]
 		err := t.put("the blob "+b.sha256, `INSERT INTO blob_chunks (sha256, start, data) VALUES ($1, $2, $3)`, b.sha256, b.have, piece)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (t *Tx) resume(b blob) (hash.Hash, error) {
 	}
 	sum.Reset()
 	for at := int64(0); at < b.have; {
-		piece, err := t.bytes(b.sha256, at, min(b.have-at, utp.ChunkLimit))
+		piece, err := t.bytes(b.sha256, at, min(b.have-at, api.ChunkLimit))
 		if err != nil {
 			return nil, t.c.Border("the blob "+b.sha256, err)
 		}

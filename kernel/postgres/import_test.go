@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -23,7 +24,7 @@ func TestImportedTwiceAtOnce(t *testing.T) {
 	w.open(dsn)
 	w.open(dsn)
 	hub := peer{w, kernel.Caller{Kind: kernel.HubCaller, Name: "hub"}}
-	record := func(e utp.Exported) jsontext.Value {
+	record := func(e api.Exported) jsontext.Value {
 		raw, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -32,24 +33,24 @@ func TestImportedTwiceAtOnce(t *testing.T) {
 	}
 	for n := range 8 {
 		id := fmt.Sprintf("turn_%032x", n)
-		d := utp.TurnDetail{Turn: id, Session: "sess_" + id[5:], Created: time.UnixMicro(1), End: &utp.SessionEnd{Status: utp.StatusSuccess}}
-		q := utp.ImportRequest{Turn: id, Records: []jsontext.Value{record(utp.Exported{Turn: &d})}}
-		if err := rpc.Ask(t.Context(), hub, utp.OpImport, q, &utp.ImportAnswer{}); err != nil {
+		d := api.TurnDetail{Turn: id, Session: "sess_" + id[5:], Created: time.UnixMicro(1), End: &api.SessionEnd{Status: utp.StatusSuccess}}
+		q := api.ImportRequest{Turn: id, Records: []jsontext.Value{record(api.Exported{Turn: &d})}}
+		if err := rpc.Ask(t.Context(), hub, api.OpImport, q, &api.ImportAnswer{}); err != nil {
 			t.Fatal(err)
 		}
-		q.Records = []jsontext.Value{record(utp.Exported{Receipt: &utp.ReceiptDetail{Question: 1, Decision: "accept", By: "ada", At: time.UnixMicro(1)}})}
+		q.Records = []jsontext.Value{record(api.Exported{Receipt: &api.ReceiptDetail{Question: 1, Decision: "accept", By: "ada", At: time.UnixMicro(1)}})}
 		q.Receipts = 1
 		var both sync.WaitGroup
 		for range 4 {
 			both.Go(func() {
-				if err := rpc.Ask(t.Context(), hub, utp.OpImport, q, &utp.ImportAnswer{}); err != nil {
+				if err := rpc.Ask(t.Context(), hub, api.OpImport, q, &api.ImportAnswer{}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		both.Wait()
-		var got utp.TurnDetail
-		if err := rpc.Ask(t.Context(), hub, utp.OpTurn, utp.TurnRequest{Name: id}, &got); err != nil || len(got.Receipts) != 1 {
+		var got api.TurnDetail
+		if err := rpc.Ask(t.Context(), hub, api.OpTurn, api.TurnRequest{Name: id}, &got); err != nil || len(got.Receipts) != 1 {
 			t.Errorf("%s has %d receipts, %v; want the one", id, len(got.Receipts), err)
 		}
 	}

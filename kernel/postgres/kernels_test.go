@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/postgres"
 	"github.com/earshot-dev/earshot/kernel/turn"
@@ -164,7 +165,7 @@ func (w *town) ask(op string, request, into any) {
 	}
 	answer, err := peer{w, kernel.Caller{Kind: kernel.HubCaller, Name: "ada"}}.Request(w.t.Context(), op, raw)
 	if err == nil {
-		err = utp.DecodeAnswer(answer, into)
+		err = api.DecodeAnswer(answer, into)
 	}
 	if err != nil {
 		w.t.Fatalf("%s: %v", op, err)
@@ -233,10 +234,10 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 		w.serve(ctx, &owned)
 	}
 	w.reviewed(store)
-	var begun []utp.EnqueueAnswer
+	var begun []api.EnqueueAnswer
 	for range turns {
-		var a utp.EnqueueAnswer
-		w.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, &a)
+		var a api.EnqueueAnswer
+		w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, &a)
 		begun = append(begun, a)
 	}
 	w.open(dsn)
@@ -252,8 +253,8 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 	}
 	answered := map[int]bool{}
 	w.await(store, func(ended int) bool {
-		var page utp.QuestionsAnswer
-		w.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page)
+		var page api.QuestionsAnswer
+		w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)
 		for _, q := range page.Questions {
 			if !answered[q.Number] {
 				answered[q.Number] = true
@@ -269,12 +270,12 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 }
 
 // yes accepts a question, and says that its surface was told.
-func (w *town) yes(q utp.QuestionRow) {
+func (w *town) yes(q api.QuestionRow) {
 	w.t.Helper()
-	r := utp.ReplyRequest{Question: q.Number, Decision: "accept", By: "ada", Surface: "test"}
-	w.ask(utp.OpAnswer, r, nil)
+	r := api.ReplyRequest{Question: q.Number, Decision: "accept", By: "ada", Surface: "test"}
+	w.ask(api.OpAnswer, r, nil)
 	r.Decision = ""
-	w.ask(utp.OpNoticed, r, nil)
+	w.ask(api.OpNoticed, r, nil)
 }
 
 // reviewed waits for the tools and is the operator who looks at them.
@@ -322,7 +323,7 @@ func (w *town) await(store kernel.Store, enough func(ended int) bool) {
 	})
 }
 
-func (w *town) judge(store kernel.Store, begun []utp.EnqueueAnswer) {
+func (w *town) judge(store kernel.Store, begun []api.EnqueueAnswer) {
 	w.t.Helper()
 	w.mu.Lock()
 	for call, n := range w.effects {

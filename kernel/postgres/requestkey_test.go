@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestRequestKeyOfTwoKernels: of requests with one key that come to two kernels on one ledger at
@@ -23,12 +23,12 @@ func TestRequestKeyOfTwoKernels(t *testing.T) {
 	w.open(dsn)
 	hub := peer{w, kernel.Caller{Kind: kernel.HubCaller, Name: "ada"}}
 	for round := range rounds {
-		q := utp.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`), Owner: "ada", Key: fmt.Sprint("key-", round)}
+		q := api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`), Owner: "ada", Key: fmt.Sprint("key-", round)}
 		var all sync.WaitGroup
-		answers := make([]utp.EnqueueAnswer, senders)
+		answers := make([]api.EnqueueAnswer, senders)
 		for i := range answers {
 			all.Go(func() {
-				if err := rpc.Ask(t.Context(), hub, utp.OpEnqueue, q, &answers[i]); err != nil {
+				if err := rpc.Ask(t.Context(), hub, api.OpEnqueue, q, &answers[i]); err != nil {
 					t.Error(err)
 				}
 			})

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -53,9 +53,9 @@ func TestDumpPutBack(t *testing.T) {
 	defer stop()
 	w.serve(ctx, &owned)
 	w.reviewed(store)
-	var idle, a utp.EnqueueAnswer
-	w.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: "nobody", Args: jsontext.Value(`{}`)}, &idle)
-	w.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, &a)
+	var idle, a api.EnqueueAnswer
+	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "nobody", Args: jsontext.Value(`{}`)}, &idle)
+	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, &a)
 	err := store.Update(t.Context(), func(tx kernel.Tx) error {
 		return tx.Save(kernel.Batch{Outbox: []kernel.Outgoing{{Session: idle.Session, Subject: stuck, Payload: []byte("{}")}}})
 	})
@@ -73,7 +73,7 @@ func TestDumpPutBack(t *testing.T) {
 
 	close(w.burning)
 	w.await(store, func(ended int) bool { return ended == 1 })
-	w.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, nil)
+	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, nil)
 	w.accepts()
 	w.await(store, func(ended int) bool { return ended == 2 })
 	stop()
@@ -91,13 +91,13 @@ func TestDumpPutBack(t *testing.T) {
 	if c := w.callIs(again, a.Turn, turn.Unknown); c.ID != burnt.ID || w.effects[c.ID] != 1 {
 		t.Errorf("%s is unknown, and %s was under way; it was done %d times", c.ID, burnt.ID, w.effects[c.ID])
 	}
-	var page utp.QuestionsAnswer
-	w.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page)
+	var page api.QuestionsAnswer
+	w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)
 	if len(page.Questions) != 1 || page.Questions[0].Call != burnt.ID || page.Questions[0].Kind != "clarification" {
 		t.Errorf("asked is %+v; want what became of %s", page.Questions, burnt.ID)
 	}
-	var dead utp.DeadAnswer
-	w.ask(utp.OpDead, utp.DeadRequest{}, &dead)
+	var dead api.DeadAnswer
+	w.ask(api.OpDead, api.DeadRequest{}, &dead)
 	if len(dead.Dead) != 1 || dead.Dead[0].Subject != stuck {
 		t.Errorf("put aside are %+v; want the one message that waited", dead.Dead)
 	}
@@ -107,8 +107,8 @@ func TestDumpPutBack(t *testing.T) {
 func (w *town) accepts() {
 	w.t.Helper()
 	w.poll(func() bool {
-		var page utp.QuestionsAnswer
-		w.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page)
+		var page api.QuestionsAnswer
+		w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)
 		for _, q := range page.Questions {
 			w.yes(q)
 		}

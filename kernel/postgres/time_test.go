@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/boottime"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/postgres"
-	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
 
@@ -129,7 +129,7 @@ func TestKernelsOfDifferentTimes(t *testing.T) {
 	owned.Go(func() { _ = sdk.Run(ctx) })
 	answered := map[int]bool{}
 	for n, which := range []string{"put", "burn"} { // that burns takes its time to be taken back
-		w.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{"tool":"` + which + `"}`)}, new(utp.EnqueueAnswer))
+		w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{"tool":"` + which + `"}`)}, new(api.EnqueueAnswer))
 		w.poll(func() bool {
 			w.accept(answered)
 			return w.done() > n
@@ -144,8 +144,8 @@ func TestKernelsOfDifferentTimes(t *testing.T) {
 
 // accept says yes to what is asked anew.
 func (w *town) accept(answered map[int]bool) {
-	var page utp.QuestionsAnswer
-	w.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page)
+	var page api.QuestionsAnswer
+	w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)
 	for _, q := range page.Questions {
 		if !answered[q.Number] {
 			answered[q.Number] = true

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/rpc"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 const (
@@ -50,8 +50,8 @@ func (p *people) enqueue(ctx context.Context, t task) {
 	if err != nil {
 		return
 	}
-	var a utp.EnqueueAnswer
-	if rpc.Ask(ctx, p.hub, utp.OpEnqueue, utp.EnqueueRequest{Agent: agent, Args: args, Owner: person, Request: "withstand"}, &a) != nil {
+	var a api.EnqueueAnswer
+	if rpc.Ask(ctx, p.hub, api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: args, Owner: person, Request: "withstand"}, &a) != nil {
 		return
 	}
 	p.mu.Lock()
@@ -74,17 +74,17 @@ func (p *people) answer(ctx context.Context) {
 	}
 }
 
-func (p *people) questions(ctx context.Context, after string) (a utp.QuestionsAnswer, err error) {
+func (p *people) questions(ctx context.Context, after string) (a api.QuestionsAnswer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	err = rpc.Ask(ctx, p.hub, utp.OpQuestions, utp.QuestionsRequest{After: after}, &a)
+	err = rpc.Ask(ctx, p.hub, api.OpQuestions, api.QuestionsRequest{After: after}, &a)
 	return a, err
 }
 
-func (p *people) reply(ctx context.Context, q utp.QuestionRow) {
+func (p *people) reply(ctx context.Context, q api.QuestionRow) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	r := utp.ReplyRequest{Token: q.Token, By: person, Surface: "siege", At: time.Now(), Decision: "accept"}
+	r := api.ReplyRequest{Token: q.Token, By: person, Surface: "siege", At: time.Now(), Decision: "accept"}
 	switch {
 	case q.Kind != "confirmation":
 		r.Decision, r.Response = "", "leave"
@@ -93,11 +93,11 @@ func (p *people) reply(ctx context.Context, q utp.QuestionRow) {
 	default:
 		p.says(q.Call)
 	}
-	if rpc.Ask(ctx, p.hub, utp.OpAnswer, r, nil) != nil {
+	if rpc.Ask(ctx, p.hub, api.OpAnswer, r, nil) != nil {
 		return
 	}
 	if r.Decision == "accept" {
-		_ = rpc.Ask(ctx, p.hub, utp.OpNoticed, utp.ReplyRequest{Token: r.Token, By: r.By, Surface: r.Surface}, nil) // lost: it is asked again
+		_ = rpc.Ask(ctx, p.hub, api.OpNoticed, api.ReplyRequest{Token: r.Token, By: r.By, Surface: r.Surface}, nil) // lost: it is asked again
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -143,10 +144,10 @@ func (j *judge) taken(p *process, s turn.State, in turn.Input) {
 // asked looks at a request before a kernel does.
 func (j *judge) asked(x *exchange) {
 	j.hurried(x)
-	if x.op != utp.OpSettle {
+	if x.op != api.OpSettle {
 		return
 	}
-	var q utp.SettleRequest
+	var q api.SettleRequest
 	if json.Unmarshal(x.request, &q) != nil || q.Fate != string(tool.NotBegun) {
 		return
 	}
@@ -174,8 +175,8 @@ func (j *judge) hurried(x *exchange) {
 
 // answered: an answer has left a kernel.
 func (j *judge) answered(x *exchange, raw []byte) {
-	var start utp.StartRequest
-	if x.op != utp.OpStart || decode(x.request, &start) != nil || utp.DecodeAnswer(raw, nil) != nil {
+	var start api.StartRequest
+	if x.op != api.OpStart || decode(x.request, &start) != nil || api.DecodeAnswer(raw, nil) != nil {
 		return
 	}
 	j.mu.Lock()

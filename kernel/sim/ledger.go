@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -60,7 +61,7 @@ type tables struct {
 	grants    map[startKey]kernel.Grant
 	edges     map[string]int              // of a call: only counted
 	receipts  map[string][]kernel.Receipt // of a session
-	audit     []utp.AuditEntry            // without the receipts
+	audit     []api.AuditEntry            // without the receipts
 	inForce   map[[2]string]kernel.InForce
 	sealed    map[string][]kernel.Sealed
 	tools     map[string]kernel.Tool

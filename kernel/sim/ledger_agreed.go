@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // agreed reads what is kept of what receipts are about.
@@ -55,7 +56,7 @@ func (t *tx) done(f kernel.EntryFilter) []kernel.Done {
 	return rows
 }
 
-func (t *tx) doneBy(e utp.AuditEntry) kernel.Done {
+func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 	d := kernel.Done{Entry: e.N, Call: e.Act.Call}
 	row, is := t.rows.turns[t.rows.sessions[e.Act.Session]]
 	if !is {
@@ -71,7 +72,7 @@ func (t *tx) doneBy(e utp.AuditEntry) kernel.Done {
 	c := t.rows.made[d.Call]
 	d.Class, d.Digest, d.Fence = string(c.Class), c.Digest, c.Fence
 	for key := range t.rows.grants {
-		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != utp.ActStart || key.fence == e.Act.Fence)
+		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != api.ActStart || key.fence == e.Act.Fence)
 	}
 	return d
 }
@@ -79,18 +80,18 @@ func (t *tx) doneBy(e utp.AuditEntry) kernel.Done {
 // unaudited lists the calls that were agreed to, or started although they cannot be undone, and
 // that no receipt of a yes stands for; and those with an effect that were started since the chain has
 // acts, without one that says so.
-func (t *tx) unaudited(f kernel.UnauditedFilter) []utp.AuditCall {
+func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 	if f.Limit == 0 {
 		return nil
 	}
-	wanted := map[string]utp.AuditCall{}
+	wanted := map[string]api.AuditCall{}
 	for call := range t.rows.consents {
-		wanted[call] = utp.AuditCall{Unreceipted: true}
+		wanted[call] = api.AuditCall{Unreceipted: true}
 	}
 	for key := range t.rows.grants {
 		c, is := t.rows.made[key.call]
 		if !is || c.Class == utp.Irreversible {
-			wanted[key.call] = utp.AuditCall{Unreceipted: true}
+			wanted[key.call] = api.AuditCall{Unreceipted: true}
 		}
 	}
 	for _, kept := range t.rows.receipts {
@@ -107,21 +108,21 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []utp.AuditCall {
 			wanted[key.call] = w
 		}
 	}
-	var rows []utp.AuditCall
+	var rows []api.AuditCall
 	for call, w := range wanted {
 		if call > f.After {
 			w.Call, w.Turn, w.Question = call, t.rows.calls[call], t.rows.made[call].Question
 			rows = append(rows, w)
 		}
 	}
-	slices.SortFunc(rows, func(a, b utp.AuditCall) int { return cmp.Compare(a.Call, b.Call) })
+	slices.SortFunc(rows, func(a, b api.AuditCall) int { return cmp.Compare(a.Call, b.Call) })
 	return firstOf(rows, f.Limit)
 }
 
 // unrecorded reports whether no act says that a start was granted, and the chain has had acts before it.
 func (t *tx) unrecorded(g kernel.Grant) bool {
-	first := slices.IndexFunc(t.rows.audit, func(e utp.AuditEntry) bool { return e.Kind == audit.Act })
-	return first >= 0 && g.At.UnixMicro() > t.rows.audit[first].At.UnixMicro() && !slices.ContainsFunc(t.rows.audit, func(e utp.AuditEntry) bool {
-		return e.Act != nil && e.Act.Act == utp.ActStart && e.Act.Call == g.Call && e.Act.Fence == g.Fence
+	first := slices.IndexFunc(t.rows.audit, func(e api.AuditEntry) bool { return e.Kind == audit.Act })
+	return first >= 0 && g.At.UnixMicro() > t.rows.audit[first].At.UnixMicro() && !slices.ContainsFunc(t.rows.audit, func(e api.AuditEntry) bool {
+		return e.Act != nil && e.Act.Act == api.ActStart && e.Act.Call == g.Call && e.Act.Fence == g.Fence
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Blob implements [kernel.Tx].
@@ -36,7 +36,7 @@ func (t *tx) saveBlobs(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveBlob(p utp.PutRequest) error {
+func (t *tx) saveBlob(p api.PutRequest) error {
 	if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != p.SHA256 ||
 		p.Size < 0 || p.Offset < 0 || p.Offset > p.Size || int64(len(p.Data)) > p.Size-p.Offset {
 		return fmt.Errorf("%w: a piece of a blob", errInvalid)

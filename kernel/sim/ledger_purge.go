@@ -5,10 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 const (
@@ -187,9 +188,9 @@ func (t *tx) forget(p *kernel.Purge) {
 		s := row.rec.State
 		ofTurn := func(call string) bool { return t.rows.calls[call] == s.Turn }
 		for _, r := range t.rows.receipts[s.Session] {
-			t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
+			t.chain(api.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
 		}
-		t.forgetActs(func(e utp.AuditEntry) bool { return e.Act.Call != "" && e.Act.Session == s.Session }, 0)
+		t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call != "" && e.Act.Session == s.Session }, 0)
 		remove(t, t.rows.receipts, s.Session)
 		removeIf(t, t.rows.consents, func(call string, _ given) bool { return ofTurn(call) })
 		removeIf(t, t.rows.grants, func(key startKey, _ kernel.Grant) bool { return ofTurn(key.call) })
@@ -207,12 +208,12 @@ func (t *tx) forget(p *kernel.Purge) {
 
 // dropActs forgets what operators have done, once it is old enough.
 func (t *tx) dropActs(p *kernel.Purge) {
-	gone := t.forgetActs(func(e utp.AuditEntry) bool { return e.Act.Call == "" && e.At.Before(p.Receipts) }, p.Limit)
+	gone := t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call == "" && e.At.Before(p.Receipts) }, p.Limit)
 	p.More = p.More || gone == p.Limit
 }
 
 // forgetActs takes the first acts that fit out of their entries, and says so in the chain.
-func (t *tx) forgetActs(fits func(utp.AuditEntry) bool, limit int) int {
+func (t *tx) forgetActs(fits func(api.AuditEntry) bool, limit int) int {
 	before := t.rows.audit
 	t.undo = append(t.undo, func() { t.rows.audit = before })
 	t.rows.audit = slices.Clone(before)
@@ -223,7 +224,7 @@ func (t *tx) forgetActs(fits func(utp.AuditEntry) bool, limit int) int {
 		}
 	}
 	for _, n := range gone {
-		t.chain(utp.AuditEntry{Kind: audit.Forgotten, Of: n})
+		t.chain(api.AuditEntry{Kind: audit.Forgotten, Of: n})
 	}
 	return len(gone)
 }

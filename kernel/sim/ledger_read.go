@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -356,8 +357,8 @@ func (t *tx) openCalls(agent string, limit int) int {
 }
 
 // audited reads a page of the audit chain. Every receipt of this ledger has its entry.
-func (t *tx) audited(f kernel.AuditFilter) []utp.AuditEntry {
-	receipts := map[int64]utp.AuditReceipt{}
+func (t *tx) audited(f kernel.AuditFilter) []api.AuditEntry {
+	receipts := map[int64]api.AuditReceipt{}
 	for _, rows := range t.rows.receipts {
 		for _, r := range rows {
 			receipts[r.Entry] = r.Audited()

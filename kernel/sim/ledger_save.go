@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // Save implements [kernel.Tx].
@@ -222,21 +223,21 @@ func (t *tx) saveInForce(b kernel.Batch) error {
 func (t *tx) saveActs(b kernel.Batch) error {
 	for _, a := range b.Acts {
 		a = audit.StorableAct(a)
-		t.chain(utp.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
+		t.chain(api.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
 	}
 	return nil
 }
 
 func (t *tx) saveReceipts(b kernel.Batch) error {
 	for _, r := range b.Receipts {
-		r.Entry = t.chain(utp.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
+		r.Entry = t.chain(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
 		put(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
 	}
 	return nil
 }
 
 // chain appends an entry to the audit chain and returns its number.
-func (t *tx) chain(e utp.AuditEntry) int64 {
+func (t *tx) chain(e api.AuditEntry) int64 {
 	before := t.rows.audit
 	t.undo = append(t.undo, func() { t.rows.audit = before })
 	link := ""

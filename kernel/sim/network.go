@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -76,8 +77,8 @@ func (w *world) asking(x *exchange) *item {
 // mark tells one request from another. That of a start holds a header, whose members are
 // written in any order.
 func (x *exchange) mark() string {
-	var start utp.StartRequest
-	if x.op == utp.OpStart && decode(x.request, &start) == nil {
+	var start api.StartRequest
+	if x.op == api.OpStart && decode(x.request, &start) == nil {
 		return start.Call
 	}
 	return mark(x.request)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -65,8 +66,8 @@ func (s *someone) enqueue(n int) {
 			s.w.judge.wrongf("a plan: %v", err)
 			return
 		}
-		var a utp.EnqueueAnswer
-		err = s.ask(utp.OpEnqueue, utp.EnqueueRequest{Agent: agent, Args: args, Request: "tidy up", Owner: person, Answer: 20 + s.rand.IntN(60), ResultFields: fields}, &a)
+		var a api.EnqueueAnswer
+		err = s.ask(api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: args, Request: "tidy up", Owner: person, Answer: 20 + s.rand.IntN(60), ResultFields: fields}, &a)
 		if err == nil {
 			s.w.judge.began(a.Turn)
 			return
@@ -77,23 +78,23 @@ func (s *someone) enqueue(n int) {
 
 // look reads what is open and says something to some of it.
 func (s *someone) look() {
-	var page utp.QuestionsAnswer
-	if s.ask(utp.OpQuestions, utp.QuestionsRequest{}, &page) != nil {
+	var page api.QuestionsAnswer
+	if s.ask(api.OpQuestions, api.QuestionsRequest{}, &page) != nil {
 		return
 	}
 	for _, q := range page.Questions {
 		if s.w.patient && q.Unseen {
-			_ = s.ask(utp.OpPresent, utp.ReplyRequest{Token: q.Token, By: person, Surface: "page"}, nil)
+			_ = s.ask(api.OpPresent, api.ReplyRequest{Token: q.Token, By: person, Surface: "page"}, nil)
 		}
 		s.mind(q)
 	}
 }
 
 // mind does something about a question.
-func (s *someone) mind(q utp.QuestionRow) {
+func (s *someone) mind(q api.QuestionRow) {
 	mood := s.decided(q)
-	r := utp.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}
-	op := utp.OpAnswer
+	r := api.ReplyRequest{Token: q.Token, By: person, Surface: "terminal"}
+	op := api.OpAnswer
 	switch mood {
 	case silent:
 		return
@@ -102,20 +103,20 @@ func (s *someone) mind(q utp.QuestionRow) {
 	case undo:
 		r.Decision = accept
 	case longer:
-		op = utp.OpExtend
+		op = api.OpExtend
 		s.minded[q.Number] = accept
 	case halt:
-		op, r = utp.OpStop, utp.ReplyRequest{Session: q.Session, By: person, Surface: "terminal", Reason: "enough"}
+		op, r = api.OpStop, api.ReplyRequest{Session: q.Session, By: person, Surface: "terminal", Reason: "enough"}
 	default:
 		r.Response = mood
 	}
 	switch {
-	case op == utp.OpAnswer && r.Decision == accept:
+	case op == api.OpAnswer && r.Decision == accept:
 		s.w.judge.saysYes(q.Call)
-	case q.Tool == utp.AskPerson && op == utp.OpAnswer:
+	case q.Tool == utp.AskPerson && op == api.OpAnswer:
 		s.w.judge.responds(q.Call, mood, false)
 	}
-	var a utp.ReplyAnswer
+	var a api.ReplyAnswer
 	err := s.ask(op, r, &a)
 	if err == nil && r.Decision == accept {
 		s.w.judge.toldYes(q.Call)
@@ -123,9 +124,9 @@ func (s *someone) mind(q utp.QuestionRow) {
 	}
 	switch {
 	case err != nil:
-	case q.Tool == utp.AskPerson && op == utp.OpAnswer:
+	case q.Tool == utp.AskPerson && op == api.OpAnswer:
 		s.w.judge.responds(q.Call, mood, true)
-	case op == utp.OpStop:
+	case op == api.OpStop:
 		s.w.judge.stopped(q.Session)
 	case mood == undo:
 		s.takeBack(q, r)
@@ -133,7 +134,7 @@ func (s *someone) mind(q utp.QuestionRow) {
 }
 
 // hears says that the surface was told of a yes: after a while, sometimes twice, or not at all.
-func (s *someone) hears(q utp.QuestionRow, a utp.ReplyAnswer) {
+func (s *someone) hears(q api.QuestionRow, a api.ReplyAnswer) {
 	times := 1
 	switch n := s.rand.IntN(40); {
 	case n == 0 && !s.w.weather.ceased.Load():
@@ -144,15 +145,15 @@ func (s *someone) hears(q utp.QuestionRow, a utp.ReplyAnswer) {
 	nap(s.p.ctx, time.Duration(s.rand.Int64N(int64(2*time.Second))))
 	s.w.judge.noticed(q.Call)
 	for range times {
-		_ = s.ask(utp.OpNoticed, utp.ReplyRequest{Question: a.Question, By: person, Surface: "terminal"}, nil)
+		_ = s.ask(api.OpNoticed, api.ReplyRequest{Question: a.Question, By: person, Surface: "terminal"}, nil)
 	}
 }
 
 // takeBack says no after a yes.
-func (s *someone) takeBack(q utp.QuestionRow, r utp.ReplyRequest) {
+func (s *someone) takeBack(q api.QuestionRow, r api.ReplyRequest) {
 	nap(s.p.ctx, time.Duration(s.rand.Int64N(int64(4*time.Second))))
 	r.Decision = reject
-	if s.ask(utp.OpAnswer, r, nil) == nil {
+	if s.ask(api.OpAnswer, r, nil) == nil {
 		s.w.judge.stopped(q.Session)
 	}
 }
@@ -171,7 +172,7 @@ const (
 
 // decided is what is done about a question: once the weather has cleared up, nothing that
 // puts an end off.
-func (s *someone) decided(q utp.QuestionRow) string {
+func (s *someone) decided(q api.QuestionRow) string {
 	if s.minded[q.Number] == "" {
 		s.minded[q.Number] = s.mood(q)
 	}
@@ -189,7 +190,7 @@ func (s *someone) decided(q utp.QuestionRow) string {
 }
 
 // mood decides what becomes of a question.
-func (s *someone) mood(q utp.QuestionRow) string {
+func (s *someone) mood(q api.QuestionRow) string {
 	n := s.rand.IntN(100)
 	if q.Tool == utp.AskPerson {
 		switch {

@@ -10,10 +10,11 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // end judges what is left when nothing more happens.
@@ -49,11 +50,11 @@ func (j *judge) audited() {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
 	rows := j.w.ledger.rows
 	ledger := &tx{rows: rows}
-	err := v.Read(func(after int64) (utp.AuditAnswer, error) {
-		return kernel.Audit(ledger, utp.AuditRequest{After: after})
+	err := v.Read(func(after int64) (api.AuditAnswer, error) {
+		return kernel.Audit(ledger, api.AuditRequest{After: after})
 	})
-	cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
-		return kernel.Audit(ledger, utp.AuditRequest{Calls: true, AfterCall: after})
+	cerr := v.Calls(func(after string) (api.AuditAnswer, error) {
+		return kernel.Audit(ledger, api.AuditRequest{Calls: true, AfterCall: after})
 	})
 	if err := errors.Join(err, cerr); err != nil {
 		j.brokenf("the audit chain: %v", err)
@@ -62,7 +63,7 @@ func (j *judge) audited() {
 	for _, kept := range rows.receipts {
 		receipts += len(kept)
 	}
-	if r := v.End(utp.AuditUnchained{}); r.Receipts != int64(receipts) {
+	if r := v.End(api.AuditUnchained{}); r.Receipts != int64(receipts) {
 		j.brokenf("the audit chain has the entries of %d receipts; there are %d", r.Receipts, receipts)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // TestHashStateFromElsewhere goes on with an upload whose running hash this program
@@ -24,7 +24,7 @@ func TestHashStateFromElsewhere(t *testing.T) {
 		s := open(t, dir)
 		put := func(from, to int) error {
 			return s.Update(t.Context(), func(tx kernel.Tx) error {
-				return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}}})
+				return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}}})
 			})
 		}
 		if err := put(0, 600_000); err != nil {
@@ -44,7 +44,7 @@ func TestLostPieces(t *testing.T) {
 	s := open(t, dir)
 	put := func(from, to int64) error {
 		return s.Update(t.Context(), func(tx kernel.Tx) error {
-			return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)}}})
+			return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)}}})
 		})
 	}
 	if err := put(0, 50); err != nil {

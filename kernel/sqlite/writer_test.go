@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // held runs together while the writer is held up: all updates that together starts wait
@@ -110,7 +110,7 @@ func TestNoRoomIsTheLargeOnesAlone(t *testing.T) {
 				start(func() {
 					if n == 7 || n == 11 {
 						err := s.Update(t.Context(), func(tx kernel.Tx) error {
-							return errors.Join(tx.Save(twoEvents(n)), tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 8 << 20, Data: large}}}))
+							return errors.Join(tx.Save(twoEvents(n)), tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: large}}}))
 						})
 						if !errors.Is(err, kernel.ErrFull) {
 							t.Errorf("the large update: got %v, want %v", err, kernel.ErrFull)
@@ -140,7 +140,7 @@ func TestHiddenLackOfRoom(t *testing.T) {
 	t.Parallel()
 	s := openWith(t, sqlite.Options{Path: t.TempDir(), Quota: 1 << 20})
 	err := s.Update(t.Context(), func(tx kernel.Tx) error {
-		_ = tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)}}})
+		_ = tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)}}})
 		_ = tx.Save(twoEvents(1))
 		return nil
 	})

@@ -3,28 +3,29 @@ package storetest
 import (
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 // start is the start of the call of everything(n), and outcome its outcome.
-func start(n int) utp.AuditAct {
+func start(n int) api.AuditAct {
 	c := full(n).State.Calls[0]
-	return utp.AuditAct{
-		Act: utp.ActStart, At: at(n), Session: id("sess", n), Call: c.ID, Fence: 1, Detail: string(c.Class), Digest: c.Digest, By: "owner", Salt: digest("salt", n),
+	return api.AuditAct{
+		Act: api.ActStart, At: at(n), Session: id("sess", n), Call: c.ID, Fence: 1, Detail: string(c.Class), Digest: c.Digest, By: "owner", Salt: digest("salt", n),
 	}
 }
 
-func outcome(n int) utp.AuditAct {
+func outcome(n int) api.AuditAct {
 	a := start(n)
-	a.Act, a.Detail, a.Digest = utp.ActOutcome, string(report(n).Status), digest("result", n)
+	a.Act, a.Detail, a.Digest = api.ActOutcome, string(report(n).Status), digest("result", n)
 	return a
 }
 
 // operated is something that an operator did, with texts that not every ledger keeps.
-func operated(n int) utp.AuditAct {
-	return utp.AuditAct{Act: utp.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", By: "ann", Salt: digest("salt", n)}
+func operated(n int) api.AuditAct {
+	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", By: "ann", Salt: digest("salt", n)}
 }
 
 // done reads what is kept of the acts of some entries.
@@ -40,7 +41,7 @@ func (l *ledger) done(after, to int64) []kernel.Done {
 }
 
 func actsAreChained(l *ledger) {
-	all := []utp.AuditAct{operated(1), start(2), outcome(2)}
+	all := []api.AuditAct{operated(1), start(2), outcome(2)}
 	l.save(everything(2)) // its receipt is the first entry
 	l.save(kernel.Batch{Acts: all})
 	same(l, "the chain", Audit(l.t, l.store).Acts, 3)
@@ -58,7 +59,7 @@ func actsAreChained(l *ledger) {
 func actsHaveTheirCalls(l *ledger) {
 	b := everything(1)
 	b.Turn.Erased = false // the sample says so, and has all of its content
-	b.Acts = []utp.AuditAct{start(1), outcome(1), operated(1)}
+	b.Acts = []api.AuditAct{start(1), outcome(1), operated(1)}
 	l.save(b)
 	r := full(1)
 	c := r.State.Calls[0]
@@ -73,13 +74,13 @@ func actsHaveTheirCalls(l *ledger) {
 	same(l, "none", l.done(0, 0), nil)
 	another, nothing := start(1), start(7)
 	another.Fence = 9
-	l.save(kernel.Batch{Acts: []utp.AuditAct{another, nothing}})
+	l.save(kernel.Batch{Acts: []api.AuditAct{another, nothing}})
 	kept.Entry, kept.Granted = 5, false
 	same(l, "of no start, and of no turn", l.done(4, 9), []kernel.Done{kept, {Entry: 6, Call: nothing.Call}})
 }
 
 func startsWithoutEntries(l *ledger) {
-	save := func(n int, class utp.Class, fence int, at time.Time, acts ...utp.AuditAct) {
+	save := func(n int, class utp.Class, fence int, at time.Time, acts ...api.AuditAct) {
 		b := everything(n)
 		b.Turn.State.Calls[0].Class, b.Turn.State.Calls[0].Question = class, n
 		b.Grants[0].At, b.Grants[0].Fence, b.Acts = at, fence, acts
@@ -88,22 +89,24 @@ func startsWithoutEntries(l *ledger) {
 	later := time.Now().Add(time.Hour)
 	save(1, utp.Irreversible, 1, later) // before there are acts
 	same(l, "of a chain without acts", l.unaudited("", 9), nil)
-	l.save(kernel.Batch{Acts: []utp.AuditAct{operated(1)}})
+	l.save(kernel.Batch{Acts: []api.AuditAct{operated(1)}})
 	save(2, utp.Idempotent, 1, later, start(2))
 	save(3, utp.Idempotent, 2, later, start(3)) // of its first fence
 	save(4, utp.Read, 1, later)
 	save(5, utp.Reversible, 1, time.UnixMicro(1))
-	of := func(n int) utp.AuditCall { return utp.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unrecorded: true} }
-	same(l, "all", l.unaudited("", 9), []utp.AuditCall{of(1), of(3)})
-	same(l, "the first", l.unaudited("", 1), []utp.AuditCall{of(1)})
-	same(l, "the rest", l.unaudited(id("tc", 1), 9), []utp.AuditCall{of(3)})
+	of := func(n int) api.AuditCall {
+		return api.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unrecorded: true}
+	}
+	same(l, "all", l.unaudited("", 9), []api.AuditCall{of(1), of(3)})
+	same(l, "the first", l.unaudited("", 1), []api.AuditCall{of(1)})
+	same(l, "the rest", l.unaudited(id("tc", 1), 9), []api.AuditCall{of(3)})
 }
 
 func actsAreForgotten(l *ledger) {
 	l.said(Content(1, digestOf(nil)))
 	mine := start(1)
 	mine.Session, mine.Call = "sess_1", "tc_1"
-	l.save(kernel.Batch{Acts: []utp.AuditAct{mine, operated(1), operated(2)}})
+	l.save(kernel.Batch{Acts: []api.AuditAct{mine, operated(1), operated(2)}})
 	l.purge(kernel.Purge{Turns: []string{"turn_1"}})
 	if r := Audit(l.t, l.store); r.Acts != 3 || r.Forgotten != 0 {
 		l.t.Errorf("erasure has taken acts: %+v", r)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -20,9 +21,9 @@ func (l *ledger) agreed(after, to int64) []kernel.Agreed {
 }
 
 // unaudited lists the calls of which the chain does not say what it should.
-func (l *ledger) unaudited(after string, limit int) []utp.AuditCall {
+func (l *ledger) unaudited(after string, limit int) []api.AuditCall {
 	l.t.Helper()
-	var rows []utp.AuditCall
+	var rows []api.AuditCall
 	l.view(func(tx kernel.Tx) error {
 		b, err := tx.Beside(kernel.BesideFilter{Unaudited: kernel.UnauditedFilter{After: after, Limit: limit}})
 		rows = b.Unaudited
@@ -83,11 +84,11 @@ func startsWithoutReceipts(l *ledger) {
 	for _, b := range []kernel.Batch{started, asked, allowed, right} {
 		l.save(b)
 	}
-	of := func(n int) utp.AuditCall {
-		return utp.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unreceipted: true}
+	of := func(n int) api.AuditCall {
+		return api.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unreceipted: true}
 	}
-	same(l, "all", l.unaudited("", 9), []utp.AuditCall{of(1), of(2)})
-	same(l, "the first", l.unaudited("", 1), []utp.AuditCall{of(1)})
-	same(l, "the rest", l.unaudited(id("tc", 1), 9), []utp.AuditCall{of(2)})
+	same(l, "all", l.unaudited("", 9), []api.AuditCall{of(1), of(2)})
+	same(l, "the first", l.unaudited("", 1), []api.AuditCall{of(1)})
+	same(l, "the rest", l.unaudited(id("tc", 1), 9), []api.AuditCall{of(2)})
 	same(l, "none", l.unaudited("", 0), nil)
 }

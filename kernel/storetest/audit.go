@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
 )
 
 func auditCases() []exercise {
@@ -39,13 +39,13 @@ func Audit(t *testing.T, s kernel.Store) audit.Report {
 	t.Helper()
 	const page = 3 // small, so that pages meet
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
-	var beside utp.AuditUnchained
+	var beside api.AuditUnchained
 	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) error {
 		b, err := tx.Beside(kernel.BesideFilter{Audit: kernel.AuditFilter{Unchained: true}})
 		beside = b.Unchained
-		return errors.Join(err, v.Read(func(after int64) (utp.AuditAnswer, error) {
+		return errors.Join(err, v.Read(func(after int64) (api.AuditAnswer, error) {
 			b, err := tx.Beside(kernel.BesideFilter{Audit: kernel.AuditFilter{After: after, Limit: page}})
-			return utp.AuditAnswer{Entries: b.Audit, More: len(b.Audit) == page}, err
+			return api.AuditAnswer{Entries: b.Audit, More: len(b.Audit) == page}, err
 		}))
 	})
 	if err != nil {
@@ -59,14 +59,14 @@ func Audit(t *testing.T, s kernel.Store) audit.Report {
 func Verify(t *testing.T, s kernel.Store) audit.Report {
 	t.Helper()
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
-	var newest utp.AuditAnswer
+	var newest api.AuditAnswer
 	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) (err error) {
-		err = v.Read(func(after int64) (utp.AuditAnswer, error) { return kernel.Audit(tx, utp.AuditRequest{After: after}) })
-		cerr := v.Calls(func(after string) (utp.AuditAnswer, error) {
-			return kernel.Audit(tx, utp.AuditRequest{Calls: true, AfterCall: after})
+		err = v.Read(func(after int64) (api.AuditAnswer, error) { return kernel.Audit(tx, api.AuditRequest{After: after}) })
+		cerr := v.Calls(func(after string) (api.AuditAnswer, error) {
+			return kernel.Audit(tx, api.AuditRequest{Calls: true, AfterCall: after})
 		})
 		var herr error
-		newest, herr = kernel.Audit(tx, utp.AuditRequest{Head: true})
+		newest, herr = kernel.Audit(tx, api.AuditRequest{Head: true})
 		return errors.Join(err, cerr, herr)
 	})
 	if err != nil {
@@ -88,9 +88,9 @@ func (l *ledger) unnumbered(kept []kernel.Receipt) []kernel.Receipt {
 }
 
 // read reads a part of the chain.
-func (l *ledger) read(f kernel.AuditFilter) []utp.AuditEntry {
+func (l *ledger) read(f kernel.AuditFilter) []api.AuditEntry {
 	l.t.Helper()
-	var rows []utp.AuditEntry
+	var rows []api.AuditEntry
 	l.view(func(tx kernel.Tx) error {
 		b, err := tx.Beside(kernel.BesideFilter{Audit: f})
 		rows = b.Audit

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 func blobCases() []exercise {
@@ -42,12 +42,12 @@ func content(n, salt int) []byte {
 	return out[:n]
 }
 
-func piece(data []byte, from, to int) utp.PutRequest {
-	return utp.PutRequest{SHA256: digestOf(data), Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}
+func piece(data []byte, from, to int) api.PutRequest {
+	return api.PutRequest{SHA256: digestOf(data), Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}
 }
 
-func (l *ledger) put(p utp.PutRequest) error {
-	return l.update(func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{p}}) })
+func (l *ledger) put(p api.PutRequest) error {
+	return l.update(func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Blobs: []api.PutRequest{p}}) })
 }
 
 func (l *ledger) putAll(data []byte, step int) {
@@ -84,14 +84,14 @@ func (l *ledger) noBlob(data []byte) {
 }
 
 func blobsInPieces(l *ledger) {
-	data := content(3*utp.ChunkLimit+1234, 1)
+	data := content(3*api.ChunkLimit+1234, 1)
 	sha := digestOf(data)
-	l.putAll(data, utp.ChunkLimit)
+	l.putAll(data, api.ChunkLimit)
 	l.blob(data)
 	var read []byte
 	for int64(len(read)) < int64(len(data)) {
-		got, size, err := l.page(sha, int64(len(read)), utp.ChunkLimit)
-		if err != nil || size != int64(len(data)) || len(got) == 0 || len(got) > utp.ChunkLimit {
+		got, size, err := l.page(sha, int64(len(read)), api.ChunkLimit)
+		if err != nil || size != int64(len(data)) || len(got) == 0 || len(got) > api.ChunkLimit {
 			l.t.Fatalf("the page at %d: %d bytes of %d, %v", len(read), len(got), size, err)
 		}
 		read = append(read, got...)
@@ -99,7 +99,7 @@ func blobsInPieces(l *ledger) {
 	if !bytes.Equal(read, data) {
 		l.t.Error("the pages are not the blob")
 	}
-	for _, c := range []struct{ offset, n, want int }{{len(data), 5, 0}, {len(data) + 99, 5, 0}, {0, 0, 0}, {0, -1, 0}, {len(data) - 3, 5, 3}, {utp.ChunkLimit - 2, 4, 4}} {
+	for _, c := range []struct{ offset, n, want int }{{len(data), 5, 0}, {len(data) + 99, 5, 0}, {0, 0, 0}, {0, -1, 0}, {len(data) - 3, 5, 3}, {api.ChunkLimit - 2, 4, 4}} {
 		got, size, err := l.page(sha, int64(c.offset), c.n)
 		if err != nil || len(got) != c.want || size != int64(len(data)) || !bytes.Equal(got, data[min(c.offset, len(data)):][:c.want]) {
 			l.t.Errorf("%d bytes from %d: got %d of %d, %v", c.n, c.offset, len(got), size, err)
@@ -151,7 +151,7 @@ func blobsWrongHash(l *ledger) {
 	data := content(1000, 3)
 	wrong := bytes.Clone(data)
 	wrong[200] ^= 1
-	cheat := func(from, to int) utp.PutRequest {
+	cheat := func(from, to int) api.PutRequest {
 		p := piece(data, from, to)
 		p.Data = wrong[from:to]
 		return p
@@ -182,7 +182,7 @@ func blobsWrongBeginning(l *ledger) {
 	wrong.Data = content(300, 5)
 	short.Size = 500
 	for what, c := range map[string]struct {
-		first utp.PutRequest
+		first api.PutRequest
 		next  error
 	}{"bytes": {wrong, nil}, "size": {short, kernel.ErrConflict}} {
 		if err := l.put(c.first); err != nil {
@@ -204,7 +204,7 @@ func blobsWrongMiddle(l *ledger) {
 	data := content(1000, 8)
 	wrong := piece(data, 300, 600)
 	wrong.Data = content(300, 9)
-	for _, p := range []utp.PutRequest{piece(data, 0, 300), wrong, piece(data, 350, 700), piece(data, 200, 400), piece(data, 400, 1000)} {
+	for _, p := range []api.PutRequest{piece(data, 0, 300), wrong, piece(data, 350, 700), piece(data, 200, 400), piece(data, 400, 1000)} {
 		l.noBlob(data)
 		if err := l.put(p); err != nil {
 			l.t.Fatalf("the piece at %d: %v", p.Offset, err)
@@ -215,16 +215,16 @@ func blobsWrongMiddle(l *ledger) {
 
 func blobsMalformed(l *ledger) {
 	data := content(100, 6)
-	for what, change := range map[string]func(*utp.PutRequest){
-		"no name":            func(p *utp.PutRequest) { p.SHA256 = "" },
-		"a short name":       func(p *utp.PutRequest) { p.SHA256 = p.SHA256[:62] },
-		"a name in capitals": func(p *utp.PutRequest) { p.SHA256 = "ABCDEF" + p.SHA256[6:] },
-		"a name of no hex":   func(p *utp.PutRequest) { p.SHA256 = "zz" + p.SHA256[2:] },
-		"a negative offset":  func(p *utp.PutRequest) { p.Offset = -1 },
-		"a negative size":    func(p *utp.PutRequest) { p.Size = -1 },
-		"too many bytes":     func(p *utp.PutRequest) { p.Size = 49 },
-		"beyond the end":     func(p *utp.PutRequest) { p.Offset = 101 },
-		"a huge offset":      func(p *utp.PutRequest) { p.Offset = 1<<63 - 1 },
+	for what, change := range map[string]func(*api.PutRequest){
+		"no name":            func(p *api.PutRequest) { p.SHA256 = "" },
+		"a short name":       func(p *api.PutRequest) { p.SHA256 = p.SHA256[:62] },
+		"a name in capitals": func(p *api.PutRequest) { p.SHA256 = "ABCDEF" + p.SHA256[6:] },
+		"a name of no hex":   func(p *api.PutRequest) { p.SHA256 = "zz" + p.SHA256[2:] },
+		"a negative offset":  func(p *api.PutRequest) { p.Offset = -1 },
+		"a negative size":    func(p *api.PutRequest) { p.Size = -1 },
+		"too many bytes":     func(p *api.PutRequest) { p.Size = 49 },
+		"beyond the end":     func(p *api.PutRequest) { p.Offset = 101 },
+		"a huge offset":      func(p *api.PutRequest) { p.Offset = 1<<63 - 1 },
 	} {
 		p := piece(data, 0, 50)
 		change(&p)

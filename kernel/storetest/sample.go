@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -124,7 +125,7 @@ func everything(n int) kernel.Batch {
 	r := full(n)
 	session := r.State.Session
 	return kernel.Batch{
-		Turn: &r, Blobs: []utp.PutRequest{piece(content(10, n), 0, 10)}, Events: []kernel.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
+		Turn: &r, Blobs: []api.PutRequest{piece(content(10, n), 0, 10)}, Events: []kernel.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
 		Outbox:   []kernel.Outgoing{outgoing(session, n)},
 		Consents: []kernel.Consent{consentTo(n)}, Consumed: []kernel.Consent{consentTo(n)},
 		Grants:  []kernel.Grant{{Call: id("tc", n), Fence: 1, Owner: "owner", At: at(n)}},
@@ -133,9 +134,9 @@ func everything(n int) kernel.Batch {
 		Receipts: []kernel.Receipt{{
 			Session: session, Call: id("tc", n), Question: n, Decision: "accept", By: "ann", Surface: "terminal",
 			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),
-			Terms: utp.ReceiptTerms{
+			Terms: api.ReceiptTerms{
 				Consent: digest("consented", n), Arguments: digest("arguments", n), Definition: digest("definition", n), Policy: "allow ünder \"x\"",
-				Credential: "anns-key", Seen: utp.SeenRead, Covered: "/names", Event: id("evt", n),
+				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Event: id("evt", n),
 			},
 		}},
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 func transactionCases() []exercise {
@@ -175,7 +175,7 @@ func failuresAreAlone(l *ledger) {
 				if n%4 == 1 {
 					return errOnPurpose
 				}
-				return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: digestOf(nil), Size: 1, Data: []byte("x")}}})
+				return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: digestOf(nil), Size: 1, Data: []byte("x")}}})
 			})
 			if (n%2 == 0) != (err == nil) {
 				l.t.Errorf("update %d: %v", n, err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 func viewCases() []exercise {
@@ -22,7 +22,7 @@ func viewsCannotWrite(l *ledger) {
 		"Save":          func(tx kernel.Tx) error { return tx.Save(everything(1)) },
 		"an empty Save": func(tx kernel.Tx) error { return tx.Save(kernel.Batch{}) },
 		"SaveBlob": func(tx kernel.Tx) error {
-			return tx.Save(kernel.Batch{Blobs: []utp.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
+			return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
 		},
 		"Count":          func(tx kernel.Tx) error { _, err := tx.Count("n", 1); return err },
 		"Count downward": func(tx kernel.Tx) error { _, err := tx.Count("n", -1); return err },

@@ -1,6 +1,10 @@
 package turn
 
-import "github.com/earshot-dev/earshot/utp"
+import (
+	"github.com/earshot-dev/earshot/utp"
+
+	"github.com/earshot-dev/earshot/api"
+)
 
 // Say is a piece of the text that the agent writes while it plans the step, from a byte
 // on. What has been told already is not told again.
@@ -37,11 +41,11 @@ func (m *machine) say(in Say) error {
 		return refuse(utp.CodeConflict, "text is told while a step is planned, and of that step")
 	}
 	if m.Said.Step != in.Step {
-		m.Said = utp.Said{Step: in.Step}
+		m.Said = api.Said{Step: in.Step}
 	}
 	anew := in.Try == m.Said.Try+1 && in.From == 0
 	if anew {
-		m.Said = utp.Said{Step: in.Step, Try: in.Try}
+		m.Said = api.Said{Step: in.Step, Try: in.Try}
 	}
 	end := in.From + int64(len(in.Text))
 	switch {
@@ -50,7 +54,7 @@ func (m *machine) say(in Say) error {
 	case end <= m.Said.Bytes:
 		return nil // the answer to the first request was lost
 	}
-	m.Said.Sum = utp.AddSum(m.Said.Sum, in.Text)
+	m.Said.Sum = api.AddSum(m.Said.Sum, in.Text)
 	m.Said.Bytes = end
 	note := Note{Kind: NoteSaid}
 	if anew {
@@ -63,7 +67,7 @@ func (m *machine) say(in Say) error {
 // Told reports whether a text is the one that has been told while the present step was
 // planned.
 func (s State) Told(text string) bool {
-	return text != "" && s.Said.Step == s.Step+1 && s.Said.Bytes == int64(len(text)) && s.Said.Sum == utp.AddSum(0, text)
+	return text != "" && s.Said.Step == s.Step+1 && s.Said.Bytes == int64(len(text)) && s.Said.Sum == api.AddSum(0, text)
 }
 
 // Release gives the turn back: its worker lets go of it.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -159,7 +160,7 @@ func TestResponded(t *testing.T) {
 		t.Errorf("answered twice: %v", err)
 	}
 	s, effects, err = turn.Step(asking(t), sayNow, turn.Unanswered{Question: 7, Code: utp.CodeConsentExpired})
-	if c, _ := s.Find("tc_1"); err != nil || c.State != turn.Over || c.Outcome.Code != utp.CodeConsentExpired || s.Tally != (utp.Tally{}) {
+	if c, _ := s.Find("tc_1"); err != nil || c.State != turn.Over || c.Outcome.Code != utp.CodeConsentExpired || s.Tally != (api.Tally{}) {
 		t.Errorf("%v: %+v after %+v", err, c, effects)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -57,14 +58,14 @@ type State struct {
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
 	// Tally counts how calls have ended so far, for the last sentence.
-	Tally utp.Tally `json:"tally"`
+	Tally api.Tally `json:"tally"`
 	End   *End      `json:"end,omitempty"`
 	// ResultFields are the names that the answer must have a value for.
 	ResultFields []string `json:"result_fields,omitempty"`
 	// Percent is the progress of the whole work that was told last.
 	Percent float64 `json:"percent,omitempty"`
 	// Said is how far the agent's text of the step that is planned has been told.
-	Said utp.Said `json:"said,omitzero"`
+	Said api.Said `json:"said,omitzero"`
 }
 
 // End is the one end of a turn.

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"go.uber.org/goleak"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/bus/bustest"
 	"github.com/earshot-dev/earshot/tool"
@@ -109,17 +110,17 @@ func (k *kernel) answer(_ context.Context, _ bus.Principal, op string, request [
 	k.mu.Unlock()
 	k.heard <- heard{op, slices.Clone(request)}
 	switch op {
-	case utp.OpStart:
-		var q utp.StartRequest
+	case api.OpStart:
+		var q api.StartRequest
 		_ = json.Unmarshal(request, &q)
-		return utp.EncodeAnswer(utp.StartAnswer{
-			Call: q.Call, Turn: "turn_1", Tool: "words.count", Args: utp.Body{Inline: jsontext.Value(args)}, Fence: 1,
+		return api.EncodeAnswer(api.StartAnswer{
+			Call: q.Call, Turn: "turn_1", Tool: "words.count", Args: api.Body{Inline: jsontext.Value(args)}, Fence: 1,
 			StartWithinMS: 60_000, LeaseMS: 30_000,
 		}, nil)
-	case utp.OpBeat:
-		return utp.EncodeAnswer(utp.BeatAnswer{LeaseMS: 30_000}, nil)
+	case api.OpBeat:
+		return api.EncodeAnswer(api.BeatAnswer{LeaseMS: 30_000}, nil)
 	default:
-		return utp.EncodeAnswer(struct{}{}, nil)
+		return api.EncodeAnswer(struct{}{}, nil)
 	}
 }
 
@@ -199,8 +200,8 @@ func TestExample(t *testing.T) {
 	var log bytes.Buffer
 	c.Stderr = &log
 	must(t, c.Start())
-	var r utp.RegisterRequest
-	k.await(utp.OpRegister, &r)
+	var r api.RegisterRequest
+	k.await(api.OpRegister, &r)
 	want := `{"$schema":"https://json-schema.org/draft/2020-12/schema","additionalProperties":false,"properties":{"text":{"description":"The text whose words are counted.","maxLength":100000,"type":"string"}},"required":["text"],"type":"object"}`
 	if d := r.Definition; d.Tool != "words.count" || string(d.Parameters) != want || d.Class != utp.Read || d.Risk != utp.RiskLow {
 		t.Errorf("registered: %+v", d)
@@ -214,13 +215,13 @@ func TestExample(t *testing.T) {
 	if info.Name != "words" || len(info.Endpoints) != 1 || info.Endpoints[0].Metadata["tool"] != "words.count" || info.Endpoints[0].Metadata["class"] != "read" {
 		t.Errorf("info: %s", m.Data)
 	}
-	var f utp.FinishRequest
+	var f api.FinishRequest
 	k.ring("tc_1", `{"tool_name":"words.count","after_execution":"suspend","tool_call_card_id":"c"}`)
-	if k.await(utp.OpFinish, &f); f.Call != "tc_1" || f.Status != utp.StatusSuccess || string(f.Result.Inline) != `{"words":3}` {
+	if k.await(api.OpFinish, &f); f.Call != "tc_1" || f.Status != utp.StatusSuccess || string(f.Result.Inline) != `{"words":3}` {
 		t.Errorf("finished: %+v", f)
 	}
 	k.ring("tc_2", `{"arguments":{"text":"x"}}`)
-	if k.await(utp.OpFinish, &f); f.Call != "tc_2" || f.Status != utp.StatusFailed || f.Error.Code != utp.CodeBadRequest {
+	if k.await(api.OpFinish, &f); f.Call != "tc_2" || f.Status != utp.StatusFailed || f.Error.Code != utp.CodeBadRequest {
 		t.Errorf("finished: %+v %+v", f, f.Error)
 	}
 	m, err = nc.Request("$SRV.STATS.words", nil, patience)
@@ -268,16 +269,16 @@ func TestBusGoesAndComes(t *testing.T) {
 		return tool.Result{Value: c.ID}, nil
 	}))
 	k.open()
-	var r utp.RegisterRequest
-	k.await(utp.OpRegister, &r)
+	var r api.RegisterRequest
+	k.await(api.OpRegister, &r)
 	k.listening()
 	k.ring("tc_long", `{}`)
 	<-begun
 	k.server.Close()
 	close(release)
 	k.open()
-	var f utp.FinishRequest
-	if k.await(utp.OpFinish, &f); f.Call != "tc_long" || string(f.Result.Inline) != `"tc_long"` {
+	var f api.FinishRequest
+	if k.await(api.OpFinish, &f); f.Call != "tc_long" || string(f.Result.Inline) != `"tc_long"` {
 		t.Errorf("finished: %+v", f)
 	}
 	k.listening()
@@ -285,7 +286,7 @@ func TestBusGoesAndComes(t *testing.T) {
 		k.ring("tc_new", `{}`) // its ear may come back after its face
 		select {
 		case h := <-k.heard:
-			if h.op == utp.OpFinish {
+			if h.op == api.OpFinish {
 				must(t, json.Unmarshal(h.request, &f))
 			}
 		case <-time.After(50 * time.Millisecond):
@@ -372,8 +373,8 @@ func TestFlood(t *testing.T) {
 		}
 	}
 	for good := 0; good < 4; {
-		var f utp.FinishRequest
-		k.await(utp.OpFinish, &f)
+		var f api.FinishRequest
+		k.await(api.OpFinish, &f)
 		switch {
 		case strings.HasPrefix(f.Call, "tc_good_") && f.Status == utp.StatusSuccess:
 			good++

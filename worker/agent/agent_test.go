@@ -22,6 +22,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/hub"
 	"github.com/earshot-dev/earshot/kernel"
@@ -132,7 +133,7 @@ func count(_ context.Context, _ *tool.Call, args text) (map[string]int, error) {
 
 // hears starts a turn and follows it to its end, and judges each event. Asked is called with
 // each question.
-func (h *house) hears(q utp.EnqueueRequest, asked func(token string)) []aaep.Event {
+func (h *house) hears(q api.EnqueueRequest, asked func(token string)) []aaep.Event {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
@@ -215,10 +216,10 @@ func TestAgent(t *testing.T) {
 		}}, nil
 	})
 	defer stop()
-	heard := h.hears(utp.EnqueueRequest{
+	heard := h.hears(api.EnqueueRequest{
 		Agent: "counter", Args: jsontext.Value(`{"text":"one two three"}`), Request: "count them", ResultFields: []string{"words"},
 	}, func(token string) {
-		if _, err := h.hub.Answer(t.Context(), utp.ReplyRequest{Token: token, Response: "yes", By: person, Surface: "terminal"}); err != nil {
+		if _, err := h.hub.Answer(t.Context(), api.ReplyRequest{Token: token, Response: "yes", By: person, Surface: "terminal"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -251,7 +252,7 @@ func TestAnotherGoesOn(t *testing.T) {
 			return worker.Move{Answer: &worker.Answer{Summary: "Counted."}}, err
 		})
 	}()
-	heard := h.hears(utp.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count to two"}, nil)
+	heard := h.hears(api.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count to two"}, nil)
 	(<-second)()
 	if got := said(heard); got != "One. Two." && got != "Two." { // the first may have ended before its text was told
 		t.Errorf("it said %q", got)
@@ -341,7 +342,7 @@ func TestBusGoesAsItBegins(t *testing.T) {
 			}),
 		})
 	}()
-	if _, err := h.hub.Enqueue(ctx, utp.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count"}); err != nil {
+	if _, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count"}); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -1,9 +1,11 @@
-package utp
+package api
 
 import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // The operations that hubs ask for on behalf of operators and auditors.
@@ -71,32 +73,32 @@ type TurnDetail struct {
 
 // CallDetail is one call of a turn. Of an erased one the digests stay.
 type CallDetail struct {
-	ID         string `json:"tool_call_id"`
-	Key        string `json:"key,omitzero"`
-	Step       string `json:"step_id,omitzero"`
-	Number     int    `json:"step,omitzero"`
-	Tool       string `json:"tool_name"`
-	Kind       string `json:"kind,omitzero"` // what it is, where it is not a tool's call
-	Target     string `json:"target,omitzero"`
-	Definition string `json:"definition,omitzero"`
-	Class      Class  `json:"class"`
-	Risk       Risk   `json:"risk"`
-	Decision   string `json:"decision,omitzero"`
-	State      string `json:"state"`
-	Says       string `json:"says,omitzero"`
-	Question   int    `json:"question,omitzero"`
-	Digest     string `json:"digest,omitzero"`
-	Arguments  string `json:"arguments,omitzero"`
+	ID         string    `json:"tool_call_id"`
+	Key        string    `json:"key,omitzero"`
+	Step       string    `json:"step_id,omitzero"`
+	Number     int       `json:"step,omitzero"`
+	Tool       string    `json:"tool_name"`
+	Kind       string    `json:"kind,omitzero"` // what it is, where it is not a tool's call
+	Target     string    `json:"target,omitzero"`
+	Definition string    `json:"definition,omitzero"`
+	Class      utp.Class `json:"class"`
+	Risk       utp.Risk  `json:"risk"`
+	Decision   string    `json:"decision,omitzero"`
+	State      string    `json:"state"`
+	Says       string    `json:"says,omitzero"`
+	Question   int       `json:"question,omitzero"`
+	Digest     string    `json:"digest,omitzero"`
+	Arguments  string    `json:"arguments,omitzero"`
 	// Policy is the rule that applied, in its canonical form.
-	Policy     string    `json:"policy,omitzero"`
-	Card       string    `json:"card,omitzero"`
-	Started    time.Time `json:"started,omitzero"`
-	Status     Status    `json:"status,omitzero"`
-	Code       Code      `json:"code,omitzero"`
-	Message    string    `json:"message,omitzero"`
-	Result     string    `json:"result_card,omitzero"`
-	Replaces   string    `json:"replaces,omitzero"`
-	ReplacedBy string    `json:"replaced_by,omitzero"`
+	Policy     string     `json:"policy,omitzero"`
+	Card       string     `json:"card,omitzero"`
+	Started    time.Time  `json:"started,omitzero"`
+	Status     utp.Status `json:"status,omitzero"`
+	Code       utp.Code   `json:"code,omitzero"`
+	Message    string     `json:"message,omitzero"`
+	Result     string     `json:"result_card,omitzero"`
+	Replaces   string     `json:"replaces,omitzero"`
+	ReplacedBy string     `json:"replaced_by,omitzero"`
 }
 
 // ReceiptDetail is what was answered, by whom, on what was shown.
@@ -116,7 +118,7 @@ type ReceiptDetail struct {
 // ReceiptTerms are what an answer was bound to. What does not apply to a question is empty: the agent's
 // own questions have only the event, and only a yes says how its arguments were seen.
 type ReceiptTerms struct {
-	// Consent is the digest that a consent to the call is bound to, see [Consented]: SHA-256 in hex.
+	// Consent is the digest that a consent to the call is bound to, see [utp.Consented]: SHA-256 in hex.
 	Consent string `json:"consent,omitzero"`
 	// Arguments is the SHA-256 in hex of the call's arguments in their canonical form.
 	Arguments string `json:"arguments,omitzero"`
@@ -155,7 +157,7 @@ type CardsRequest struct {
 	After string `json:"after,omitzero"`
 }
 
-// CardsAnswer is a page of cards, each in the form of [EncodeCard].
+// CardsAnswer is a page of cards, each in the form of [utp.EncodeCard].
 type CardsAnswer struct {
 	Cards []jsontext.Value `json:"cards,omitzero"`
 	More  bool             `json:"more,omitzero"`
@@ -175,17 +177,17 @@ type ToolsAnswer struct {
 
 // ToolDetail is a registered tool as an operator sees it.
 type ToolDetail struct {
-	Definition
+	utp.Definition
 
 	Digest   string `json:"digest"`
 	Reviewed bool   `json:"reviewed"`
 	// EffectiveClass and EffectiveRisk are those that count now, Decision what becomes of a call
 	// by the policy where no agent is named.
-	EffectiveClass Class  `json:"effective_class"`
-	EffectiveRisk  Risk   `json:"effective_risk"`
-	Decision       string `json:"decision"`
+	EffectiveClass utp.Class `json:"effective_class"`
+	EffectiveRisk  utp.Risk  `json:"effective_risk"`
+	Decision       string    `json:"decision"`
 	// Enforcement is how far its service is held to the gate: enforced, broker-only, advisory.
-	Enforcement Enforcement `json:"enforcement"`
+	Enforcement utp.Enforcement `json:"enforcement"`
 	// ServiceConnected is whether a service would hear a call of it now; nil where that is not
 	// known.
 	ServiceConnected *bool `json:"service_connected,omitzero"`
@@ -195,10 +197,10 @@ type ToolDetail struct {
 
 // ReviewRequest is an operator's word on the definition with this very digest.
 type ReviewRequest struct {
-	Tool   string `json:"tool_name"`
-	Digest string `json:"digest"`
-	Class  Class  `json:"class"`
-	Risk   Risk   `json:"risk"`
+	Tool   string    `json:"tool_name"`
+	Digest string    `json:"digest"`
+	Class  utp.Class `json:"class"`
+	Risk   utp.Risk  `json:"risk"`
 	// By is the operator, as whoever passes the request on has authenticated them.
 	By string `json:"by,omitzero"`
 }
@@ -229,7 +231,7 @@ type DeadDetail struct {
 	Session string              `json:"session_id"`
 	Call    string              `json:"tool_call_id,omitzero"`
 	Tool    string              `json:"tool_name,omitzero"`
-	Class   Class               `json:"class,omitzero"`
+	Class   utp.Class           `json:"class,omitzero"`
 	Subject string              `json:"subject"`
 	Died    time.Time           `json:"died"`
 	Reason  string              `json:"reason"`

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 func signer(seed byte) ed25519.PrivateKey {

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // A ledger hands out its chain; who reads it judges.
 func Example() {
-	receipt := utp.AuditReceipt{
-		ReceiptDetail: utp.ReceiptDetail{Call: "tc_1", Question: 1, Decision: "accept", By: "ada", At: time.UnixMicro(5)},
+	receipt := api.AuditReceipt{
+		ReceiptDetail: api.ReceiptDetail{Call: "tc_1", Question: 1, Decision: "accept", By: "ada", At: time.UnixMicro(5)},
 		Session:       "sess_1", Salt: "9f86d081884c7d659a2feaa0c55ad015",
 	}
-	entry := utp.AuditEntry{N: 1, Kind: audit.Answer, At: time.UnixMicro(6), Commitment: audit.Commitment(receipt)}
+	entry := api.AuditEntry{N: 1, Kind: audit.Answer, At: time.UnixMicro(6), Commitment: audit.Commitment(receipt)}
 	entry.Link = audit.Link("", entry)
 
 	receipt.Decision = "reject" // somebody has altered it since
@@ -22,7 +22,7 @@ func Example() {
 
 	v := audit.Verifier{Found: func(f audit.Finding) { fmt.Printf("Entry %d: %s.\n", f.N, f.Found) }}
 	v.Next(entry)
-	report := v.End(utp.AuditUnchained{})
+	report := v.End(api.AuditUnchained{})
 	fmt.Println(report.Entries, report.Findings, report.Head.N)
 	// Output:
 	// Entry 1: a receipt of the call tc_1 that is not the one that was answered.

@@ -1,4 +1,4 @@
-package utp
+package api
 
 // MinAnswerSeconds is the least time to answer that a person can wish for. A question is heard in
 // less, and not thought about.

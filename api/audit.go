@@ -1,6 +1,8 @@
-package utp
+package api
 
-import "time"
+import (
+	"time"
+)
 
 // AuditRequest asks for the entries of the audit chain after one of them, as many as a message
 // holds; with Head only for the newest one, and for what is beside the chain. With Calls it asks for

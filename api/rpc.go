@@ -1,4 +1,4 @@
-package utp
+package api
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // The operations of the kernel, requested over NATS as
@@ -57,14 +59,6 @@ const (
 	OpPrefer    = "prefer"
 )
 
-// The suffixes of the two notices that the kernel sends to a service, with the call in
-// [HeaderToolCallID]: to end a running call, as an event of the tool (see [ToolEvent]),
-// and to find out what became of a lapsed one, on its command subject.
-const (
-	SuffixCancel    = "cancel"
-	SuffixReconcile = "reconcile"
-)
-
 const (
 	// InlineLimit is the largest value, in bytes of JSON, that travels and is kept
 	// inside a message; a larger one is content-addressed and paged.
@@ -73,14 +67,12 @@ const (
 	ChunkLimit = 256 << 10
 	// BlobLimit is the largest value at all.
 	BlobLimit = 64 << 20
-	// MessageLimit is the most that one message may hold.
-	MessageLimit = 512 << 10
 )
 
 // Fault is the refusal of an operation: `{"error":{"code","message","safe_to_retry"}}`.
 type Fault struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
+	Code    utp.Code `json:"code"`
+	Message string   `json:"message"`
 	// Retry says that the same request may be sent again without a second effect.
 	Retry bool `json:"safe_to_retry"`
 	// Closed says how a question ended, where a word on it came too late.
@@ -125,7 +117,7 @@ func EncodeAnswer(value any, err error) []byte {
 	}
 	var fault *Fault
 	if !errors.As(err, &fault) {
-		fault = &Fault{Code: CodeInternalError, Message: err.Error()}
+		fault = &Fault{Code: utp.CodeInternalError, Message: err.Error()}
 	}
 	out, _ := json.Marshal(answer{Error: fault})
 	return out
@@ -197,7 +189,7 @@ type EnqueueRequest struct {
 	// Depth is how many agents called each other to come here; 0 for a person's own request.
 	Depth int `json:"depth,omitzero"`
 	// Key makes the request one that may be sent again: within a day the same request of the same
-	// owner with the same key gives the same turn, and another request is [CodeConflict]. At most
+	// owner with the same key gives the same turn, and another request is [utp.CodeConflict]. At most
 	// [MaxKey] visible ASCII characters; none, and each request begins a turn of its own.
 	Key string `json:"idempotency_key,omitzero"`
 }
@@ -285,9 +277,9 @@ type BeatAnswer struct {
 type FinishRequest struct {
 	OwnerRequest
 
-	Status Status     `json:"status"`
-	Result Body       `json:"result,omitzero"`
-	Error  *ToolError `json:"error,omitzero"`
+	Status utp.Status     `json:"status"`
+	Result Body           `json:"result,omitzero"`
+	Error  *utp.ToolError `json:"error,omitzero"`
 }
 
 // ReconcileAnswer is what a service needs to find out what became of a call.
@@ -303,18 +295,18 @@ type ReconcileAnswer struct {
 // or unknown (with an Error that tells the person what is known). Owner is the nonce of
 // the process that says it.
 type SettleRequest struct {
-	Call   string     `json:"call_id"`
-	Owner  string     `json:"owner"`
-	Lapse  int        `json:"lapse"`
-	Fate   string     `json:"fate"`
-	Status Status     `json:"status,omitzero"`
-	Result Body       `json:"result,omitzero"`
-	Error  *ToolError `json:"error,omitzero"`
+	Call   string         `json:"call_id"`
+	Owner  string         `json:"owner"`
+	Lapse  int            `json:"lapse"`
+	Fate   string         `json:"fate"`
+	Status utp.Status     `json:"status,omitzero"`
+	Result Body           `json:"result,omitzero"`
+	Error  *utp.ToolError `json:"error,omitzero"`
 }
 
 // RegisterRequest offers a tool's definition. A new or changed one is unreviewed.
 type RegisterRequest struct {
-	Definition Definition `json:"definition"`
+	Definition utp.Definition `json:"definition"`
 }
 
 // EventsRequest reads a session's events after a sequence number, at most Limit of them
@@ -385,11 +377,11 @@ type SessionRow struct {
 
 // SessionEnd is how a session's turn ended, as the ledger has it.
 type SessionEnd struct {
-	Status Status `json:"status"`
-	Code   Code   `json:"code,omitzero"`
-	Tally  Tally  `json:"tally"`
+	Status utp.Status `json:"status"`
+	Code   utp.Code   `json:"code,omitzero"`
+	Tally  Tally      `json:"tally"`
 	// Fields are the agent's result by name, where it gave one.
-	Fields []Field `json:"fields,omitzero"`
+	Fields []utp.Field `json:"fields,omitzero"`
 }
 
 // Tally counts what became of a turn's calls.

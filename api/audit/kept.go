@@ -3,7 +3,7 @@ package audit
 import (
 	"fmt"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // The flaws of what the ledger keeps beside the chain.
@@ -22,7 +22,7 @@ const (
 const accept = "accept"
 
 // kept holds what the ledger keeps against the receipt, which the chain vouches for.
-func (v *Verifier) kept(e utp.AuditEntry) {
+func (v *Verifier) kept(e api.AuditEntry) {
 	if e.Kept == nil {
 		return
 	}
@@ -31,13 +31,13 @@ func (v *Verifier) kept(e utp.AuditEntry) {
 	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
 	k, r := *e.Kept, *e.Receipt
 	switch k.Turn {
-	case utp.AuditTurnGone:
+	case api.AuditTurnGone:
 		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the receipts for as long")
-	case utp.AuditTurnImported:
+	case api.AuditTurnImported:
 		if k.Arguments != "" { // all of it need not be here yet
 			keptArguments(k, r, tell)
 		}
-	case utp.AuditTurnWhole:
+	case api.AuditTurnWhole:
 		if keptArguments(k, r, tell) {
 			keptCall(k, r, tell, changed(r.Terms.Consent, k.Consented))
 		}
@@ -45,7 +45,7 @@ func (v *Verifier) kept(e utp.AuditEntry) {
 			tell(Shown, "the words that put it "+differ(k.Shown, r.Shown)+" was shown", "the event was altered or removed after the answer")
 		}
 		keptRows(k, r, tell)
-	case utp.AuditTurnErased:
+	case api.AuditTurnErased:
 		keptCall(k, r, tell, false)
 		keptRows(k, r, tell)
 	}
@@ -55,7 +55,7 @@ func (v *Verifier) kept(e utp.AuditEntry) {
 func changed(term, found string) bool { return term != "" && term != found }
 
 // keptArguments compares the arguments, and reports whether they are those that were answered.
-func keptArguments(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string)) bool {
+func keptArguments(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string)) bool {
 	if !changed(r.Terms.Arguments, k.Arguments) {
 		return true
 	}
@@ -64,14 +64,14 @@ func keptArguments(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, 
 }
 
 // keptCall compares the call; other says that another consent follows from its content.
-func keptCall(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string), other bool) {
+func keptCall(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string), other bool) {
 	if other || changed(r.Terms.Consent, k.Call) || changed(r.Terms.Definition, k.Definition) {
 		tell(Bound, "what the ledger keeps of the call is not what was answered", "the call was altered or removed after the answer: its tool, its definition, its turn or its digest")
 	}
 }
 
 // keptRows looks for the question, and for what follows from a yes.
-func keptRows(k utp.AuditKept, r utp.AuditReceipt, tell func(Flaw, string, string)) {
+func keptRows(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string)) {
 	if !k.Question {
 		tell(Unasked, "the question is not in the ledger", "it was removed by something else than this program")
 	}
@@ -96,7 +96,7 @@ func differ(found, expected string) string {
 
 // Calls takes the calls of which the chain does not say what it should, page by page: each call of page gets the id of the
 // last one so far, and returns those behind it, in their order.
-func (v *Verifier) Calls(page func(after string) (utp.AuditAnswer, error)) error {
+func (v *Verifier) Calls(page func(after string) (api.AuditAnswer, error)) error {
 	after := ""
 	for {
 		a, err := page(after)

@@ -1,4 +1,4 @@
-package utp
+package api
 
 // Said is how far the text has been told that an agent writes while it plans a step. Sum
 // is the FNV-1a hash, of 64 bits, of those bytes; Try counts the texts of the step that

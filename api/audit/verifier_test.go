@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // chain is a chain that is made as a ledger makes one.
-type chain []utp.AuditEntry
+type chain []api.AuditEntry
 
-func (c *chain) add(e utp.AuditEntry) {
+func (c *chain) add(e api.AuditEntry) {
 	last := ""
 	if n := len(*c); n > 0 {
 		last = (*c)[n-1].Link
@@ -28,18 +28,18 @@ func (c *chain) add(e utp.AuditEntry) {
 
 func (c *chain) answer() {
 	n := len(*c) + 1
-	r := utp.AuditReceipt{
-		ReceiptDetail: utp.ReceiptDetail{Call: fmt.Sprintf("tc_%d", n), Question: n, Decision: "accept", By: "ada", Surface: "page", At: time.UnixMicro(int64(n)), Shown: "5e", Language: "en"},
+	r := api.AuditReceipt{
+		ReceiptDetail: api.ReceiptDetail{Call: fmt.Sprintf("tc_%d", n), Question: n, Decision: "accept", By: "ada", Surface: "page", At: time.UnixMicro(int64(n)), Shown: "5e", Language: "en"},
 		Session:       "sess_1", Salt: fmt.Sprintf("%032d", n),
 	}
-	c.add(utp.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r), Receipt: &r})
+	c.add(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r), Receipt: &r})
 }
 
 func (c *chain) forget(of int64) {
 	if of > 0 && of <= int64(len(*c)) {
 		(*c)[of-1].Receipt = nil
 	}
-	c.add(utp.AuditEntry{Kind: audit.Forgotten, Of: of})
+	c.add(api.AuditEntry{Kind: audit.Forgotten, Of: of})
 }
 
 // relinked makes all links anew, as somebody who may write to the database can.
@@ -65,7 +65,7 @@ func six() chain {
 }
 
 // verified reads a chain in pages of two, and lists the flaws as "entry flaw".
-func verified(t *testing.T, v audit.Verifier, c chain, beside utp.AuditUnchained) (string, audit.Report) {
+func verified(t *testing.T, v audit.Verifier, c chain, beside api.AuditUnchained) (string, audit.Report) {
 	t.Helper()
 	var flaws []string
 	v.Found = func(f audit.Finding) {
@@ -74,9 +74,9 @@ func verified(t *testing.T, v audit.Verifier, c chain, beside utp.AuditUnchained
 			t.Errorf("%+v does not say what was found, what it means and what to do", f)
 		}
 	}
-	err := v.Read(func(int64) (utp.AuditAnswer, error) {
+	err := v.Read(func(int64) (api.AuditAnswer, error) {
 		n := min(2, len(c))
-		page := utp.AuditAnswer{Entries: c[:n], More: n < len(c)}
+		page := api.AuditAnswer{Entries: c[:n], More: n < len(c)}
 		c = c[n:]
 		return page, nil
 	})
@@ -122,7 +122,7 @@ func TestVerifier(t *testing.T) {
 		"a forgetting forgotten": {func(c chain) chain { c.forget(4); return c }, "7 baseless"},
 		"a number far away":      {func(c chain) chain { c[5].N = math.MaxInt64; return c }, fmt.Sprintf("%d gap", int64(math.MaxInt64))},
 	} {
-		flaws, report := verified(t, audit.Verifier{}, tt.alter(six()), utp.AuditUnchained{})
+		flaws, report := verified(t, audit.Verifier{}, tt.alter(six()), api.AuditUnchained{})
 		if flaws != tt.flaws {
 			t.Errorf("%s: %q, want %q", name, flaws, tt.flaws)
 		}
@@ -133,7 +133,7 @@ func TestVerifier(t *testing.T) {
 }
 
 // firstReceipt is the receipt of an entry before it was forgotten.
-func firstReceipt(n int) *utp.AuditReceipt {
+func firstReceipt(n int) *api.AuditReceipt {
 	var c chain
 	for range n {
 		c.answer()
@@ -145,13 +145,13 @@ func firstReceipt(n int) *utp.AuditReceipt {
 func TestCommitment(t *testing.T) {
 	t.Parallel()
 	same := *firstReceipt(1)
-	for name, alter := range map[string]func(r *utp.AuditReceipt){
-		"salt": func(r *utp.AuditReceipt) { r.Salt = "0" }, "session": func(r *utp.AuditReceipt) { r.Session = "sess_2" },
-		"call": func(r *utp.AuditReceipt) { r.Call = "tc_2" }, "question": func(r *utp.AuditReceipt) { r.Question = 2 },
-		"decision": func(r *utp.AuditReceipt) { r.Decision = "reject" }, "by": func(r *utp.AuditReceipt) { r.By = "eve" },
-		"surface": func(r *utp.AuditReceipt) { r.Surface = "" }, "at": func(r *utp.AuditReceipt) { r.At = r.At.Add(time.Microsecond) },
-		"shown": func(r *utp.AuditReceipt) { r.Shown = "5f" }, "language": func(r *utp.AuditReceipt) { r.Language = "de" },
-		"what stands in which part": func(r *utp.AuditReceipt) { r.By, r.Surface = "adap", "age" },
+	for name, alter := range map[string]func(r *api.AuditReceipt){
+		"salt": func(r *api.AuditReceipt) { r.Salt = "0" }, "session": func(r *api.AuditReceipt) { r.Session = "sess_2" },
+		"call": func(r *api.AuditReceipt) { r.Call = "tc_2" }, "question": func(r *api.AuditReceipt) { r.Question = 2 },
+		"decision": func(r *api.AuditReceipt) { r.Decision = "reject" }, "by": func(r *api.AuditReceipt) { r.By = "eve" },
+		"surface": func(r *api.AuditReceipt) { r.Surface = "" }, "at": func(r *api.AuditReceipt) { r.At = r.At.Add(time.Microsecond) },
+		"shown": func(r *api.AuditReceipt) { r.Shown = "5f" }, "language": func(r *api.AuditReceipt) { r.Language = "de" },
+		"what stands in which part": func(r *api.AuditReceipt) { r.By, r.Surface = "adap", "age" },
 	} {
 		r := same
 		alter(&r)
@@ -181,7 +181,7 @@ func TestKnownHead(t *testing.T) {
 		"made anew":    {altered(six()).relinked(), "4 rewritten"},
 		"taken out":    {slices.Delete(six(), 3, 4), "5 gap, 2 missing, 4 unreachable"},
 	} {
-		if flaws, _ := verified(t, audit.Verifier{Known: fourth}, tt.chain, utp.AuditUnchained{}); flaws != tt.flaws {
+		if flaws, _ := verified(t, audit.Verifier{Known: fourth}, tt.chain, api.AuditUnchained{}); flaws != tt.flaws {
 			t.Errorf("%s: %q, want %q", name, flaws, tt.flaws)
 		}
 	}
@@ -203,7 +203,7 @@ func TestWhileTheLedgerGoesOn(t *testing.T) {
 	for started, want := range map[int64]string{0: "1 still", 5: "", 6: "1 still"} {
 		c := six()
 		c[0].Receipt = firstReceipt(1)
-		if flaws, _ := verified(t, audit.Verifier{Started: started}, c, utp.AuditUnchained{}); flaws != want {
+		if flaws, _ := verified(t, audit.Verifier{Started: started}, c, api.AuditUnchained{}); flaws != want {
 			t.Errorf("read from %d on: %q, want %q", started, flaws, want)
 		}
 	}
@@ -212,11 +212,11 @@ func TestWhileTheLedgerGoesOn(t *testing.T) {
 // TestUnchainedReceipts: older ones are counted, others are a flaw.
 func TestUnchainedReceipts(t *testing.T) {
 	t.Parallel()
-	flaws, report := verified(t, audit.Verifier{}, six(), utp.AuditUnchained{Older: 3})
+	flaws, report := verified(t, audit.Verifier{}, six(), api.AuditUnchained{Older: 3})
 	if flaws != "" || report.Older != 3 {
 		t.Errorf("%q, %+v", flaws, report)
 	}
-	if flaws, _ = verified(t, audit.Verifier{}, six(), utp.AuditUnchained{Older: 3, Later: 1}); flaws != "0 unchained" {
+	if flaws, _ = verified(t, audit.Verifier{}, six(), api.AuditUnchained{Older: 3, Later: 1}); flaws != "0 unchained" {
 		t.Errorf("%q", flaws)
 	}
 }
@@ -233,7 +233,7 @@ func TestManyAnswers(t *testing.T) {
 		c.forget(n)
 	}
 	c[4095].Receipt, c[8191].Receipt = nil, nil
-	if flaws, report := verified(t, audit.Verifier{}, c, utp.AuditUnchained{}); flaws != "4096 missing, 8192 missing" || report.Forgotten != many/2 {
+	if flaws, report := verified(t, audit.Verifier{}, c, api.AuditUnchained{}); flaws != "4096 missing, 8192 missing" || report.Forgotten != many/2 {
 		t.Errorf("%q, %+v", flaws, report)
 	}
 }
@@ -242,7 +242,7 @@ func TestReadFails(t *testing.T) {
 	t.Parallel()
 	want := errors.New("gone")
 	v := audit.Verifier{}
-	if err := v.Read(func(int64) (utp.AuditAnswer, error) { return utp.AuditAnswer{}, want }); !errors.Is(err, want) {
+	if err := v.Read(func(int64) (api.AuditAnswer, error) { return api.AuditAnswer{}, want }); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Head is an entry by its number and its link. Who notes the newest one elsewhere can show
@@ -82,7 +82,7 @@ type Verifier struct {
 }
 
 // Next takes the next entry.
-func (v *Verifier) Next(e utp.AuditEntry) {
+func (v *Verifier) Next(e api.AuditEntry) {
 	v.place(e)
 	if link := Link(v.report.Head.Link, e); link != e.Link && !v.hurtHere {
 		v.find(e.N, Broken, fmt.Sprintf("the link %.16s…, where %.16s… follows from entry %d", e.Link, link, v.report.Head.N),
@@ -109,7 +109,7 @@ func (v *Verifier) Next(e utp.AuditEntry) {
 
 // Read takes all entries, page by page: each call of page gets the number of the last entry so
 // far, and returns those behind it, in their order.
-func (v *Verifier) Read(page func(after int64) (utp.AuditAnswer, error)) error {
+func (v *Verifier) Read(page func(after int64) (api.AuditAnswer, error)) error {
 	for {
 		a, err := page(v.report.Head.N)
 		if err != nil {
@@ -127,7 +127,7 @@ func (v *Verifier) Read(page func(after int64) (utp.AuditAnswer, error)) error {
 const askOthers = "keep the ledger as it is, and compare it with a backup from before"
 
 // place judges the number of an entry. What has no place has no link that could be judged.
-func (v *Verifier) place(e utp.AuditEntry) {
+func (v *Verifier) place(e api.AuditEntry) {
 	last := v.report.Head.N
 	v.hurtHere = e.N != last+1
 	switch {
@@ -138,7 +138,7 @@ func (v *Verifier) place(e utp.AuditEntry) {
 	}
 }
 
-func (v *Verifier) answer(e utp.AuditEntry) {
+func (v *Verifier) answer(e api.AuditEntry) {
 	v.report.Answers++
 	if e.Receipt == nil {
 		v.kinds.set(e.N, gone)
@@ -154,7 +154,7 @@ func (v *Verifier) answer(e utp.AuditEntry) {
 	v.kept(e)
 }
 
-func (v *Verifier) forgotten(e utp.AuditEntry) {
+func (v *Verifier) forgotten(e api.AuditEntry) {
 	v.report.Forgotten++
 	before := none
 	if e.Of < e.N {
@@ -177,7 +177,7 @@ func (v *Verifier) forgotten(e utp.AuditEntry) {
 }
 
 // compare holds an entry against the head that was noted.
-func (v *Verifier) compare(e utp.AuditEntry) {
+func (v *Verifier) compare(e api.AuditEntry) {
 	if v.Known.N == 0 || e.N != v.Known.N {
 		return
 	}
@@ -190,7 +190,7 @@ func (v *Verifier) compare(e utp.AuditEntry) {
 
 // End says what only shows when all was read, and what was read. Unchained is what the ledger
 // says of receipts without an entry.
-func (v *Verifier) End(unchained utp.AuditUnchained) Report {
+func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	for n := range v.kinds.gone {
 		v.find(n, Missing, "nothing is kept of this answer or act, and no entry says that it was forgotten", "it was removed by something else than retention", askOthers)
 	}

@@ -1,6 +1,8 @@
-package utp
+package api
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // CommandAnswer says what the kernel made of a foreign worker's command. Sending the same
 // command again changes nothing and gets the same answer.
@@ -45,7 +47,7 @@ type InboxRequest struct {
 	Calls []string `json:"tool_call_ids"`
 }
 
-// InboxAnswer holds a row for each call that has ended, as [EncodeInboxRow] writes it.
+// InboxAnswer holds a row for each call that has ended, as [utp.EncodeInboxRow] writes it.
 type InboxAnswer struct {
 	Rows []jsontext.Value `json:"rows"`
 }

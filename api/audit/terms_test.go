@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/audit"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 )
 
 // TestOlderChain: a chain that was written before receipts had terms is whole as it was; testdata
@@ -18,15 +18,15 @@ func TestOlderChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var older utp.AuditAnswer
+	var older api.AuditAnswer
 	if err := json.Unmarshal(raw, &older); err != nil {
 		t.Fatal(err)
 	}
-	if flaws, report := verified(t, audit.Verifier{}, older.Entries, utp.AuditUnchained{}); flaws != "" || report.Answers != 3 || report.Receipts != 2 {
+	if flaws, report := verified(t, audit.Verifier{}, older.Entries, api.AuditUnchained{}); flaws != "" || report.Answers != 3 || report.Receipts != 2 {
 		t.Errorf("%q, %+v", flaws, report)
 	}
 	older.Entries[0].Receipt.Terms.Arguments = "5e"
-	if flaws, _ := verified(t, audit.Verifier{}, older.Entries, utp.AuditUnchained{}); flaws != "1 altered" {
+	if flaws, _ := verified(t, audit.Verifier{}, older.Entries, api.AuditUnchained{}); flaws != "1 altered" {
 		t.Errorf("terms that were put in later: %q", flaws)
 	}
 }
@@ -36,7 +36,7 @@ func TestOlderChain(t *testing.T) {
 func TestCommitmentToTerms(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for name, terms := range map[string]utp.ReceiptTerms{
+	for name, terms := range map[string]api.ReceiptTerms{
 		"none": {}, "consent": {Consent: "x"}, "arguments": {Arguments: "x"}, "definition": {Definition: "x"}, "policy": {Policy: "x"},
 		"credential": {Credential: "x"}, "seen": {Seen: "x"}, "event": {Event: "x"}, "covered": {Covered: "x"},
 		"two": {Policy: "x", Credential: "y"}, "moved": {Policy: "xcredential=y"}, "all": {Consent: "a", Arguments: "b", Definition: "c", Policy: "d", Credential: "e", Seen: "f", Event: "g"},

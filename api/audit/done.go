@@ -3,7 +3,7 @@ package audit
 import (
 	"fmt"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // The flaws of what the ledger keeps of the calls that the chain's acts are about.
@@ -15,7 +15,7 @@ const (
 )
 
 // act judges an entry that stands for an act.
-func (v *Verifier) act(e utp.AuditEntry) {
+func (v *Verifier) act(e api.AuditEntry) {
 	v.report.Acts++
 	if e.Act == nil {
 		v.kinds.set(e.N, gone)
@@ -31,7 +31,7 @@ func (v *Verifier) act(e utp.AuditEntry) {
 }
 
 // done holds what the ledger keeps of a call against a start or an outcome, which the chain vouches for.
-func (v *Verifier) done(e utp.AuditEntry) {
+func (v *Verifier) done(e api.AuditEntry) {
 	if e.Done == nil {
 		return
 	}
@@ -39,11 +39,11 @@ func (v *Verifier) done(e utp.AuditEntry) {
 	d, a := *e.Done, *e.Act
 	about := fmt.Sprintf("the call %.64s: ", a.Call)
 	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
-	if d.Turn == utp.AuditTurnGone {
+	if d.Turn == api.AuditTurnGone {
 		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the acts for as long")
 		return
 	}
-	if d.Turn == utp.AuditTurnImported {
+	if d.Turn == api.AuditTurnImported {
 		return // nothing was started here
 	}
 	if !d.Granted || d.Fence < a.Fence {
@@ -51,7 +51,7 @@ func (v *Verifier) done(e utp.AuditEntry) {
 		return
 	}
 	switch a.Act {
-	case utp.ActStart:
+	case api.ActStart:
 		if d.Fence > a.Fence {
 			return // the call has been started again since, as another entry says
 		}
@@ -61,13 +61,13 @@ func (v *Verifier) done(e utp.AuditEntry) {
 		if d.Consent != a.Digest {
 			tell(Bound, "the digest of its consent is not the one that it was started with", "the call was altered or removed after the start")
 		}
-	case utp.ActOutcome:
+	case api.ActOutcome:
 		if d.Fence != a.Fence {
 			tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
 		}
 		if d.Status != a.Detail {
 			tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
-		} else if d.Turn == utp.AuditTurnWhole && d.Result != a.Digest {
+		} else if d.Turn == api.AuditTurnWhole && d.Result != a.Digest {
 			tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // The kinds of entries.
@@ -35,7 +35,7 @@ const receiptDomain, actDomain = "earshot-audit-receipt-1", "earshot-audit-act-1
 // Link is the link of an entry behind one with the link previous; "" is before the first. It
 // is the SHA-256 in hex of the domain, previous, n, kind, at (microseconds since 1970), of and
 // commitment, with a break between each two.
-func Link(previous string, e utp.AuditEntry) string {
+func Link(previous string, e api.AuditEntry) string {
 	return digest(strings.Join([]string{
 		LinkDomain, previous, strconv.FormatInt(e.N, 10), e.Kind, strconv.FormatInt(e.At.UnixMicro(), 10), strconv.FormatInt(e.Of, 10), e.Commitment,
 	}, LinkBreak))
@@ -46,7 +46,7 @@ func Link(previous string, e utp.AuditEntry) string {
 // each that is there is a part of its own, with its name and an equals sign before it: a receipt
 // without terms has the commitment that it had before there were any. What a ledger cannot keep
 // in a text counts as what it keeps instead.
-func Commitment(r utp.AuditReceipt) string {
+func Commitment(r api.AuditReceipt) string {
 	parts := []string{
 		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
 		strconv.FormatInt(r.At.UnixMicro(), 10), r.Shown, r.Language,
@@ -55,7 +55,7 @@ func Commitment(r utp.AuditReceipt) string {
 }
 
 // ActCommitment is the SHA-256 in hex of an act with its salt, in the same form.
-func ActCommitment(a utp.AuditAct) string {
+func ActCommitment(a api.AuditAct) string {
 	return commitment(actDomain, []string{
 		a.Salt, a.Act, strconv.FormatInt(a.At.UnixMicro(), 10), a.Session, a.Call, strconv.Itoa(a.Fence), a.Subject, a.Detail, a.Digest, a.By,
 	})
@@ -72,7 +72,7 @@ func commitment(domain string, parts []string) string {
 }
 
 // terms are the terms that are there, in a fixed order.
-func terms(t utp.ReceiptTerms) []string {
+func terms(t api.ReceiptTerms) []string {
 	var parts []string
 	for _, term := range [][2]string{
 		{"consent", t.Consent},
@@ -92,16 +92,16 @@ func terms(t utp.ReceiptTerms) []string {
 }
 
 // Storable are terms as every ledger can keep them: one that keeps them as JSON does so with these.
-func Storable(t utp.ReceiptTerms) utp.ReceiptTerms {
-	return utp.ReceiptTerms{
+func Storable(t api.ReceiptTerms) api.ReceiptTerms {
+	return api.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
-		Credential: storable(t.Credential), Seen: utp.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Event: storable(t.Event),
+		Credential: storable(t.Credential), Seen: api.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Event: storable(t.Event),
 	}
 }
 
 // StorableAct is an act as every ledger can keep it as JSON; its time is to the microsecond.
-func StorableAct(a utp.AuditAct) utp.AuditAct {
-	return utp.AuditAct{
+func StorableAct(a api.AuditAct) api.AuditAct {
+	return api.AuditAct{
 		Act: storable(a.Act), At: time.UnixMicro(a.At.UnixMicro()).UTC(), Session: storable(a.Session), Call: storable(a.Call), Fence: a.Fence,
 		Subject: storable(a.Subject), Detail: storable(a.Detail), Digest: storable(a.Digest), By: storable(a.By), Salt: storable(a.Salt),
 	}

@@ -1,6 +1,10 @@
-package utp
+package api
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
 
 // ClaimRequest asks for work of an agent. Worker is a nonce of the worker process.
 type ClaimRequest struct {
@@ -60,9 +64,9 @@ type ToolCall struct {
 	// From and To are the part of the whole work, in percent, that the call stands for.
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`
-	// Question, where it is set, is put to the person instead: Tool is [AskPerson], and
-	// Args stay empty. Its result is an [Answered].
-	Question *Question `json:"question,omitzero"`
+	// Question, where it is set, is put to the person instead: Tool is [utp.AskPerson], and
+	// Args stay empty. Its result is an [utp.Answered].
+	Question *utp.Question `json:"question,omitzero"`
 }
 
 // ResumeAnswer tells how many calls of the step are still open; when none is, the turn runs
@@ -80,7 +84,7 @@ type ResumeAnswer struct {
 	TranscriptAnswer
 }
 
-// CardRequest keeps a tool.call card, in the form of [EncodeCard].
+// CardRequest keeps a tool.call card, in the form of [utp.EncodeCard].
 type CardRequest struct {
 	Card jsontext.Value `json:"card"`
 }
@@ -103,11 +107,11 @@ type TranscriptAnswer struct {
 
 // CallResult is the result of one call as a planner sees it.
 type CallResult struct {
-	Key    string `json:"key"`
-	Call   string `json:"call_id"`
-	Tool   string `json:"tool"`
-	Status Status `json:"status"`
-	Code   Code   `json:"code,omitzero"`
+	Key    string     `json:"key"`
+	Call   string     `json:"call_id"`
+	Tool   string     `json:"tool"`
+	Status utp.Status `json:"status"`
+	Code   utp.Code   `json:"code,omitzero"`
 	// Message says more about a result that is not a success.
 	Message string `json:"message,omitzero"`
 	Result  Body   `json:"result,omitzero"`
@@ -121,13 +125,13 @@ type CallResult struct {
 type DeliverRequest struct {
 	WorkerRequest
 
-	Status Status `json:"status"`
-	Code   Code   `json:"code,omitzero"`
+	Status utp.Status `json:"status"`
+	Code   utp.Code   `json:"code,omitzero"`
 	// Output is the answer itself, in full sentences; Summary is its first line.
 	Summary string `json:"summary"`
 	Output  string `json:"output,omitzero"`
 	// Fields are the result by name; those that the turn requires must be there once each.
-	Fields []Field `json:"fields,omitzero"`
+	Fields []utp.Field `json:"fields,omitzero"`
 	// Handoff asks that somebody else takes over.
-	Handoff *Handoff `json:"handoff,omitzero"`
+	Handoff *utp.Handoff `json:"handoff,omitzero"`
 }
