@@ -80,7 +80,7 @@ var house = []room{
 			"rpc":        "asking the kernel, with its retries and paged values, exists once",
 			"hub/access": "who may hear and say what is asked at each delivery and each word",
 		},
-		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are utp's",
+		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are api's",
 	},
 	{pkg: "rpc", floor: 2, own: []string{"api", "utp"}},
 	{pkg: "boottime", floor: 2, third: []string{sysModule}},
@@ -120,7 +120,7 @@ var house = []room{
 	{pkg: "bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
 	{
 		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "utp"}, third: []string{"github.com/coder/websocket"},
-		both: "its adapter of the hub hands words in by the kernel's messages, which are utp's",
+		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
 	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},

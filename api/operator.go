@@ -8,22 +8,6 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The operations that hubs ask for on behalf of operators and auditors.
-const (
-	OpTurn   = "turn"
-	OpCards  = "cards"
-	OpTools  = "tools"
-	OpReview = "review"
-	OpAdd    = "add"
-	OpRemove = "remove"
-	OpDead   = "dead"
-	OpRetry  = "retry"
-	OpErase  = "erase"
-	OpExport = "export"
-	OpImport = "import"
-	OpAudit  = "audit"
-)
-
 // OperatorAgent is the agent of the turns that carry out a single call for an operator.
 const OperatorAgent = "operator"
 

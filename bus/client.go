@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Client is one principal's end of the bus. It is safe for use by several goroutines.
@@ -138,7 +140,7 @@ func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
 	}
 	project := c.credentials.Project
-	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, opReport) {
+	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, api.OpReport) {
 		return nil, invalidf("send: %q is neither a tool's subject in project %s nor that of a report", m.Subject, project)
 	}
 	out, err := outgoing(m.Subject, m.Header, m.Payload)

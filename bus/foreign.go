@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -68,7 +67,7 @@ const serverHeader = "Nats-Request-Info"
 // requestOf is what the handler gets of a message: its payload, or all of it. The subject
 // is that of the tool protocol, if it has one.
 func requestOf(op, subject string, m *nats.Msg) []byte {
-	if !slices.Contains(messageOps, op) {
+	if !wholeMessage(op) {
 		return m.Data
 	}
 	header := make(map[string][]string, len(m.Header))

@@ -12,38 +12,42 @@ type Kind string
 
 // The kinds. Each has a row in the table of operations.
 const (
-	Agent Kind = "agent" // a worker that runs an agent's turns; hears its doorbell
-	Tool  Kind = "tool"  // a tool service; hears its commands
-	Hub   Kind = "hub"   // serves people; hears the broadcasts
+	Agent Kind = Kind(api.Agent) // a worker that runs an agent's turns; hears its doorbell
+	Tool       = Kind(api.Tool)  // a tool service; hears its commands
+	Hub        = Kind(api.Hub)   // serves people; hears the broadcasts
 	// Operator finds the tool services ($SRV) and hears how far their calls are; it asks
 	// the kernel for nothing.
-	Operator Kind = "operator"
+	Operator = Kind(api.Operator)
 	// Foreign is a worker or a tool service of another make, which speaks v1r4 only: it hears
 	// the doorbell and the commands of its name, and sends commands of its own, to the kernel.
-	Foreign Kind = "foreign"
+	Foreign = Kind(api.Foreign)
 )
 
-// opsByKind is the whole of what each kind may ask for. An operation that is not in
+// opsByKind is the whole of what each kind may ask for, as [api.Operations] says. An operation that is not in
 // its row has no import in its account, and so does not exist for it.
-var opsByKind = map[Kind][]string{
-	Agent:    {"claim", "renew", "call", "card", "put", "get", "transcript", "resume", "deliver", "say", "release"},
-	Tool:     {"start", "beat", "finish", "get", "put", "reconcile", "settle", "register"},
-	Operator: {},
-	Hub: {
-		"enqueue", "events", "sessions", "questions", "arguments", "answer", "extend", "stop", "undo", "noticed", "absent", "since", "present", "prefer",
-		"turn", "cards", "tools", "review", "add", "remove", "dead", "retry", "erase", "export", "import", "audit",
-	},
-	Foreign: {"claim", "renew", "deliver", "card", "read", "inbox", "get", "register", opReport},
-}
+var opsByKind = func() map[Kind][]string {
+	all := map[Kind][]string{}
+	for _, kind := range Kinds() {
+		all[kind] = []string{}
+		for _, o := range api.Operations() {
+			if slices.Contains(o.Peers, api.Peer(kind)) {
+				all[kind] = append(all[kind], o.Name)
+			}
+		}
+	}
+	return all
+}()
 
 // OpCommand is the operation as which the kernel gets a command that a foreign peer has
 // sent. Nobody asks for it by its name: its subject is that of the command.
 const OpCommand = api.OpCommand
 
-// messageOps are handed to the kernel as whole messages, see [utp.EncodeMessage].
-var messageOps = []string{OpCommand, opReport}
-
-const opReport = api.OpReport
+// wholeMessage reports whether the kernel gets what comes for an operation as a whole message, see
+// [utp.EncodeMessage].
+func wholeMessage(op string) bool {
+	o, is := api.OperationNamed(op)
+	return is && o.WholeMessage()
+}
 
 // Kinds returns every kind, in a fixed order.
 func Kinds() []Kind { return []Kind{Agent, Tool, Hub, Operator, Foreign} }

@@ -16,24 +16,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// need is the right that an operation of operators takes.
-type need int
-
-const (
-	nobody   need = iota
-	looks         // an auditor or an operator
-	operates      // an operator
-)
-
-// operations is what operators and auditors may ask of the kernel, and with which right.
-func needOf(op string) need {
-	switch op {
-	case api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit:
-		return looks
-	case api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport:
-		return operates
-	}
-	return nobody
+// rightFor is what it takes to ask for an operation by its name.
+func rightFor(op string) api.Right {
+	o, _ := api.OperationNamed(op)
+	return o.Right
 }
 
 // lookTime is how long somebody who looks at what cannot be read waits to be told so.
@@ -48,14 +34,14 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	if err != nil {
 		return nil, err
 	}
-	switch needOf(op) {
-	case nobody:
+	switch rightFor(op) {
+	case api.Nobody:
 		return nil, &Error{Code: CodeNotFound, Message: "operators have no operation of that name"}
-	case looks:
+	case api.Look:
 		if !who.Has(access.Auditor, access.Operator) || who.Has(access.Agent, access.Tool) {
 			return nil, notAllowed("only an auditor or an operator sees this", "use a token with one of these roles")
 		}
-	case operates:
+	case api.Operate:
 		if !who.Operates() {
 			return nil, notAllowed("only an operator who is also an approver changes this", "use a token with the roles operator and approver, or the command on the machine itself")
 		}
@@ -64,7 +50,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 		return nil, err
 	}
 	var answer jsontext.Value
-	if needOf(op) == looks {
+	if rightFor(op) == api.Look {
 		err = rpc.AskWithin(ctx, p.hub.o.Conn, lookTime, op, request, &answer)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)

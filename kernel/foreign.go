@@ -3,49 +3,21 @@ package kernel
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync/atomic"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// foreignOperation is what a peer of another make may ask. It takes its turns like any
-// agent, and asks for calls by commands, as it would anywhere.
-func foreignOperation(op string) operation {
-	switch op {
-	case api.OpClaim:
-		return serve((*Kernel).claim)
-	case api.OpRenew:
-		return serve((*Kernel).renew)
-	case api.OpDeliver:
-		return serve((*Kernel).deliver)
-	case api.OpGet:
-		return serve((*Kernel).get)
-	case api.OpCard:
-		return serve((*Kernel).saveForeignCard)
-	case api.OpRead:
-		return serve((*Kernel).readCard)
-	case api.OpInbox:
-		return serve((*Kernel).inbox)
-	case api.OpRegister:
-		return serve((*Kernel).registerForeign)
-	case api.OpReport:
-		return hear((*Kernel).report)
-	case api.OpCommand:
-		return hear((*Kernel).foreignCommand)
-	}
-	return nil
-}
-
 // hear decodes a whole message of the tool protocol.
 func hear[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, error)) operation {
-	return func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
+	return operation{request: reflect.TypeFor[utp.Message](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		m, err := utp.DecodeMessage(request)
 		if err != nil {
 			return nil, fault(utp.CodeBadRequest, err.Error())
 		}
 		return run(k, ctx, from, m)
-	}
+	}}
 }
 
 // foreignCounts count what became of foreign commands.

@@ -12,38 +12,6 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// operatorOperation is what hubs ask for on behalf of operators and auditors. Who may is the
-// hub's to judge.
-func operatorOperation(op string) operation {
-	switch op {
-	case api.OpTurn:
-		return serve((*Kernel).turnDetail)
-	case api.OpCards:
-		return serve((*Kernel).cards)
-	case api.OpTools:
-		return serve((*Kernel).tools)
-	case api.OpReview:
-		return serve((*Kernel).reviewed)
-	case api.OpAdd:
-		return serve((*Kernel).add)
-	case api.OpRemove:
-		return serve((*Kernel).remove)
-	case api.OpDead:
-		return serve((*Kernel).dead)
-	case api.OpRetry:
-		return serve((*Kernel).retry)
-	case api.OpErase:
-		return serve((*Kernel).erase)
-	case api.OpExport:
-		return serve((*Kernel).export)
-	case api.OpImport:
-		return serve((*Kernel).importTurn)
-	case api.OpAudit:
-		return serve((*Kernel).audit)
-	}
-	return nil
-}
-
 // callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
 const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
 

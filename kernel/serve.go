@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 
@@ -15,124 +16,72 @@ type Caller struct{ Kind, Name string }
 
 // The kinds of callers.
 const (
-	AgentCaller = "agent"
-	ToolCaller  = "tool"
-	HubCaller   = "hub"
-	// ForeignCaller is a worker or a service of another make, which speaks v1r4 alone.
-	ForeignCaller = "foreign"
+	AgentCaller   = string(api.Agent)
+	ToolCaller    = string(api.Tool)
+	HubCaller     = string(api.Hub)
+	ForeignCaller = string(api.Foreign)
 )
 
 // operation is one request: decoded, run, and answered with a value or an error.
-type operation func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error)
-
-// operations is what the kernel answers, by kind of caller. The bus's credentials say
-// the same; this second fence does not rely on it.
-func operations(kind, op string) operation {
-	switch kind {
-	case AgentCaller:
-		return agentOperation(op)
-	case ToolCaller:
-		return toolOperation(op)
-	case HubCaller:
-		return hubOperation(op)
-	case ForeignCaller:
-		return foreignOperation(op)
-	}
-	return nil
+type operation struct {
+	run             func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error)
+	request, answer reflect.Type
 }
 
-func agentOperation(op string) operation {
-	switch op {
-	case api.OpClaim:
-		return serve((*Kernel).claim)
-	case api.OpRenew:
-		return serve((*Kernel).renew)
-	case api.OpCall:
-		return serve((*Kernel).call)
-	case api.OpCard:
-		return serve((*Kernel).saveCard)
-	case api.OpResume:
-		return serve((*Kernel).resume)
-	case api.OpTranscript:
-		return serve((*Kernel).transcript)
-	case api.OpDeliver:
-		return serve((*Kernel).deliver)
-	case api.OpSay:
-		return serve((*Kernel).say)
-	case api.OpRelease:
-		return serve((*Kernel).release)
-	case api.OpPut:
-		return serve((*Kernel).put)
-	case api.OpGet:
-		return serve((*Kernel).get)
-	}
-	return nil
-}
+// handlers carry out the operations of [api.Operations], each under its name, and foreignHandlers those that
+// a third-party peer asks for in another way.
+var (
+	handlers = map[string]operation{
+		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
+		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
+		api.OpSay: serve((*Kernel).say), api.OpRelease: serve((*Kernel).release),
 
-func toolOperation(op string) operation {
-	switch op {
-	case api.OpRegister:
-		return serve((*Kernel).register)
-	case api.OpStart:
-		return serve((*Kernel).start)
-	case api.OpBeat:
-		return serve((*Kernel).beat)
-	case api.OpFinish:
-		return serve((*Kernel).finish)
-	case api.OpReconcile:
-		return serve((*Kernel).reconcile)
-	case api.OpSettle:
-		return serve((*Kernel).settle)
-	case api.OpPut:
-		return serve((*Kernel).put)
-	case api.OpGet:
-		return serve((*Kernel).get)
-	}
-	return nil
-}
+		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpBeat: serve((*Kernel).beat),
+		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).settle),
 
-func hubOperation(op string) operation {
-	switch op {
-	case api.OpEnqueue:
-		return serve((*Kernel).enqueue)
-	case api.OpSessions:
-		return serve((*Kernel).sessions)
-	case api.OpEvents:
-		return serve((*Kernel).events)
-	case api.OpQuestions:
-		return serve((*Kernel).questions)
-	case api.OpArguments:
-		return serve((*Kernel).arguments)
-	case api.OpAnswer:
-		return serve((*Kernel).answer)
-	case api.OpExtend:
-		return serve((*Kernel).extend)
-	case api.OpStop:
-		return serve((*Kernel).stop)
-	case api.OpUndo:
-		return serve((*Kernel).undo)
-	case api.OpNoticed:
-		return serve((*Kernel).noticed)
-	case api.OpAbsent:
-		return serve((*Kernel).absent)
-	case api.OpSince:
-		return serve((*Kernel).since)
-	case api.OpPresent:
-		return serve((*Kernel).present)
-	case api.OpPrefer:
-		return serve((*Kernel).prefer)
+		api.OpPut: serve((*Kernel).put), api.OpGet: serve((*Kernel).get),
+
+		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
+		api.OpReport: hear((*Kernel).report), api.OpCommand: hear((*Kernel).foreignCommand),
+
+		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serve((*Kernel).sessions), api.OpEvents: serve((*Kernel).events),
+		api.OpSince: serve((*Kernel).since), api.OpQuestions: serve((*Kernel).questions), api.OpArguments: serve((*Kernel).arguments),
+		api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
+		api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
+		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
+
+		api.OpTurn: serve((*Kernel).turnDetail), api.OpCards: serve((*Kernel).cards), api.OpTools: serve((*Kernel).tools),
+		api.OpDead: serve((*Kernel).dead), api.OpExport: serve((*Kernel).export), api.OpAudit: serve((*Kernel).audit),
+		api.OpReview: serve((*Kernel).reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
+		api.OpRetry: serve((*Kernel).retry), api.OpErase: serve((*Kernel).erase), api.OpImport: serve((*Kernel).importTurn),
 	}
-	return operatorOperation(op)
+	foreignHandlers = map[string]operation{
+		api.OpCard: serve((*Kernel).saveForeignCard), api.OpRegister: serve((*Kernel).registerForeign),
+	}
+)
+
+// handler finds what carries an operation out for a caller; false where it may not ask for it. The bus's
+// credentials say the same; this second fence does not rely on them.
+func handler(from Caller, op string) (operation, bool) {
+	may := api.MayAsk(api.Peer(from.Kind), op) || from.Kind == ForeignCaller && op == api.OpCommand // which comes under its own subject
+	if !may {
+		return operation{}, false
+	}
+	if h, is := foreignHandlers[op]; is && from.Kind == ForeignCaller {
+		return h, true
+	}
+	h, is := handlers[op]
+	return h, is
 }
 
 // Handle answers one request as `{"ok":…}` or `{"error":…}`. It is safe for
 // concurrent use.
 func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []byte) []byte {
-	run := operations(from.Kind, op)
-	if run == nil {
+	o, may := handler(from, op)
+	if !may {
 		return api.EncodeAnswer(nil, fault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
 	}
-	value, err := run(k, ctx, from, request)
+	value, err := o.run(k, ctx, from, request)
 	if err != nil {
 		k.o.Logger.Debug("refused", "op", op, "kind", from.Kind, "name", from.Name, "error", err)
 		return api.EncodeAnswer(nil, protocolError(err))
@@ -142,11 +91,11 @@ func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []b
 
 // serve decodes strictly: unknown members, duplicates and wrong types are bad_request.
 func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) operation {
-	return func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
+	return operation{request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		var q Q
 		if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
 			return nil, fault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
 		}
 		return run(k, ctx, from, q)
-	}
+	}}
 }

@@ -56,6 +56,9 @@ func Ask(ctx context.Context, to Requester, op string, request, into any) error 
 // them grow from 50 ms to 2 s. A defect of the kernel
 // (internal_error) is given ten tries, and so is a race that was lost (conflict).
 func AskUntil(ctx context.Context, to Requester, op string, request, into any) error {
+	if o, known := api.OperationNamed(op); known && !o.Repeatable {
+		return fmt.Errorf("%w: %s", ErrOnce, op)
+	}
 	wait := firstPause
 	for try := 1; ; try++ {
 		err := askFor(ctx, to, op, request, into)
@@ -151,6 +154,9 @@ func Fetch(ctx context.Context, to Requester, b api.Body) (jsontext.Value, error
 
 // ErrValue says that a value cannot be written as JSON. Trying again is in vain.
 var ErrValue = errors.New("rpc: the value is no JSON")
+
+// ErrOnce says that a request was to be repeated which may have an effect each time. It was not sent.
+var ErrOnce = errors.New("rpc: the operation may not be repeated")
 
 // Store makes a body of a value, uploading it first if it is large.
 func Store(ctx context.Context, to Requester, value any) (api.Body, error) {

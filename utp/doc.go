@@ -3,9 +3,8 @@
 // NATS, and the two digests on which consent rests.
 //
 // The package is stateless and pure. It parses, formats and validates; it never reads a
-// clock, draws a random number or opens a connection. Its messages for the kernel's own
-// operations ([CallRequest], [StartRequest] and so on) are Earshot's, all else is shared
-// with foreign workers and tool services.
+// clock, draws a random number or opens a connection. It is shared with third-party
+// workers and tool services; what Earshot's own peers ask of the kernel is in package api.
 //
 // # Emitting and accepting
 //

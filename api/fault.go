@@ -1,0 +1,84 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Fault is the refusal of an operation: `{"error":{"code","message","safe_to_retry"}}`.
+type Fault struct {
+	Code    utp.Code `json:"code"`
+	Message string   `json:"message"`
+	// Retry says that the same request may be sent again without a second effect.
+	Retry bool `json:"safe_to_retry"`
+	// Closed says how a question ended, where a word on it came too late.
+	Closed *Closed `json:"closed,omitzero"`
+}
+
+// Closed is how a question ended, for whoever comes too late.
+type Closed struct {
+	Question int `json:"question"`
+	// Resolution is accepted, rejected, answered, expired or withdrawn.
+	Resolution string `json:"resolution"`
+	// By and Surface are who answered and where, if somebody did; At is when it ended.
+	By      string    `json:"by,omitzero"`
+	Surface string    `json:"surface,omitzero"`
+	At      time.Time `json:"at"`
+}
+
+func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
+
+// SafeToRetry answers whether the same request may be sent again.
+func (f *Fault) SafeToRetry() bool { return f.Retry }
+
+// verbatim keeps the literal form of the strings in raw values: what was consented to
+// is handed out as it is.
+var verbatim = jsontext.PreserveRawStrings(true)
+
+type answer struct {
+	OK    jsontext.Value `json:"ok,omitzero"`
+	Error *Fault         `json:"error,omitzero"`
+}
+
+// EncodeAnswer writes `{"ok":value}`, or `{"error":…}` when err is not nil. An error
+// that is no [*Fault] becomes internal_error.
+func EncodeAnswer(value any, err error) []byte {
+	if err == nil {
+		raw, merr := json.Marshal(value, verbatim)
+		if merr == nil {
+			out, _ := json.Marshal(answer{OK: raw}, verbatim)
+			return out
+		}
+		err = merr
+	}
+	var fault *Fault
+	if !errors.As(err, &fault) {
+		fault = &Fault{Code: utp.CodeInternalError, Message: err.Error()}
+	}
+	out, _ := json.Marshal(answer{Error: fault})
+	return out
+}
+
+// DecodeAnswer reads an answer into the value, or returns its [*Fault].
+func DecodeAnswer(raw []byte, into any) error {
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return fmt.Errorf("answer of the kernel: %w", err)
+	}
+	if a.Error != nil {
+		return a.Error
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.OK, into); err != nil {
+		return fmt.Errorf("answer of the kernel: %w", err)
+	}
+	return nil
+}
