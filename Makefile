@@ -28,7 +28,7 @@ build: ## bin/earshot
 test: vet postgres unit catalogue browser race ## everything that proves the program; with CI=true a missing part is a failure
 
 .PHONY: short
-short: ## go test -short of everything: under two minutes
+short: ## go test -short of everything: about two minutes
 	$(GO) test -short ./...
 
 .PHONY: vet
