@@ -67,8 +67,10 @@ func TestDoneIsCompared(t *testing.T) {
 		{"the start", put, `DELETE FROM grants`, []audit.Flaw{audit.Ungranted}},
 		{"the start, hidden", put, `DELETE FROM grants; UPDATE calls SET fence = 0`, []audit.Flaw{audit.Ungranted}},
 		{"another start", put, `INSERT INTO grants SELECT call_id, fence + 1, owner, at + 1000000 FROM grants`, []audit.Flaw{audit.Unrecorded}},
-		{"another start, counted", put, `INSERT INTO grants SELECT call_id, fence + 1, owner, at + 1000000 FROM grants; UPDATE calls SET fence = 2`,
-			[]audit.Flaw{audit.Ungranted, audit.Unrecorded}},
+		{
+			"another start, counted", put, `INSERT INTO grants SELECT call_id, fence + 1, owner, at + 1000000 FROM grants; UPDATE calls SET fence = 2`,
+			[]audit.Flaw{audit.Ungranted, audit.Unrecorded},
+		},
 		{"the class", put, `UPDATE calls SET class = 'read'`, []audit.Flaw{audit.Class}},
 		{"the class, when somebody was asked", burn, `UPDATE calls SET class = 'read'`, []audit.Flaw{audit.Class}},
 		{"the outcome", put, `UPDATE reports SET status = 'failed'`, []audit.Flaw{audit.Outcome}},
@@ -79,8 +81,11 @@ func TestDoneIsCompared(t *testing.T) {
 		{"an act that is none", put, `UPDATE audit SET doc = '{' WHERE fence > 0`, []audit.Flaw{audit.Altered}},
 		{"no act", put, `UPDATE audit SET doc = '' WHERE fence > 0`, []audit.Flaw{audit.Missing}},
 		{"the call it is filed under", put, `UPDATE audit SET call_id = 'tc_other' WHERE fence > 0`, []audit.Flaw{audit.Orphaned}},
-		{"all that says that an irreversible call was started", burn,
-			`DELETE FROM grants; DELETE FROM consents; UPDATE calls SET fence = 0, class = 'read'`, []audit.Flaw{audit.Unagreed, audit.Ungranted}},
+		{
+			"all that says that an irreversible call was started", burn,
+			`DELETE FROM grants; DELETE FROM consents; UPDATE calls SET fence = 0, class = 'read'`,
+			[]audit.Flaw{audit.Unagreed, audit.Ungranted},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			allowed := []kernel.Rule{{Tool: put, Decide: turn.Allow}}

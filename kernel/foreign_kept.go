@@ -34,9 +34,42 @@ func (s *step) adoptOffered(c *turn.Call) error {
 	return err
 }
 
-// adoptAll adopts the kept cards of all calls, before a person's word ends them as if nothing had been
-// heard of them.
-func (s *step) adoptAll() error { return s.adoptIf(func(turn.Call) bool { return true }) }
+// knows reports whether the card that a call's service has kept tells what became of the call.
+func (s *step) knows(c turn.Call) bool {
+	card, err := s.offered(&c, utp.Report{ToolResultCardID: c.Offered})
+	if err != nil {
+		return false
+	}
+	o := turn.Outcome{Status: card.Status}
+	if card.Error != nil {
+		o.Code, o.Untouched = card.Error.Code, card.Error.IsUntouched()
+	}
+	return c.Tells(o)
+}
+
+// adoptUnknown adopts the kept card of a call before a person's answer to what became of it, and reports whether
+// that is known now. A card that does not say, or cannot be read, leaves it to the person.
+func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
+	if call.State != turn.Unknown {
+		return false, nil
+	}
+	err = s.adoptIf(func(c turn.Call) bool { return c.ID == call.ID })
+	now, _ := s.rec.State.Find(call.ID)
+	return now.State != turn.Unknown, err
+}
+
+// stopTurn stops a turn. What a kept card says was done counts before that, and may end the turn. A card that does
+// not say is adopted afterwards, when nobody is asked about its call any more.
+func (s *step) stopTurn(stop turn.Stop) error {
+	err := s.adoptIf(s.knows)
+	if err != nil || s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended {
+		return err
+	}
+	if err := s.feed(turn.StopTurn{Stop: stop}); err != nil {
+		return err
+	}
+	return s.adoptIf(func(turn.Call) bool { return true })
+}
 
 // adoptExpired adopts the kept cards of calls that would end now, or be sent again, as if
 // nothing had been heard of them. A card that cannot be read is left to that end.
@@ -46,7 +79,8 @@ func (s *step) adoptExpired() error {
 
 func (s *step) adoptIf(now func(turn.Call) bool) error {
 	for _, c := range s.rec.State.Calls {
-		if c.Offered == "" || !c.State.Open() || !now(c) {
+		begun := c.State == turn.Started || c.State == turn.Lapsed || c.State == turn.Unknown
+		if c.Offered == "" || !begun || !now(c) {
 			continue
 		}
 		if err := s.adoptOffered(&c); err != nil && !errors.Is(err, ErrDamaged) {

@@ -175,3 +175,115 @@ func TestForeignCardBeforeAWord(t *testing.T) {
 		})
 	}
 }
+
+// TestForeignCardThatDoesNotHelp: a kept card that cannot be read, or whose service says itself that it does not know,
+// keeps no person from answering what became of the call, nor from stopping the turn.
+func TestForeignCardThatDoesNotHelp(t *testing.T) {
+	for _, card := range []string{"unknown", "damaged"} {
+		for _, word := range []string{"leave", "ask again", "stop"} {
+			t.Run(card+", "+word, func(t *testing.T) {
+				inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+					s := w.stranger("words")
+					s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
+					w.work(one(wordCount))
+					a := w.begin()
+					q := w.accepts()
+					_, _, called := s.command()
+					w.pass(70 * time.Second)
+					q = w.askedAfter(q)
+					r := s.result(called, "theirs_1")
+					if card == "unknown" {
+						r.Status, r.Result, r.Error = utp.StatusFailed, nil, &utp.ToolError{Code: utp.CodeOutcomeUnknown, Message: "not known", Source: utp.SourceTool}
+					}
+					if err := s.offers(r); err != nil {
+						t.Fatal(err)
+					}
+					if card == "damaged" {
+						w.tamper(`UPDATE cards SET content = '{' WHERE type = 'tool.offered_result'`)
+					}
+					if word == "stop" {
+						if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
+							t.Fatal(err)
+						}
+						w.over(a.Turn)
+						return
+					}
+					if got, err := w.reply(q, word); err != nil || got.Resolution != "answered" {
+						t.Errorf("%s: %+v, %v", word, got, err)
+					}
+					if word == "ask again" { // the old owner may be at work, so that it takes a second word
+						q = w.askedAfter(q)
+						if got, err := w.reply(q, "leave"); err != nil || got.Resolution != "answered" {
+							t.Errorf("leave: %+v, %v", got, err)
+						}
+					}
+					w.over(a.Turn)
+				})
+			})
+		}
+	}
+}
+
+// TestForeignCardWhileStopped: a card that its service has kept when a turn is stopped ends its call at once, and
+// one that says that nothing is known puts no question that nobody could answer any more.
+func TestForeignCardWhileStopped(t *testing.T) {
+	for _, tt := range []struct {
+		code  utp.Code
+		after utp.AfterExecution
+		end   utp.Status
+	}{{"", utp.Suspend, utp.StatusCanceled}, {"", utp.Terminate, utp.StatusSuccess}, {utp.CodeOutcomeUnknown, utp.Suspend, utp.StatusCanceled}} {
+		t.Run(string(tt.after)+" "+string(tt.code), func(t *testing.T) {
+			inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+				s := w.stranger("words")
+				s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
+				w.work(one(wordCount))
+				a := w.begin()
+				w.accepts()
+				_, _, called := s.command()
+				r := s.result(called, "theirs_1")
+				r.AfterExecution = tt.after
+				if tt.code != "" {
+					r.Status, r.Result, r.Error = utp.StatusFailed, nil, &utp.ToolError{Code: tt.code, Message: "not known", Source: utp.SourceTool}
+				}
+				if err := s.offers(r); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
+					t.Fatal(err)
+				}
+				if st := w.turn(a.Turn); st.Status != turn.Ended || st.End.Status != tt.end || st.Calls[0].Outcome.Code != tt.code {
+					t.Errorf("the turn is %s %+v, its call %+v", st.Status, st.End, st.Calls[0].Outcome)
+				}
+				if n := w.cell(`SELECT count(*) FROM events WHERE type LIKE '%awaiting.%'`); n != "1" {
+					t.Errorf("%s questions were put; want 1", n)
+				}
+				if still := w.cell(`SELECT count(*) FROM events WHERE body LIKE '%still at work%'`); tt.code == "" && still != "0" {
+					t.Error("what has finished is said to be still at work")
+				}
+			})
+		})
+	}
+}
+
+// TestForeignCardOfRemovedTool: a call that waits to be sent again has no owner whose card could end it; that one was
+// kept keeps nobody from stopping the turn.
+func TestForeignCardOfRemovedTool(t *testing.T) {
+	inWorld(t, allowing(wordCount), func(t *testing.T, w *world) {
+		s := w.stranger("words")
+		s.serves(utp.Read, `{"suspend_timeout_seconds":60}`)
+		w.work(one(wordCount))
+		a := w.begin()
+		_, _, called := s.command()
+		if _, err := operate[jsontext.Value](w, api.OpRemove, api.RemoveRequest{Tool: wordCount}); err != nil {
+			t.Fatal(err)
+		}
+		w.reaches(a.Turn, turn.Dispatched)
+		if err := s.offers(s.result(called, "theirs_1")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: a.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.over(a.Turn)
+	})
+}

@@ -48,12 +48,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 			}
 		}
 		if q.Last {
-			if err := im.finish(); err != nil {
-				return err
-			}
-		}
-		if q.Last && !known {
-			if im.batch.Acts, err = k.operated(api.AuditAct{Act: api.ActImport, Subject: q.Turn, By: q.By}); err != nil {
+			if err := im.finish(q.By); err != nil {
 				return err
 			}
 		}
@@ -245,9 +240,18 @@ func (im *importer) receipt(d api.ReceiptDetail) error {
 	return nil
 }
 
-// finish gives the session of a turn that was open where it came from its one end, as a
+// finish notes who has imported the turn, and ends its session.
+func (im *importer) finish(by string) (err error) {
+	im.batch.Acts, err = im.k.operated(api.AuditAct{Act: api.ActImport, Subject: im.id, By: by})
+	if err != nil {
+		return err
+	}
+	return im.end()
+}
+
+// end gives the session of a turn that was open where it came from its one end, as a
 // turn's end is told anywhere: what was open is closed, and what may have happened is said.
-func (im *importer) finish() error {
+func (im *importer) end() error {
 	if !im.rec.Unfinished || im.rec.Erased {
 		return nil
 	}

@@ -65,6 +65,7 @@ func (s *step) roomForCalls(n int) error {
 
 func tooManyCalls(agent string, most int) error {
 	return &api.Fault{Code: utp.CodeTooManyCalls, Retry: true, Message: fmt.Sprintf(
-		"the agent %.64q would have more than %d calls that have not ended, the most that one credential may have; none of these was made; wait until some have ended, or stop some of its turns",
+		"the agent %.64q would have more than %d calls that have not ended, the most that one credential may have; "+
+			"none of these was made; wait until some have ended, or stop some of its turns",
 		agent, most)}
 }

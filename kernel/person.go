@@ -124,17 +124,12 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			return s.notTaken(*q, outcome.Reason)
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
-		if judged.State == consent.Accepted {
-			if err := s.seen(call, *q, r); err != nil {
-				return err
-			}
+		if err := s.takes(call, *q, judged.State, r); err != nil {
+			return err
 		}
-		if judged.State != consent.Rejected && !k.driven(s.rec.State.Turn) { // a no starts nothing, and is always taken
-			return parked()
-		}
-		if call.State == turn.Unknown && call.Offered != "" { // what became of it is known after all
+		if known, err := s.adoptUnknown(call); known || err != nil {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
-			return s.adoptAll()
+			return err
 		}
 		*q = judged
 		a = api.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
@@ -157,6 +152,20 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		return err
 	})
 	return a, err
+}
+
+// takes refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn
+// that is not driven here. A no starts nothing, and is always taken.
+func (s *step) takes(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
+	if judged == consent.Accepted {
+		if err := s.seen(call, q, r); err != nil {
+			return err
+		}
+	}
+	if judged != consent.Rejected && !s.k.driven(s.rec.State.Turn) {
+		return parked()
+	}
+	return nil
 }
 
 // noticed takes a hub's word that the surface of a yes has been told of it, which nobody else's
@@ -295,12 +304,7 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 		if err := s.count(); err != nil {
 			return err
 		}
-		if err := s.adoptAll(); err != nil {
-			return err
-		}
-		return s.feed(turn.StopTurn{Stop: turn.Stop{
-			By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == "",
-		}})
+		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == ""})
 	})
 	return api.ReplyAnswer{Resolution: "stopped"}, err
 }

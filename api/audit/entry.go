@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,11 +48,10 @@ func Link(previous string, e api.AuditEntry) string {
 // without terms has the commitment that it had before there were any. What a ledger cannot keep
 // in a text counts as what it keeps instead.
 func Commitment(r api.AuditReceipt) string {
-	parts := []string{
+	return commitment(receiptDomain, slices.Concat([]string{
 		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
 		strconv.FormatInt(r.At.UnixMicro(), 10), r.Shown, r.Language,
-	}
-	return commitment(receiptDomain, append(parts, terms(r.Terms)...))
+	}, terms(r.Terms)))
 }
 
 // ActCommitment is the SHA-256 in hex of an act with its salt, in the same form.

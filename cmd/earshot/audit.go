@@ -17,10 +17,11 @@ import (
 const auditToldEvery, auditListed = 100_000, 1000
 
 func (m *Main) auditCommand() *cobra.Command {
-	return parent("audit", "Verify the audit chain, list its entries, and show its head", `Every answer of a person, every start and outcome of a call with an effect, and every change by an operator has
+	const long = `Every answer of a person, every start and outcome of a call with an effect, and every change by an operator has
 an entry in a chain that is never erased: a salted digest of who did what, when and where, linked to the entry
 before it. It stays when the content is erased and when what the entry said is itself dropped. To look takes the
-role auditor or operator at a server; without one it works on the data directory.`,
+role auditor or operator at a server; without one it works on the data directory.`
+	return parent("audit", "Verify the audit chain, list its entries, and show its head", long,
 		m.auditVerifyCommand(), m.auditListCommand(), m.auditHeadCommand(), m.auditKeyCommand())
 }
 

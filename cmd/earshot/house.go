@@ -272,12 +272,8 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		if err := end.Serve(ctx, serveKernel(h.kernel)); err != nil {
 			return failed(err, "the kernel could not serve", "")
 		}
-		if !o.keepAll { // else it is opened for one command, and nothing comes into force
-			now := &inForce{house: h, last: map[string][]kernel.InForce{}}
-			if err := now.keep(ctx); err != nil {
-				return failed(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
-			}
-			h.lower.owned.Go(func() { now.watch(ctx) })
+		if err := h.keepInForce(ctx, o); err != nil {
+			return err
 		}
 		h.lower.owned.Go(func() { h.kernel.Run(ctx) })
 		h.lower.owned.Go(func() { o.policy.watch(ctx, m.overseer(h, o)) })

@@ -26,6 +26,20 @@ type inForce struct {
 	last  map[string][]kernel.InForce // what was kept last, by kind
 }
 
+// keepInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
+// into force.
+func (h *house) keepInForce(ctx context.Context, o houseOptions) error {
+	if o.keepAll {
+		return nil
+	}
+	now := &inForce{house: h, last: map[string][]kernel.InForce{}}
+	if err := now.keep(ctx); err != nil {
+		return failed(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
+	}
+	h.lower.owned.Go(func() { now.watch(ctx) })
+	return nil
+}
+
 // watch keeps what is in force until the context ends, and what has changed once more then. What could
 // not be kept is tried again.
 func (f *inForce) watch(ctx context.Context) {

@@ -24,7 +24,21 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Key != "" {
 		b.Key, err = t.requestKey(f.KeyOf, f.Key)
 	}
-	if err == nil && f.Audit.Limit > 0 {
+	if err == nil {
+		err = t.besideChain(f, &b)
+	}
+	if err == nil && f.InForce != "" {
+		b.InForce, err = t.inForce(f.InForce)
+	}
+	if err == nil && f.OpenCalls != "" {
+		b.OpenCalls, err = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
+	}
+	return b, err
+}
+
+// besideChain reads what is asked for of the audit chain.
+func (t *Tx) besideChain(f kernel.BesideFilter, b *kernel.Beside) (err error) {
+	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}
 	if err == nil && f.Audit.Unchained {
@@ -39,13 +53,7 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Unaudited.Limit > 0 {
 		b.Unaudited, err = t.unaudited(f.Unaudited)
 	}
-	if err == nil && f.InForce != "" {
-		b.InForce, err = t.inForce(f.InForce)
-	}
-	if err == nil && f.OpenCalls != "" {
-		b.OpenCalls, err = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
-	}
-	return b, err
+	return err
 }
 
 func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {

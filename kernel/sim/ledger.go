@@ -117,7 +117,8 @@ func newTables() *tables {
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[string]given{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{}, inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
+		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{},
+		inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
 

@@ -1,9 +1,8 @@
 package turn
 
 import (
-	"github.com/earshot-dev/earshot/utp"
-
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Say is a piece of the text that the agent writes while it plans the step, from a byte
