@@ -280,14 +280,19 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 		if content > 0 {
 			h.lower.owned.Go(func() { h.sweepJournals(ctx, content) })
 		}
-		conn, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
-		if err != nil {
-			return failed(err, "the terminal could not join the bus", "")
-		}
-		h.conn = client{conn}
-		h.hub = hub.New(h.conn, 0)
-		return nil
+		return h.openTerminal(ctx)
 	}
+}
+
+// openTerminal opens the hub's end of the bus.
+func (h *house) openTerminal(ctx context.Context) error {
+	conn, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
+	if err != nil {
+		return failed(err, "the terminal could not join the bus", "")
+	}
+	h.conn = client{conn}
+	h.hub = hub.New(h.conn, 0)
+	return nil
 }
 
 // openHub lets others subscribe, at the address.
