@@ -362,6 +362,76 @@ func TestOpenCallsBound(t *testing.T) {
 	})
 }
 
+// TestOpenCallsAreThoseOpen: calls that have ended count for nothing, however fast they come one after the other.
+func TestOpenCallsAreThoseOpen(t *testing.T) {
+	inWorld(t, func(w *world) { w.calls = 4 }, func(t *testing.T, w *world) {
+		var steps [][]worker.Call
+		for range 20 {
+			steps = append(steps, one(look))
+		}
+		w.work(steps...)
+		a := w.begin()
+		w.succeeded(a.Turn)
+		if n := w.cell(`SELECT count(*) FROM results`); n != "20" {
+			t.Errorf("%s calls were made; want 20", n)
+		}
+	})
+}
+
+// TestOpenCallsOfTwoKernels: kernels on one ledger count each for itself, and look often enough that the second adds
+// an eighth at most.
+func TestOpenCallsOfTwoKernels(t *testing.T) {
+	const most = 16
+	inWorld(t, func(w *world) { shared(w); w.calls, w.unended = most, true }, func(t *testing.T, w *world) {
+		w.join()
+		made := 0
+		for ; made < 3*most; made++ {
+			w.begin()
+			h := w.handOf(agentName, fmt.Sprintf("wrk_%d", made))
+			w.bus.turnTo(made)
+			call := api.ToolCall{Key: "k", Tool: burn, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}}
+			if err := h.wants(call); err != nil {
+				wantFault(t, err, utp.CodeTooManyCalls)
+				break
+			}
+		}
+		if made < most || made > most+most/8 {
+			t.Errorf("%d calls were made; want %d to %d", made, most, most+most/8)
+		}
+	})
+}
+
+// TestOpenCallsAreCountedSeldom: others wait while the many open calls of one agent are counted. That is once a second,
+// however often it is refused, and however many calls it makes.
+func TestOpenCallsAreCountedSeldom(t *testing.T) {
+	const most, open = 1100, 1050
+	inWorld(t, func(w *world) { w.calls, w.unended = most, true }, func(t *testing.T, w *world) {
+		a := w.begin()
+		w.hand()
+		w.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+			INSERT INTO calls SELECT 'tc_of_before_' || i, ?, ?, '', '', 'asked', '', '', '', '', NULL, '', 0, '', '' FROM n`, open, a.Turn, a.Session)
+		before := w.now.counts.Load()
+		ask := func(name string, n int) error {
+			w.begin()
+			var calls []api.ToolCall
+			for i := range n {
+				calls = append(calls, api.ToolCall{Key: fmt.Sprint(i), Tool: burn, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}})
+			}
+			return w.handOf(agentName, name).wants(calls...)
+		}
+		for i := range 10 {
+			if err := ask(fmt.Sprint("wrk_", i), 2); err != nil {
+				t.Fatal(err)
+			}
+			wantFault(t, ask(fmt.Sprint("wrk_too_many_", i), most-open), utp.CodeTooManyCalls)
+		}
+		if n := w.now.counts.Load() - before; n != 1 {
+			t.Errorf("counted %d times; want once", n)
+		}
+		w.tamper(`DELETE FROM calls WHERE call_id LIKE 'tc_of_before_%'`)
+	})
+}
+
 // TestTooManyCallsEndATurn: the worker ends a turn whose calls are refused, and says why.
 func TestTooManyCallsEndATurn(t *testing.T) {
 	inWorld(t, func(w *world) { w.calls = 1 }, func(t *testing.T, w *world) {

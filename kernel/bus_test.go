@@ -146,6 +146,13 @@ func (b *bus) join(p *process) {
 	b.procs = append(b.procs, p)
 }
 
+// turnTo has the nth kernel answer next.
+func (b *bus) turnTo(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = n + len(b.procs) - 1
+}
+
 func (b *bus) serving() *process {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -152,7 +152,8 @@ type Options struct {
 	Hints     bool
 	Retention Retention
 	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;
-	// default 10,000.
+	// default 10,000. Each further kernel on the same ledger can let an eighth more in, or what it adds within a
+	// second, before it counts again.
 	OpenCalls int
 	// BytesPerDay is the most that one credential may put into blobs in a day (UTC); default 16 GiB.
 	BytesPerDay int64

@@ -10,54 +10,75 @@ import (
 )
 
 // openCalls bounds the calls that one agent's credential has in all its turns and that have not ended, so that
-// none fills the ledger, or people's ears, for all others. Counting them in the ledger for each new call
-// would cost more than the call. So an estimate is kept that only grows, and the ledger is asked where
-// it reaches the bound: the bound is kept to what other kernels on the same ledger have added since.
+// none fills the ledger, or people's ears, for all others. Counting them in the ledger for each new call would cost
+// more than the call. So they are counted again when an eighth of what was free has been taken, and many once a second.
+// Each other kernel on the ledger can add as much meanwhile, which is how far the bound can be exceeded.
 type openCalls struct {
 	mu     sync.Mutex
 	agents map[string]callEstimate
 }
 
-// callEstimate is how many calls an agent has at most, and when the ledger was asked the last time.
+// callEstimate is how many open calls an agent had when the ledger was asked the last time, and how many it
+// may have begun here since.
 type callEstimate struct {
-	calls int
-	asked time.Duration
+	counted, added int
+	asked          time.Duration
 }
 
-// recount is how soon the ledger is asked again for an agent that is at its bound.
-const recount = time.Second
+const (
+	// drift is the part of an agent's free calls, one in so many, that is taken before they are counted again.
+	drift = 8
+	// manyCalls are so many that counting them takes long enough for others to wait: they are counted once in recount.
+	manyCalls = 1000
+	recount   = time.Second
+)
+
+// fits reports whether there is room for n calls more as far as is known without counting, and whether that is
+// all that can be known now.
+func (e callEstimate) fits(n, most int, now time.Duration) (fits, known bool) {
+	if e.counted >= manyCalls && now-e.asked < recount {
+		return e.counted+e.added+n <= most, true
+	}
+	return true, e.added+n <= (most-e.counted)/drift
+}
+
+// take adds n calls of an agent where there is room for them as far as is known without counting.
+func (o *openCalls) take(agent string, n, most int, now time.Duration) (taken, known bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	e, asked := o.agents[agent]
+	if !asked {
+		return false, false
+	}
+	if taken, known = e.fits(n, most, now); taken && known {
+		e.added += n
+		o.agents[agent] = e
+	}
+	return taken, known
+}
+
+func (o *openCalls) keep(agent string, e callEstimate) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.agents[agent] = e
+}
 
 // roomForCalls refuses n new calls of the turn's agent where it has as many as it may have.
 func (s *step) roomForCalls(n int) error {
 	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.Mono
-	o := &s.k.openCalls
-	o.mu.Lock()
-	e, known := o.agents[agent]
-	fits := known && e.calls+n <= most
-	if fits {
-		e.calls += n
-		o.agents[agent] = e
+	taken, known := s.k.openCalls.take(agent, n, most, now)
+	if !known {
+		kept, err := s.tx.Beside(BesideFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
+		if err != nil {
+			return err
+		}
+		e := callEstimate{counted: kept.OpenCalls, asked: now}
+		if taken = e.counted+n <= most; taken {
+			e.added = n
+		}
+		s.k.openCalls.keep(agent, e)
 	}
-	o.mu.Unlock()
-	switch {
-	case fits:
-		return nil
-	case known && e.calls >= most && now-e.asked < recount:
-		return tooManyCalls(agent, most)
-	}
-	kept, err := s.tx.Beside(BesideFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
-	if err != nil {
-		return err
-	}
-	e = callEstimate{calls: kept.OpenCalls, asked: now}
-	refused := e.calls+n > most
-	if !refused {
-		e.calls += n
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.agents[agent] = e
-	if refused {
+	if !taken {
 		return tooManyCalls(agent, most)
 	}
 	return nil

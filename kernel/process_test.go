@@ -105,6 +105,7 @@ type process struct {
 	blind  atomic.Bool  // it reads counters as they were before anyone counted
 	slow   atomic.Int64 // how long the disk takes for a commit
 	writes atomic.Int64 // how many transactions have written
+	counts atomic.Int64 // how often an agent's open calls were counted
 
 	narrator kernel.Narrator
 	restored bool
@@ -142,7 +143,7 @@ func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	}
 	wrote, lost := false, func() {}
 	err := f.store.Update(ctx, func(tx kernel.Tx) error {
-		seen := &saves{Tx: f.seen(tx)}
+		seen := &saves{Tx: f.seen(tx), counts: &f.counts}
 		err := fn(seen)
 		if wrote = seen.n > 0; err != nil {
 			return err
@@ -181,11 +182,19 @@ func (p *process) once(hook, into *func()) bool {
 	return true
 }
 
-// saves counts what a transaction saves.
+// saves counts what a transaction saves, and how often it counts calls.
 type saves struct {
 	kernel.Tx
 
-	n int
+	n      int
+	counts *atomic.Int64
+}
+
+func (s *saves) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
+	if f.OpenCalls != "" {
+		s.counts.Add(1)
+	}
+	return s.Tx.Beside(f)
 }
 
 func (s *saves) Save(b kernel.Batch) error {
