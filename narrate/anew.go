@@ -44,7 +44,7 @@ func (s *scene) earlier() Param {
 	switch {
 	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Over:
 		if old.Outcome.Message == turn.StaleRestarted {
-			return say("earlier.restarted", Params{"changed": word(changed(old, c))})
+			return say("earlier.restarted", Params{"reason": beside(s.stale(old, old.Outcome.Message), old, c)})
 		}
 		params := Params{"reason": s.stale(old, old.Outcome.Message)}
 		if old.Consent != nil {
@@ -59,6 +59,14 @@ func (s *scene) earlier() Param {
 		return say("earlier.unknown", params)
 	}
 	return say("earlier.other", nil)
+}
+
+// beside adds to a restart what has changed between a call and the one that stands in for it.
+func beside(reason Param, old, next turn.Call) Param {
+	if old.Outcome.Message == turn.StaleRestarted {
+		reason.Params = reason.Params.with(Params{"changed": word(changed(old, next))})
+	}
+	return reason
 }
 
 // changed names what a call has become otherwise than the one that it stands in for.
@@ -80,9 +88,14 @@ func (s *scene) repeated(before []turn.Call) Param {
 	each := make([]Param, 0, len(before))
 	keys := map[string]bool{}
 	counted := 0
-	for _, old := range before {
-		reason := s.whyStale(old, old.Outcome.Message)
-		keys[reason.Key] = true
+	var last Param
+	for i, old := range before {
+		next := s.t.Call
+		if i+1 < len(before) {
+			next = before[i+1]
+		}
+		reason := beside(s.whyStale(old, old.Outcome.Message), old, next)
+		keys[reason.Key+reason.Params["changed"].Word], last = true, reason
 		if old.Outcome.Message != turn.StaleRestarted {
 			counted++
 		}
@@ -92,7 +105,6 @@ func (s *scene) repeated(before []turn.Call) Param {
 		}
 		each = append(each, say("earlier.time", params))
 	}
-	last := s.whyStale(before[len(before)-1], before[len(before)-1].Outcome.Message)
 	params := Params{
 		"times": count(int64(len(before) + 1)), "reasons": {All: each}, "tool": identifier(s.t.Call.Tool),
 		"late": yes(last.Key == "stale.not_started" || last.Key == "stale.begun_late"),

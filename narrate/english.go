@@ -204,8 +204,7 @@ func English() Catalogue {
 			"{short, select, yes {} other {The arguments have {size}; their SHA-256 is {sha}.}} " +
 			"{must, select, yes {Read all of them before you accept: say list{short, select, yes {.} other {, or open {address}.}}} " +
 			"other {To read all of them, say list{short, select, yes {.} other {, or open {address}.}}}}"},
-		"earlier.restarted": {Normal: "Earshot restarted after your yes{changed, select, tool {, and the tool has changed since} work {, and what it would be done to has changed since} " +
-			"review {, and an operator has reviewed the tool again since} other {}}. Nothing was done."},
+		"earlier.restarted": {Normal: "{reason, select, none {Earshot restarted after your yes.} other {{reason}}} Nothing was done."},
 		"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
 			"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
 		"earlier.repeated": {Normal: "This is the {times, plural, =3 {third} =4 {fourth} =5 {fifth} other {#th}} time that this is asked. " +
@@ -370,18 +369,19 @@ func English() Catalogue {
 		"stale.age":         {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
 		"stale.not_started": {Normal: "No service started it in time."},
 		"stale.begun_late":  {Normal: "Its service found too much time gone when it was to begin."},
-		"stale.restarted":   {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}."},
-		"stale.unnoticed":   {Normal: "You could not be told in time that your yes was recorded."},
-		"stale.arguments":   {Normal: "What it would have been done to has changed."},
-		"stale.definition":  {Normal: "The tool itself has changed."},
-		"stale.policy":      {Normal: "The rules of this place have changed."},
-		"stale.env":         {Normal: "A setting that it depends on has changed."},
-		"stale.project":     {Normal: "It belongs to another project now."},
-		"stale.approver":    {Normal: "The person who said it may no longer decide this."},
-		"stale.epoch":       {Normal: "The agent has gone on to something else since."},
-		"stale.digest":      {Normal: "It is not exactly what you were asked."},
-		"stale.call":        {Normal: "It was for another call."},
-		"stale.other":       {Normal: "Something that it was about has changed."},
+		"stale.restarted": {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}{changed, select, tool {, and the tool has changed since} " +
+			"work {, and what it would be done to has changed since} review {, and an operator has reviewed the tool again since} other {}}."},
+		"stale.unnoticed":  {Normal: "You could not be told in time that your yes was recorded."},
+		"stale.arguments":  {Normal: "What it would have been done to has changed."},
+		"stale.definition": {Normal: "The tool itself has changed."},
+		"stale.policy":     {Normal: "The rules of this place have changed."},
+		"stale.env":        {Normal: "A setting that it depends on has changed."},
+		"stale.project":    {Normal: "It belongs to another project now."},
+		"stale.approver":   {Normal: "The person who said it may no longer decide this."},
+		"stale.epoch":      {Normal: "The agent has gone on to something else since."},
+		"stale.digest":     {Normal: "It is not exactly what you were asked."},
+		"stale.call":       {Normal: "It was for another call."},
+		"stale.other":      {Normal: "Something that it was about has changed."},
 
 		// Unknown fates.
 		"fate.asked": {

@@ -114,7 +114,7 @@ func (s *stage) call(tool string, args jsontext.Value) turn.Call {
 	s.calls++
 	t := s.tools[tool]
 	c := turn.Call{
-		ID: fmt.Sprintf("tc_%d", s.calls), Key: fmt.Sprintf("k%d", s.calls), Tool: tool, Target: "files", Definition: t.Digest,
+		ID: fmt.Sprintf("tc_%d", s.calls), Key: fmt.Sprintf("k%d", s.calls), Tool: tool, Target: "files", Definition: t.Digest, Arguments: string(args),
 		Class: t.Class, Risk: t.Risk, Decision: turn.Ask, Digest: "digest",
 	}
 	if t.Class == utp.Read {
@@ -167,7 +167,8 @@ func (s *stage) realise(e turn.Effect) {
 		old, _ := s.state.Find(e.Call)
 		c := s.call(old.Tool, s.args[old.ID])
 		c.Replaces, c.Limits = old.ID, old.Limits
-		if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted {
+		same := c.Definition == old.Definition && c.Arguments == old.Arguments && c.Class == old.Class && c.Risk == old.Risk
+		if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted && same {
 			c.Question = old.Question
 		}
 		s.lead(turn.Adopt{Call: c})
