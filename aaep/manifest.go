@@ -58,6 +58,9 @@ const (
 	ManifestFraming    = "framing"             // text: how messages are told apart on a Unix socket (MAN-05)
 	ManifestPattern    = "multi_agent_pattern" // text: how several agents share sessions (MAN-08)
 	ManifestStates     = "states"              // array of texts: states beyond the standard ones (MAN-08)
+	// ManifestDeviations is an array of objects: where the producer departs from AAEP on purpose, each
+	// with the rules (an array of texts) and the address of the reason (see, a URI).
+	ManifestDeviations = "deviations"
 )
 
 // Extend returns a copy of the manifest in which extensions.<prefix>.<name> is value,
@@ -143,7 +146,7 @@ var manifest = Message{
 		text("contact", "MAN-03", 1, 0).means("Whom to ask about it."),
 		{
 			Name: "extensions", Rule: "MAN-05", Kind: KindObject, Each: &Field{Rule: "MAN-05", Kind: KindObject}, Checks: []Rule{prefixRule},
-			Description: "What AAEP has no member for, one object under each prefix: path_prefix, framing, multi_agent_pattern, states.",
+			Description: "What AAEP has no member for, one object under each prefix: path_prefix, framing, multi_agent_pattern, states, deviations.",
 		},
 	},
 	Rules: []Rule{discoverableRule},

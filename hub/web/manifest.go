@@ -8,15 +8,34 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
+// deviation is where the server departs from rules of AAEP on purpose, and where the reason is written.
+type deviation struct {
+	Rules []string `json:"rules"`
+	See   string   `json:"see"`
+}
+
+// reasons is the published page, of which each deviation is a heading.
+const reasons = "https://github.com/earshot-dev/earshot/blob/main/"
+
+// deviations are those below "On purpose" in docs/deviations.md, in its order.
+var deviations = []deviation{
+	{[]string{"CONF-82", "CONF-83"}, reasons + "docs/deviations.md#a-question-waits-for-its-own-deadline"},
+	{[]string{"CONF-70", "CLA-11"}, reasons + "docs/deviations.md#a-persons-time-starts-when-they-are-shown-the-question"},
+	{[]string{"CONF-52", "CONF-58", "CONF-59"}, reasons + "docs/deviations.md#a-second-reply-can-take-a-yes-back"},
+	{[]string{"CONF-53"}, reasons + "docs/deviations.md#two-clocks-decide-whether-a-reply-is-in-time"},
+	{[]string{"CONF-56"}, reasons + "docs/deviations.md#who-knows-our-extension-is-told-what-to-read-first"},
+	{[]string{"CONF-56"}, reasons + "docs/deviations.md#trouble-in-the-ledger-is-no-silence"},
+}
+
 // describe completes the manifest with what the server itself knows: versions,
-// transport, paths, and that each turn is a session of its own (MAN-01 to 05, MAN-08,
-// C-93).
+// transport, paths, that each turn is a session of its own, and where it departs from
+// AAEP (MAN-01 to 05, MAN-08, C-93).
 func describe(m aaep.Manifest) ([]byte, error) {
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
 	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE}
-	for name, value := range map[string]string{
-		aaep.ManifestPathPrefix: aaepRoot, aaep.ManifestPattern: "one session for each turn",
+	for name, value := range map[string]any{
+		aaep.ManifestPathPrefix: aaepRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: deviations,
 	} {
 		extended, err := m.Extend(aaep.PrefixEarshot, name, value)
 		if err != nil {

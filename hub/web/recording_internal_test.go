@@ -264,7 +264,7 @@ func TestRecordingToSubscriber(t *testing.T) {
 	}
 }
 
-// TestRecordingRefusesReplies (call protocol, "Operators do not walk around the gate"): whoever
+// TestRecordingRefusesReplies (call protocol, "Operators do not bypass the gate"): whoever
 // answers a question that is only played is told that the answer does not count.
 func TestRecordingRefusesReplies(t *testing.T) {
 	t.Parallel()
