@@ -63,7 +63,7 @@ type Field struct {
 	Checks []Rule
 }
 
-// Lengths and ranges that recur (catalogue §0.2).
+// Lengths and ranges that recur.
 const (
 	long       = 16384
 	medium     = 4096

@@ -2,8 +2,7 @@ package aaep
 
 import "strings"
 
-// Pattern names a shape of strings (catalogue §0.1). It always covers the whole
-// string.
+// Pattern names a shape of strings. It always covers the whole string (C-12).
 type Pattern string
 
 // The patterns.

@@ -20,8 +20,7 @@ type EnqueueRequest struct {
 	Owner string `json:"owner,omitzero"`
 	// Answer is how long questions stay open, in seconds; 0 leaves it to the tool.
 	Answer int `json:"answer_seconds,omitzero"`
-	// ResultFields are the names that the agent's answer must have a value for (contract
-	// §20), at most 64.
+	// ResultFields are the names that the agent's answer must have a value for (UTP, "Result fields"), at most 64.
 	ResultFields []string `json:"result_fields,omitzero"`
 	// Depth is how many agents called each other to come here; 0 for a person's own request.
 	Depth int `json:"depth,omitzero"`

@@ -249,7 +249,7 @@ func TestHandOverRefused(t *testing.T) {
 }
 
 // TestResultFields: what a turn requires is checked, the planner corrects itself, and who
-// started the turn can read the result (contract §20).
+// started the turn can read the result (UTP, "Result fields").
 func TestResultFields(t *testing.T) {
 	answers := map[string][]worker.Answer{
 		"at once":          {{Fields: []worker.Field{{Name: "title", Value: "T"}, {Name: "pages", Value: 3}}}},
@@ -600,8 +600,8 @@ func killedAt(t *testing.T, w *world, kind string, n int) {
 	}
 }
 
-// TestHints: followers of another make hear of an agent's turn by the contract's events
-// (§18), where they are wanted; otherwise nothing is published.
+// TestHints: third-party followers hear of an agent's turn (UTP, "Events of agents") where that
+// is wanted; otherwise nothing is published.
 func TestHints(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		t.Run(fmt.Sprint(wanted), func(t *testing.T) {

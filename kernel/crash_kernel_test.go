@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The tests whose names begin with TestCrash are the rows of the call protocol's table
+// The tests whose names begin with TestCrash… are the rows of the call protocol's table
 // of crashes and faults. In each the world judges at the end that the turn ended once,
 // that the events are whole and valid, and that no effect lacked a consent.
 

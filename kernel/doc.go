@@ -24,15 +24,17 @@
 //
 // # Goroutines
 //
-// [Kernel.Run] owns two: the relay, which looks after messages that have not left by
-// themselves, and the ticker, which feeds the passing of time to the turns that are due.
-// Both end with its context, and Run waits for them. All else runs on the caller's
-// goroutine, the publishing of what it has committed included.
+// [Kernel.Run] owns three: the relay, which publishes messages that have not left by themselves;
+// the ticker, which gives the passing of time to the turns that are due and owns a goroutine for
+// each turn that it ticks, 16 at a time; and the purger, which erases what is too old, once an hour.
+// All end with its context, and Run waits for them. Everything else runs on the caller's
+// goroutine, including the publishing of what it has committed.
 //
 // # Several kernels
 //
 // Every open turn is everybody's: any kernel of a ledger serves any request, and the
 // compare-and-set of the turn decides races. What is due, what can be claimed and what has
 // not left stand in the ledger, so that another finds it when the one that wrote it is gone.
-// Kernels on several machines need clocks that agree to within a second or so.
+// Kernels on one ledger need one time: give each the database's (Now of the store in package
+// postgres, as [Options].Clock) instead of its machine's.
 package kernel

@@ -21,7 +21,7 @@ type afterCase struct {
 	code            utp.Code // of the result
 }
 
-// The order is that of the contract (§7): the result's control member, the card, the report, the definition.
+// The order is that of UTP, "Results": the result's control member, the card, the report, the definition.
 var afterCases = map[string]afterCase{
 	"the card ends":                   {definition: utp.Suspend, content: "terminate", report: "terminate", ends: true},
 	"the card goes on":                {definition: utp.Terminate, content: "suspend", report: "suspend"},

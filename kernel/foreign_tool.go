@@ -293,7 +293,7 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 }
 
 // offered reads the card that a foreign service has kept for its report. What follows is the
-// card's own to say; where it does not, the report's, and then the command's (contract §7).
+// card's own to say; where it does not, the report's, and then the command's (UTP, "Results").
 func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
 	card, err := cardOf(s.tx, c.Offered)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// hint publishes what a step has changed of its turn as the events of the contract's §18, for
-// followers of another make. They may be lost, and nothing waits for them.
+// hint publishes what a step has changed of its turn as events for third-party followers (UTP,
+// "Events of agents"). They may be lost, and nothing waits for them.
 func (k *Kernel) hint(ctx context.Context, s *step) {
 	if !k.o.Hints {
 		return

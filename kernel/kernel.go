@@ -146,9 +146,9 @@ type Options struct {
 	// somebody who can answer it, and until then it waits. Otherwise its time starts when
 	// it is asked.
 	Patient bool
-	// Hints publishes the events of agents that the contract's §18 knows (evt.agent.*, and
-	// str.agent.*.chunk with what an agent writes), for followers of another make. The
-	// publisher of package bus may not send them: they need a Bus that may.
+	// Hints publishes the events of agents (UTP, "Events of agents": evt.agent.*, and
+	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
+	// package bus may not send them: they need a Bus that may.
 	Hints     bool
 	Retention Retention
 	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;

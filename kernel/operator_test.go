@@ -60,7 +60,7 @@ func isFault(err error, code utp.Code) bool {
 	return err != nil && strings.HasPrefix(err.Error(), string(code))
 }
 
-// TestDeadRetryIsANewCall (call protocol, "Operators do not walk around the gate"): the command
+// TestDeadRetryIsANewCall (call protocol, "Operators do not bypass the gate"): the command
 // of a restored ledger is not sent again. Its call is asked for anew, with a new question, and
 // starts only with a new yes; what is under way is not retried at all.
 func TestDeadRetryIsANewCall(t *testing.T) {
@@ -209,7 +209,7 @@ func TestEraseRefuses(t *testing.T) {
 	})
 }
 
-// TestImportBringsNothingUsable (call protocol, "Operators do not walk around the gate"): of a
+// TestImportBringsNothingUsable (call protocol, "Operators do not bypass the gate"): of a
 // turn whose call is under way, an import makes one that has ended, with a call of unknown fate; it
 // is claimed by nobody, and a card of another call does not come with it.
 func TestImportBringsNothingUsable(t *testing.T) {

@@ -142,7 +142,7 @@ type options struct {
 	StartWithinSeconds int  `json:"start_within_seconds"`
 	UndoSeconds        int  `json:"undo_seconds"`
 	Reconciles         bool `json:"reconciles"`
-	// The two names of how long a call may take until its result is there (contract §12).
+	// The two names of how long a call may take until its result is there (UTP, "Waiting times").
 	SuspendSeconds int `json:"suspend_timeout_seconds"`
 	TimeoutSeconds int `json:"timeout_seconds"`
 }

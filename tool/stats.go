@@ -64,7 +64,7 @@ func (s *statistics) ended(tool string, took time.Duration, status utp.Status, c
 }
 
 // limitOf is how long a call of the tool may take: the first of the two options that is
-// there (contract §22); 0 is no limit.
+// there (UTP, "Waiting times"); 0 is no limit.
 func limitOf(d utp.Definition) (time.Duration, error) {
 	var options struct {
 		Suspend float64 `json:"suspend_timeout_seconds"`

@@ -9,7 +9,7 @@ import (
 
 // EffectiveAfter decides what follows a result: a valid
 // `result.__cg_control.after_execution` wins, then the first valid candidate, then
-// suspend (conflicts #22). Callers give the candidates in the order card content,
+// suspend (U-22). Callers give the candidates in the order card content,
 // payload, tool definition. An override that is not exactly one of the two values, or
 // not where it belongs, is ignored; so is a result that is no JSON.
 func EffectiveAfter(result jsontext.Value, candidates ...AfterExecution) AfterExecution {

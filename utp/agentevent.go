@@ -3,8 +3,8 @@ package utp
 import "github.com/go-json-experiment/json/jsontext"
 
 // The suffixes of the events of an agent, `evt.agent.<agent>.<suffix>`, and of its stream,
-// `str.agent.<agent>.chunk` (contract §18). They are hints for followers: told after the
-// commit, and no part of the record.
+// `str.agent.<agent>.chunk` (UTP, "Events of agents"). They are hints for followers: sent after
+// the commit, and not part of the record.
 const (
 	SuffixState = "state"
 	SuffixStep  = "step"

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Box is an ordered list of cards (contract §5): a turn's context, or what it has put out.
+// Box is an ordered list of cards (UTP, "Cards"): a turn's context, or what it has put out.
 type Box struct {
 	// ID is a UUID: a turn's columns take nothing else.
 	ID      string

@@ -11,7 +11,7 @@ const (
 	calledStatus = "called"
 )
 
-// CallCard is what a tool.call card says (contract §5).
+// CallCard is what a tool.call card says (UTP, "Cards").
 type CallCard struct {
 	ID         string
 	Project    string

@@ -17,7 +17,7 @@ const (
 // cardTime is ISO 8601 in UTC with microseconds and an offset, as peers write it.
 const cardTime = "2006-01-02T15:04:05.000000-07:00"
 
-// Card is one immutable entry of the card store (contract §5). Type, AuthorID and
+// Card is one immutable entry of the card store (UTP, "Cards"). Type, AuthorID and
 // CreatedAt repeat what the metadata says, so that a store can index them.
 type Card struct {
 	ID         string

@@ -56,7 +56,7 @@ func resultCard() utp.ResultCard {
 	}
 }
 
-// TestGoldenCards compares what is built with cards written by hand (contract §5).
+// TestGoldenCards compares what is built with cards written by hand (UTP, "Cards").
 func TestGoldenCards(t *testing.T) {
 	t.Parallel()
 	failed := resultCard()

@@ -43,7 +43,7 @@ const (
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 )
 
-// The common codes, shared by services and the kernel (contract §7).
+// The common codes, shared by services and the kernel (UTP, "Results").
 const (
 	CodeBadRequest          Code = "bad_request"          // malformed, or not what the schema allows
 	CodeNotFound            Code = "not_found"            // what is named does not exist
@@ -58,7 +58,7 @@ const (
 	CodeChangedSinceReview Code = "changed_since_review"
 )
 
-// The codes of malformed commands, reports and cards (contract §7, §9, §10).
+// The codes of malformed commands, reports and cards (UTP, "Results" and "Reports").
 const (
 	CodeUnknownError            Code = "unknown_error"              // a result that is no success and says nothing more
 	CodeInvalidStatus           Code = "invalid_status"             // a status outside the five

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Command is the payload of a command to a tool service (contract §4). The arguments lie
+// Command is the payload of a command to a tool service (UTP, "Commands"). The arguments lie
 // in the tool.call card that it names.
 type Command struct {
 	ToolName       string         `json:"tool_name"`

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The `__type__` of the contents that are not of a call (contract §5).
+// The `__type__` of the contents that are not of a call (UTP, "Cards").
 const (
 	typeText   = "TextContent"
 	typeFields = "FieldsSchemaContent"

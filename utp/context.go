@@ -1,7 +1,7 @@
 package utp
 
 // Context is the control context of a message: who calls, in which turn and step, how
-// deep, and under which trace. It travels in the CG-* headers (contract §3). Empty
+// deep, and under which trace. It travels in the CG-* headers (UTP, "Headers"). Empty
 // strings are absent.
 type Context struct {
 	ProjectID string
@@ -23,7 +23,7 @@ type Context struct {
 	// its caller's own depth.
 	RecursionDepth int
 	// DepthAbsent is set by decoding when the depth was missing: the receiver takes it
-	// from the request edge, and not for 0 (conflicts #12).
+	// from the request edge, and not for 0 (U-12).
 	DepthAbsent bool
 
 	// Traceparent is `00-<trace>-<span>-01`; the trace id never changes within a turn.
@@ -33,7 +33,7 @@ type Context struct {
 }
 
 // CheckCommand reports what a command to a tool service lacks, as a [*HeaderError]
-// (contract §3, conflicts #13).
+// (UTP, "Headers"; U-13).
 func (c Context) CheckCommand() error {
 	for _, need := range []struct{ name, value string }{
 		{HeaderProjectID, c.ProjectID},
@@ -58,7 +58,7 @@ func (c Context) CheckCommand() error {
 }
 
 // At fills the project and the channel from the subject on which the message came, and
-// refuses a header that names others, with a [*HeaderError] (contract §3).
+// refuses a header that names others, with a [*HeaderError] (UTP, "Headers").
 func (c Context) At(s Subject) (Context, error) {
 	if c.ProjectID != "" && c.ProjectID != s.Project {
 		return c, &HeaderError{Name: HeaderProjectID, Found: shown(c.ProjectID), Expected: shown(s.Project) + ", as the subject says"}

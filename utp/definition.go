@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Definition is a tool as its service offers it: the fields of `resource.tools` (seed §2)
+// Definition is a tool as its service offers it: the fields of `resource.tools` (UTP, "Tool definitions")
 // with a class and a risk. What an operator allows may differ, and is kept elsewhere.
 type Definition struct {
 	// Tool is the name, for example files.delete: [A-Za-z0-9_.-], at most 128.
@@ -47,7 +47,7 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 // Code is bad_request.
 func (*DefinitionError) Code() Code { return CodeBadRequest }
 
-// reserved names belong to peers' built-in tools (contract §20, §22).
+// reserved names belong to peers' built-in tools (UTP, "Result fields" and "Tool definitions").
 var reserved = []string{"delegate_async", "launch_principal", "ask_expert", "fork_join", "provision_agent", SubmitResult, AskPerson}
 
 // Validate checks everything but whether Parameters is a good JSON Schema, which needs a

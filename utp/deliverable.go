@@ -2,7 +2,7 @@ package utp
 
 import "time"
 
-// CardDeliverable is the type of the card that a turn's result is kept in (contract §5).
+// CardDeliverable is the type of the card that a turn's result is kept in (UTP, "Cards").
 const CardDeliverable = "task.deliverable"
 
 const typeJSON = "JsonContent"

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestDeliverable: the card in its stored form (contract §5), and read again.
+// TestDeliverable: the card in its stored form (UTP, "Cards"), and read again.
 func TestDeliverable(t *testing.T) {
 	t.Parallel()
 	card, err := utp.NewDeliverable(utp.Deliverable{

@@ -111,7 +111,7 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 }
 
 // EncodeDoorbell writes the headers of a doorbell: who is rung for, without the place of a
-// single call, which a doorbell has not (contract §3). The agent is required: a worker
+// single call, which a doorbell has not (UTP, "Headers"). The agent is required: a worker
 // drops a doorbell without one. The error is a [*HeaderError].
 func EncodeDoorbell(c Context, s Stamp) (map[string][]string, error) {
 	if c.AgentID == "" {
@@ -140,7 +140,7 @@ func (c Context) headers() map[string][]string {
 
 // DecodeHeader reads the context of a message. Names are matched without regard to case
 // and unknown ones are ignored; the same header twice with different values, in one
-// spelling or in two, is refused (conflicts #11), as is another CG-Version. The error is
+// spelling or in two, is refused (U-11), as is another CG-Version. The error is
 // a [*HeaderError].
 func DecodeHeader(header map[string][]string) (Context, error) {
 	values, err := gather(header)

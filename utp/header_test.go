@@ -23,7 +23,7 @@ func fullContext() utp.Context {
 	}
 }
 
-// TestEncodeHeader pins the exact case, which peers demand (contract §3).
+// TestEncodeHeader pins the exact case, which peers demand (UTP, "Headers").
 func TestEncodeHeader(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 15, 17, 37, 523_999_999, time.UTC)
@@ -98,7 +98,7 @@ func TestEncodeHeaderRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeHeader covers conflicts #11 and #12: any case, but one value.
+// TestDecodeHeader covers U-11 and U-12: any case, but one value.
 func TestDecodeHeader(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -161,7 +161,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 	})
 }
 
-// TestCheckCommand covers conflicts #13: a command of ours carries all of it.
+// TestCheckCommand covers U-13: a command of ours carries all of it.
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	if err := fullContext().CheckCommand(); err != nil {

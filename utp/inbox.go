@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The types of a report's row in an inbox (contract §9).
+// The types of a report's row in an inbox (UTP, "Reports").
 const (
 	InboxToolResult = "tool_result"
 	InboxTimeout    = "timeout" // a deadline's word in place of the tool's
@@ -18,7 +18,7 @@ const (
 // inboxPending is the status of a row that nobody has taken yet.
 const inboxPending = "pending"
 
-// InboxRow is a report as it stands in a worker's inbox (contract §9, step 6): its identity
+// InboxRow is a report as it stands in a worker's inbox (UTP, "Reports"): its identity
 // in columns and headers, and a payload of the report's three keys alone. A worker that
 // finds a control field in the payload, or no call, depth or trace in the headers, fails
 // the row or the whole turn.
@@ -136,7 +136,7 @@ func bare(raw jsontext.Value) error {
 	return nil
 }
 
-// controlFields may not stand in the payload of a row (contract §3).
+// controlFields may not stand in the payload of a row (UTP, "Headers").
 var controlFields = []string{
 	"project_id", "channel_id", "channel", "agent_id", "agent_turn_id", "turn_epoch", "step_id", "tool_call_id", "trace_id", "traceparent",
 	"tracestate", "parent_agent_id", "parent_agent_turn_id", "parent_step_id", "parent_traceparent", "recursion_depth", "source_agent_id",

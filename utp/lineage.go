@@ -3,7 +3,7 @@ package utp
 import "time"
 
 // Lineage says where a call comes from. A tool.result copies it from its tool.call
-// (conflicts #19).
+// (U-19).
 type Lineage struct {
 	TurnID string `json:"agent_turn_id"`
 	// StepID is the step that asked for the call. A result without one fails the whole

@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Options are the part of a definition's options that shapes arguments (contract §22).
+// Options are the part of a definition's options that shapes arguments (UTP, "Arguments").
 // Unknown options are ignored.
 type Options struct {
 	// Defaults are put in where the argument is absent; an explicit null is present.
@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, `envs`
-// either beside or inside `args` (conflicts #44), and Earshot's own `enforcement`. Nothing and null are no options. The
+// either beside or inside `args` (U-44), and Earshot's own `enforcement`. Nothing and null are no options. The
 // error is a [*DefinitionError].
 func ParseOptions(raw jsontext.Value) (Options, error) {
 	raw = orEmptyObject(raw)

@@ -155,7 +155,7 @@ var controlTexts = []struct {
 }
 
 // control merges the payload's control fields into the context of the headers: a header
-// wins, an equal value is fine, a different one is refused (contract §4, accept both).
+// wins, an equal value is fine, a different one is refused (UTP, "Commands"; U-01).
 func (p payload) control(c Context) (Context, error) {
 	for _, f := range controlTexts {
 		v, err := p.text(f.field)

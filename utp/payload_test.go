@@ -175,7 +175,7 @@ func TestPayloadTooLarge(t *testing.T) {
 	}
 }
 
-// TestEffectiveAfter covers conflicts #22 and #23.
+// TestEffectiveAfter covers U-22 and U-23.
 func TestEffectiveAfter(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

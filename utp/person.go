@@ -17,7 +17,7 @@ const (
 	// AskPerson is a question that an agent puts to the person.
 	AskPerson = "ask_person"
 	// SubmitResult is the answer of a turn that was started with required result fields
-	// (contract §20).
+	// (UTP, "Result fields").
 	SubmitResult = "submit_result"
 )
 
@@ -179,7 +179,7 @@ func uri(s string) bool {
 	})
 }
 
-// Field is one field of a turn's result (contract §20).
+// Field is one field of a turn's result (UTP, "Result fields").
 type Field struct {
 	Name  string         `json:"name"`
 	Value jsontext.Value `json:"value"`
@@ -203,7 +203,7 @@ func CheckRequired(names []string) error {
 }
 
 // CheckFields says which of the required names are missing from a result, and which stand
-// in it twice (contract §20). Other names may be there.
+// in it twice (UTP, "Result fields"). Other names may be there.
 func CheckFields(required []string, fields []Field) error {
 	var missing, twice []string
 	for i, f := range fields {

@@ -72,7 +72,7 @@ func TestHandoffComplete(t *testing.T) {
 	}
 }
 
-// TestCheckFields: each required name once (contract §20).
+// TestCheckFields: each required name once (UTP, "Result fields").
 func TestCheckFields(t *testing.T) {
 	t.Parallel()
 	required := []string{"title", "pages"}

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Report is the payload with which a result is reported (contract §7): routing and a
+// Report is the payload with which a result is reported (UTP, "Results"): routing and a
 // pointer, for the result itself lies in the tool.result card.
 type Report struct {
 	AfterExecution   AfterExecution `json:"after_execution"`
@@ -38,7 +38,7 @@ func EncodeReport(r Report) ([]byte, error) {
 // DecodeReport reads a report, in either form, like [DecodeCommand]. The card is
 // required. With invalid_status the status is failed, and with invalid_after_execution
 // it is left empty to be taken from the card; in both the rest and the context are filled
-// all the same (conflicts #23, #26).
+// all the same (U-23, U-26).
 func DecodeReport(raw []byte, header Context) (Report, Context, error) {
 	p, err := decodePayload(raw)
 	if err != nil {

@@ -20,9 +20,9 @@ type Resolved struct {
 	Envs map[string]string
 }
 
-// Resolve applies the options of a tool to arguments, before anyone is asked (contract
-// §8, §22): defaults where a member is absent, then the fixed values, then the envs,
-// which win over both. Nothing and null are read as an empty object. The literal bytes of
+// Resolve applies the options of a tool to arguments, before anyone is asked (UTP,
+// "Arguments"): defaults where a member is absent, then the fixed values, then the envs, which
+// win over both. Nothing and null are read as an empty object. The literal bytes of
 // every other member stay as they are, and where there is nothing to do the whole text
 // does. Resolve does not judge the arguments: that is [Canonical]. The error is an
 // [*ArgumentError].

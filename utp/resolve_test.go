@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestResolve covers contract §8 and §22, and conflicts #44.
+// TestResolve covers UTP, "Arguments", and U-44.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

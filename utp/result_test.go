@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestNormalize walks the steps of contract §7.
+// TestNormalize covers UTP, "Results".
 func TestNormalize(t *testing.T) {
 	t.Parallel()
 	toolError := func(code utp.Code, message string) *utp.ToolError {
@@ -98,7 +98,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestNormalizeMalformedResult is step 5 of contract §7.
+// TestNormalizeMalformedResult covers results that are not JSON (UTP, "Results").
 func TestNormalizeMalformedResult(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{`{`, `NaN`, `{"a":1,"a":2}`, "\"\xff\"", `1 2`} {
@@ -171,7 +171,7 @@ func TestDecodeForeignResult(t *testing.T) {
 	}
 }
 
-// TestNormalizeError covers conflicts #27.
+// TestNormalizeError covers U-27.
 func TestNormalizeError(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -12,7 +12,7 @@ const (
 	roleTool       = "tool"
 )
 
-// ResultCard is what a tool.result card says (contract §5, §7).
+// ResultCard is what a tool.result card says (UTP, "Cards" and "Results").
 type ResultCard struct {
 	ID           string
 	Project      string
@@ -89,10 +89,10 @@ func (f ResultCard) Report() Report {
 	return Report{AfterExecution: f.AfterExecution, Status: f.Status, ToolResultCardID: f.ID}
 }
 
-// Normalize makes the result consistent (contract §7) and is idempotent: the status is
+// Normalize makes the result consistent (UTP, "Results") and is idempotent: the status is
 // one of the five, an error and a success exclude each other, a failure has an error and
 // a result that repeats it, the result is JSON, and AfterExecution is the effective
-// value, so that card and report agree (conflicts #22).
+// value, so that card and report agree (U-22).
 func (f ResultCard) Normalize() ResultCard {
 	f.Source = orDefault(f.Source, SourceTool)
 	if !f.Status.Valid() {

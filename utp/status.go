@@ -1,7 +1,7 @@
 package utp
 
 // Status is how a tool call, or a turn, has ended. All five are final: a call has one
-// result, ever (contract §7).
+// result, ever (UTP, "Results").
 type Status string
 
 // The five statuses.

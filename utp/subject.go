@@ -8,7 +8,7 @@ import (
 // subject and the value of CG-Version.
 const Version = "v1r4"
 
-// The categories and components of a subject (contract §1).
+// The categories and components of a subject (UTP, "Subjects").
 const (
 	CategoryCommand = "cmd"
 	CategoryEvent   = "evt"
@@ -30,7 +30,7 @@ const (
 )
 
 // Subject is a CommonGround subject,
-// `cg.{ver}.{project}.{channel}.{category}.{component}.{target}.{suffix…}` (contract §1).
+// `cg.{ver}.{project}.{channel}.{category}.{component}.{target}.{suffix…}` (UTP, "Subjects").
 type Subject struct {
 	// Version is Version unless the subject came from elsewhere; empty means Version.
 	Version   string
@@ -159,7 +159,7 @@ func checkedTool(s Subject) (Subject, error) {
 }
 
 // Wakeup is the subject of the doorbell of a worker target, which is not an agent's id
-// (contract §1). The error is a [*SubjectError].
+// (UTP, "Subjects"). The error is a [*SubjectError].
 func Wakeup(project, channel, workerTarget string) (Subject, error) {
 	s := Subject{
 		Version: Version, Project: project, Channel: channel,

@@ -10,7 +10,7 @@ type TargetValues struct {
 }
 
 // RenderTarget fills a tool's target_subject, for example
-// `cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete` (contract §8, §22). Each value
+// `cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete` (UTP, "Tool definitions"). Each value
 // that is used must be one token. The result is a tool command of the given project and
 // channel, or the error is a [*SubjectError]: a definition cannot send a call to another
 // project.

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Sources of a [ToolError] (contract §7).
+// Sources of a [ToolError] (UTP, "Results").
 const (
 	SourceTool     = "tool"     // a tool service
 	SourceWorker   = "worker"   // an agent worker, or the kernel in its place
 	SourceWatchdog = "watchdog" // a deadline
 )
 
-// ToolError is the error of a result that is not a success (contract §7).
+// ToolError is the error of a result that is not a success (UTP, "Results").
 type ToolError struct {
 	Code    Code           `json:"code"`
 	Message string         `json:"message"`
@@ -49,7 +49,7 @@ func (e *ToolError) Error() string { return string(e.Code) + ": " + e.Message }
 // NormalizeError reads an error in any of the shapes that services send: the object with
 // code and message, the older one with error_code, error_message and error_detail, a bare
 // string, or anything else, which becomes the message under the given code. The source
-// fills in for a missing one. An absent or null value is nil (contract §7).
+// fills in for a missing one. An absent or null value is nil (UTP, "Results").
 func NormalizeError(raw jsontext.Value, fallback Code, source string) *ToolError {
 	switch raw.Kind() {
 	case jsontext.KindNull:

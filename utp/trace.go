@@ -13,7 +13,7 @@ func NewTraceparent(trace [16]byte, span [8]byte) string {
 }
 
 // ParseTraceparent checks a traceparent and returns it in lower case, with its trace id
-// of 32 hex digits (contract §3). The error is a [*HeaderError]. A peer that gets a
+// of 32 hex digits (UTP, "Headers"). The error is a [*HeaderError]. A peer that gets a
 // malformed one drops the whole message without a word, so it is checked on the way out
 // as well.
 func ParseTraceparent(text string) (normal, traceID string, err error) {
@@ -35,7 +35,7 @@ func ParseTraceparent(text string) (normal, traceID string, err error) {
 }
 
 // ParseTraceID reads a trace id: 32 hex digits, or a UUID with dashes, into 32 lower-case
-// hex digits (contract §3). The error is a [*HeaderError].
+// hex digits (UTP, "Headers"). The error is a [*HeaderError].
 func ParseTraceID(text string) (string, error) {
 	id := text
 	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {

@@ -23,7 +23,7 @@ func identifier(prefix string) shape {
 	}
 }
 
-// shapes are those of §0.1 of the catalogue.
+// shapes are those of identifiers and names, each with what breaks it.
 var shapes = map[string]shape{
 	"event":        identifier("evt_"),
 	"session":      identifier("sess_"),

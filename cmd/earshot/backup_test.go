@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestRestoredFiresNothing (call protocol, "the ledger went back in time"): copies are taken all
+// TestRestoredFiresNothing (call protocol, "Crash and fault table"): copies are taken all
 // the while a turn runs to its end, and the server is killed. Whichever of them is put back,
 // nothing of it is done again, messages are put aside, and the person is told.
 func TestRestoredFiresNothing(t *testing.T) {

@@ -86,7 +86,7 @@ func TestServerAttachedTerminalAnswers(t *testing.T) {
 	s.untouched("after a stop")
 }
 
-// TestServerKilledWithAQuestionOpen (call protocol, "Crashes"): the question has the
+// TestServerKilledWithAQuestionOpen (call protocol, "Crash and fault table"): the question has the
 // same number and deadline after it, the attached run reconnects and hears the rest.
 func TestServerKilledWithAQuestionOpen(t *testing.T) {
 	t.Parallel()

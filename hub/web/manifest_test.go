@@ -42,7 +42,9 @@ type named struct {
 	See   string   `json:"see"`
 }
 
-func (n named) equal(other named) bool { return n.See == other.See && slices.Equal(n.Rules, other.Rules) }
+func (n named) equal(other named) bool {
+	return n.See == other.See && slices.Equal(n.Rules, other.Rules)
+}
 
 var marks = regexp.MustCompile(`[^a-z0-9 -]`)
 

@@ -33,7 +33,7 @@ func (b *beside) Store(n int64) error {
 	return nil
 }
 
-// TestDumpPutBack (call protocol, "the ledger went back in time"): a dump is made while a call
+// TestDumpPutBack (call protocol, "Crash and fault table"): a dump is made while a call
 // with an effect runs and a message waits to leave. Put back after the work went on, the ledger
 // is known by the count beside it to be older: the call is unknown and put to a person, the
 // message is put aside, and nothing is done again.

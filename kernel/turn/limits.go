@@ -20,7 +20,7 @@ const (
 	DefaultSettle = 10 * time.Second
 	// DefaultResult is how long after its dispatch a call is to have a result.
 	DefaultResult = 24 * time.Hour
-	// MaxDepth is how many agents deep a turn may not be any more (contract §17).
+	// MaxDepth is how many agents deep a turn may not be any more (UTP, "Depth").
 	MaxDepth = 20
 
 	firstRing = time.Second
