@@ -53,20 +53,6 @@ func TestPackageVariablesAreNeverAssigned(t *testing.T) {
 	report(t, globalViolations(mustLoad(t, os.DirFS("."))))
 }
 
-// TestDesignNamesEveryPackage keeps the record of the design complete.
-func TestDesignNamesEveryPackage(t *testing.T) {
-	t.Parallel()
-	design, err := os.ReadFile("docs/design.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range mustLoad(t, os.DirFS(".")) {
-		if !strings.Contains(string(design), "`"+p.pkg+"`") {
-			t.Errorf("docs/design.md does not name `%s`", p.pkg)
-		}
-	}
-}
-
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	report(t, linkViolations(t, os.DirFS(".")))

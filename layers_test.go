@@ -42,7 +42,6 @@ const (
 	textModule   = "golang.org/x/text"
 	sysModule    = "golang.org/x/sys"
 	termModule   = "golang.org/x/term"
-	wordModule   = "github.com/clipperhouse/uax29/v2"
 	yamlModule   = "go.yaml.in/yaml/v3"
 	rapidModule  = "pgregory.net/rapid"
 )
@@ -60,11 +59,11 @@ var house = []room{
 
 	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
 	{pkg: "aaep/consent", floor: 1, own: []string{"aaep"}},
-	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule, wordModule}},
+	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule}},
 	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
 	{pkg: "aaep/capture", floor: 0},
 	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
-	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule, wordModule}},
+	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule}},
 	{pkg: "kernel/turn", floor: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
 
@@ -128,7 +127,7 @@ var house = []room{
 		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"cause", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, wordModule, "github.com/coder/websocket"}},
+	{pkg: "listen", floor: 3, own: []string{"cause", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, "github.com/coder/websocket"}},
 	{pkg: "tool/command", floor: 3, own: []string{"cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"cause", "agents/tidy/files", "tool", "worker", "utp"}},
