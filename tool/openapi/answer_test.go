@@ -41,7 +41,7 @@ func (s *server) operation(method, class, more string) string {
 	return s.section("tool: web.do\ndescription: Do.\nmethod: " + method + "\nclass: " + class + "\nurl: " + s.URL + "/x\n" + more)
 }
 
-// TestStatuses: each status becomes a code of the contract; what may be tried again
+// TestStatuses: each status becomes a code of UTP; what may be tried again
 // depends on the class.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
