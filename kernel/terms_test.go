@@ -3,11 +3,17 @@ package kernel_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
 )
 
 // terms are those of each receipt, oldest first.
@@ -73,6 +79,63 @@ func TestReceiptTerms(t *testing.T) {
 				got.Event = ""
 				if got != want || got.Consent == "" || got.Arguments == "" || got.Definition == "" || got.Policy == "" {
 					t.Errorf("got %+v, want %+v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestReceiptTermsOfCovered: the receipt of a yes names what the tool's reviewed sentence stood for, unless it was read. That
+// and the arguments' digest determine what was agreed to: the list is the one whose digest the event states, and is part of what
+// the arguments' digest is of.
+func TestReceiptTermsOfCovered(t *testing.T) {
+	const options = `{"consent":{"action":"Burn {name}.","covers":["/name"],"facts":{"name":{"text":"/name"}}}}`
+	for _, tt := range []struct {
+		name, word string
+		steps      []worker.Call
+		reads      bool
+		covered    string
+	}{
+		{"shown", "accept", one(burn), false, "/name"},
+		{"read", "accept", long(burn), true, ""},
+		{"rejected", "reject", one(burn), false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				if err := w.now.kernel.Register(w.ctx, target, definition(burn, utp.Irreversible, options)); err != nil {
+					t.Fatal(err)
+				}
+				review := api.ReviewRequest{Tool: burn, Digest: w.tool(burn).Digest, Class: utp.Irreversible, Risk: utp.RiskHigh, By: "ann"}
+				if _, err := operate[api.ToolDetail](w, api.OpReview, review); err != nil {
+					t.Fatal(err)
+				}
+				w.work(tt.steps)
+				a := w.begin()
+				q := w.asked()
+				if tt.reads {
+					must(t)(w.read(q, person, "page", 0))
+				}
+				if _, err := w.answer(api.ReplyRequest{Token: q.Token, Decision: tt.word, By: person, Surface: "page"}); err != nil {
+					t.Fatal(err)
+				}
+				w.over(a.Turn)
+				all := w.terms()
+				if len(all) != 1 || all[0].Terms.Covered != tt.covered {
+					t.Fatalf("%+v; want covered %q", all, tt.covered)
+				}
+				var content struct {
+					Args jsontext.Value `json:"arguments"`
+				}
+				if err := json.Unmarshal([]byte(w.cell(`SELECT content FROM cards WHERE type = 'tool.call'`)), &content); err != nil {
+					t.Fatal(err)
+				}
+				canonical, err := utp.Canonical(content.Args)
+				if err != nil || hexSum(string(canonical)) != all[0].Terms.Arguments {
+					t.Errorf("the arguments %s, %v, are not those of the receipt", content.Args, err)
+				}
+				list := hexSum(`"x"`)
+				if shown := w.cell(`SELECT body FROM events WHERE event_id = '` + all[0].Terms.Event + `'`); tt.covered != "" && !strings.Contains(shown, list) {
+					t.Errorf("%s does not state the digest %s", shown, list)
 				}
 			})
 		})
