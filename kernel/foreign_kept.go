@@ -58,11 +58,16 @@ func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 	return now.State != turn.Unknown, err
 }
 
+// adoptKnown adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
+func (s *step) adoptKnown() (ended bool, err error) {
+	err = s.adoptIf(s.knows)
+	return s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended, err
+}
+
 // stopTurn stops a turn. What a kept card says was done counts before that, and may end the turn. A card that does
 // not say is adopted afterwards, when nobody is asked about its call any more.
 func (s *step) stopTurn(stop turn.Stop) error {
-	err := s.adoptIf(s.knows)
-	if err != nil || s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended {
+	if ended, err := s.adoptKnown(); ended || err != nil {
 		return err
 	}
 	if err := s.feed(turn.StopTurn{Stop: stop}); err != nil {

@@ -265,6 +265,37 @@ func TestForeignCardWhileStopped(t *testing.T) {
 	}
 }
 
+// TestForeignCardBeforeTheAgentsEnd: what a card says that a service has kept counts also where the agent ends its turn
+// without waiting for the call.
+func TestForeignCardBeforeTheAgentsEnd(t *testing.T) {
+	for _, after := range []utp.AfterExecution{utp.Suspend, utp.Terminate} {
+		t.Run(string(after), func(t *testing.T) {
+			inWorld(t, allowing(wordCount), func(t *testing.T, w *world) {
+				s, peer := w.stranger("words"), w.stranger("peer")
+				s.serves(utp.Idempotent, `{"suspend_timeout_seconds":60}`)
+				c := peer.holds()
+				card := peer.wanted(c.Turn, "call_1", wordCount)
+				card.TargetSubject = "cg.v1r4.home.public.cmd.tool.words.call"
+				peer.keeps(utp.NewToolCall(card))
+				if _, err := peer.sends(peer.commanded(card, c.Epoch)); err != nil {
+					t.Fatal(err)
+				}
+				_, _, called := s.command()
+				r := s.result(called, "theirs_1")
+				r.AfterExecution = after
+				if err := s.offers(r); err != nil {
+					t.Fatal(err)
+				}
+				peer.delivers(c)
+				st := w.over(c.Turn)
+				if call := st.Calls[0]; st.End.Status != utp.StatusSuccess || call.State != turn.Finished || call.Outcome.Status != utp.StatusSuccess {
+					t.Errorf("the turn ended %+v, its call is %s %+v", st.End, call.State, call.Outcome)
+				}
+			})
+		})
+	}
+}
+
 // TestForeignCardOfRemovedTool: a call that waits to be sent again has no owner whose card could end it; that one was
 // kept keeps nobody from stopping the turn.
 func TestForeignCardOfRemovedTool(t *testing.T) {

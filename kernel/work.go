@@ -216,6 +216,9 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 		q.Handoff = &complete
 	}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
+		if ended, err := s.adoptKnown(); ended || err != nil {
+			return err
+		}
 		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
 		s.tell.Told = s.rec.State.Told(q.Output)
 		end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
