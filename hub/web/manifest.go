@@ -23,8 +23,8 @@ var deviations = []deviation{
 	{[]string{"CONF-70", "CLA-11"}, reasons + "docs/deviations.md#a-persons-time-starts-when-they-are-shown-the-question"},
 	{[]string{"CONF-52", "CONF-58", "CONF-59"}, reasons + "docs/deviations.md#a-second-reply-can-take-a-yes-back"},
 	{[]string{"CONF-53"}, reasons + "docs/deviations.md#two-clocks-decide-whether-a-reply-is-in-time"},
-	{[]string{"CONF-56"}, reasons + "docs/deviations.md#who-knows-our-extension-is-told-what-to-read-first"},
-	{[]string{"CONF-56"}, reasons + "docs/deviations.md#trouble-in-the-ledger-is-no-silence"},
+	{[]string{"CONF-56"}, reasons + "docs/deviations.md#a-subscriber-that-knows-our-extension-learns-what-to-read-first"},
+	{[]string{"CONF-56"}, reasons + "docs/deviations.md#a-reply-that-cannot-be-recorded-is-an-error"},
 }
 
 // describe completes the manifest with what the server itself knows: versions,
