@@ -151,6 +151,40 @@ func TestOperatorsAreChained(t *testing.T) {
 	})
 }
 
+// TestImportIsChained: a turn that comes from another ledger has an entry with the operator who brought it, when all
+// of it is here, and not before.
+func TestImportIsChained(t *testing.T) {
+	inWorld(t, func(w *world) { w.unjudged, w.restored = true, true }, func(t *testing.T, w *world) {
+		w.work(one(look))
+		a := w.begin()
+		w.succeeded(a.Turn)
+		records := w.exported(a.Turn)
+		w.elsewhere()
+		w.importsSome(a.Turn, records, 3)
+		if got := w.imported(); len(got) != 0 {
+			t.Errorf("before the last part the chain has %q", got)
+		}
+		if _, err := operate[api.ImportAnswer](w, api.OpImport, api.ImportRequest{Turn: a.Turn, Last: true, By: "ann"}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := w.imported(), []string{a.Turn + " by ann"}; !slices.Equal(got, want) {
+			t.Errorf("the chain has %q, want %q", got, want)
+		}
+	})
+}
+
+// imported are the acts of imports.
+func (w *world) imported() []string {
+	w.t.Helper()
+	var all []string
+	for _, e := range w.chain() {
+		if e.Act != nil && e.Act.Act == api.ActImport {
+			all = append(all, e.Act.Subject+" by "+e.Act.By)
+		}
+	}
+	return all
+}
+
 // TestRestoredIsChained: a ledger that went back in time has an entry that says so, once.
 func TestRestoredIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -164,6 +198,19 @@ func TestRestoredIsChained(t *testing.T) {
 		w.over(a.Turn)
 		w.restart()
 		if got := w.acts(); !slices.Equal(got, []string{"restore ledgerthe ledger went back in time"}) {
+			t.Errorf("the chain has %q", got)
+		}
+	})
+}
+
+// TestTakeoverIsChained: a ledger that another data directory takes over has an entry that says so, once.
+func TestTakeoverIsChained(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.takenOver = true
+		w.restart()
+		w.takenOver = false
+		w.restart()
+		if got := w.acts(); !slices.Equal(got, []string{"restore ledgertaken over from another data directory"}) {
 			t.Errorf("the chain has %q", got)
 		}
 	})
