@@ -104,7 +104,7 @@ func TestHouseCheckersBite(t *testing.T) {
 		{"registry setting", ".ci/run", "GOPR" + "OXY=off go test\n", "run:1"},
 		{"sums are not text", "go.sum", "h1:/wo" + "rk/abc=\n", ""},
 		{"link", "docs/a.md", "[b](a.md#x) [c](https://example.com/x) [d](#y)\n", ""},
-		{"broken link", "docs/a.md", "[b](b.md#x)\n", "leads nowhere"},
+		{"broken link", "docs/a.md", "\n[b](b.md#x)\n", "docs/a.md:2: the link to b.md leads nowhere"},
 		{"state", "x/a.go", "package x\nvar open int\n", "has no value"},
 		{"table", "x/a.go", "package x\nvar names = map[string]int{\"a\": 1}\nvar _ any = names\n", ""},
 		{"embedded", "x/a.go", "package x\nimport \"embed\"\n//go:embed *.sql\nvar files embed.FS\n", ""},
@@ -189,9 +189,11 @@ func linkViolations(t *testing.T, fsys fs.FS) []string {
 			return nil
 		}
 		var found []string
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if _, err := fs.Stat(fsys, path.Join(path.Dir(name), m[1])); err != nil {
-				found = append(found, fmt.Sprintf("%s: the link to %s leads nowhere", name, m[1]))
+		for i, line := range strings.Split(text, "\n") {
+			for _, m := range link.FindAllStringSubmatch(line, -1) {
+				if _, err := fs.Stat(fsys, path.Join(path.Dir(name), m[1])); err != nil {
+					found = append(found, fmt.Sprintf("%s:%d: the link to %s leads nowhere", name, i+1, m[1]))
+				}
 			}
 		}
 		return found

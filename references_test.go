@@ -63,6 +63,7 @@ func TestReferencesCheckerBites(t *testing.T) {
 		{"unknown second section of the wire", "x/a.go", "package x // UTP, \"Headers\" and \"Foot" + "ers\"\n", "Foot" + "ers"},
 		{"unknown section of the wire", "x/a.go", "package x // UTP, \"Foot" + "ers\"\n", "Foot" + "ers"},
 		{"elsewhere", "hub/a.go", "package hub // (contr" + "act §5)\n", "contr" + "act §"},
+		{"elsewhere, the wire", "docs/a.md", "v1r4 " + "§5\n", "v1r4 " + "§"},
 		{"elsewhere, its own section", "kernel/a.go", "package kernel // of the step (§" + "5)\n", "§" + "5"},
 		{"elsewhere, a conflict", "utp/a.go", "package utp // confl" + "icts #5\n", "confl" + "icts #"},
 		{"a section of AAEP", "aaep/a.go", "package aaep // §6.3.4\n", ""},
@@ -121,7 +122,7 @@ var (
 
 	// elsewhere are references to documents that are not here. The sections of AAEP are named on its own side, as §6.3.4.
 	elsewhere = []*regexp.Regexp{
-		regexp.MustCompile(`contract(?:'s)? +§`), regexp.MustCompile(`conflicts? +#\d`), regexp.MustCompile(`catalogue +§`), regexp.MustCompile(`seed +§`),
+		regexp.MustCompile(`(?:contract(?:'s)?|v1r4) +§`), regexp.MustCompile(`conflicts? +#\d`), regexp.MustCompile(`catalogue +§`), regexp.MustCompile(`seed +§`),
 	}
 	clause   = regexp.MustCompile(`§\d[\d.]*`)
 	ofAnRFC  = regexp.MustCompile(`RFC \d+ $`)
