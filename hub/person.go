@@ -186,7 +186,9 @@ func (p *Person) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAns
 // Noticed says that the principal's surface has been told of their yes to a question, as it was
 // asked under the token, where that is known.
 func (p *Person) Noticed(ctx context.Context, question int, token string) {
-	p.hub.Noticed(ctx, api.ReplyRequest{Question: question, Token: token, By: p.who.Name, Surface: p.who.Surface})
+	p.hub.Noticed(ctx, api.ReplyRequest{
+		Question: question, Token: token, By: p.who.Name, Credential: p.who.Credential, Surface: p.who.Surface,
+	})
 }
 
 // Stop stops the session's turn: a right of its own, which the owner, an approver for

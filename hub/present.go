@@ -88,7 +88,7 @@ func (st *stream) notices(e aaep.Event) {
 	if text("resolution") == string(aaep.ResolutionAccepted) && text("by") == st.sub.who.Name && text("surface") == st.sub.who.Surface {
 		// The token tells this asking from a later one under the same number, whose yes is another.
 		st.hub.Noticed(st.ctx, api.ReplyRequest{
-			Question: int(number), Token: text("reply_token"), By: st.sub.who.Name, Surface: st.sub.who.Surface,
+			Question: int(number), Token: text("reply_token"), By: st.sub.who.Name, Credential: st.sub.who.Credential, Surface: st.sub.who.Surface,
 		})
 	}
 }

@@ -202,7 +202,7 @@ func (s *stage) noticed() []string {
 	defer s.book.mu.Unlock()
 	var all []string
 	for _, r := range s.book.noticed {
-		all = append(all, fmt.Sprintf("%d %s@%s", r.Question, r.By, r.Surface))
+		all = append(all, fmt.Sprintf("%d %s@%s %s", r.Question, r.By, r.Surface, r.Credential))
 		if want := fmt.Sprintf("rpl_%032d", r.Question); r.Token != want {
 			s.t.Errorf("the yes to question %d is named by the token %q; want %q", r.Question, r.Token, want)
 		}
@@ -218,7 +218,7 @@ func TestNoticed(t *testing.T) {
 		s.book.begin("sess_a", "ann")
 		var ears []*ear
 		for _, who := range []access.Principal{
-			person("ann", access.Approver), {Name: "ann", Roles: []access.Role{access.Approver}, Surface: "phone"}, person("bob", access.Approver, access.Operator),
+			person("ann", access.Approver), {Name: "ann", Roles: []access.Role{access.Approver}, Surface: "phone", Credential: "login:1"}, person("bob", access.Approver, access.Operator),
 		} {
 			ears = append(ears, s.listen(s.subscribe(who), ""))
 		}
@@ -235,8 +235,8 @@ func TestNoticed(t *testing.T) {
 			s.want(how+" on "+surface, s.noticed(), want)
 		}
 		tell(1, "accepted", "braille")
-		tell(2, "accepted", "page", "2 ann@page")
-		tell(3, "accepted", "phone", "3 ann@phone")
+		tell(2, "accepted", "page", "2 ann@page ")
+		tell(3, "accepted", "phone", "3 ann@phone login:1")
 		tell(4, "rejected", "page")
 	})
 }

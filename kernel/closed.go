@@ -26,6 +26,8 @@ func (s *step) notTaken(q consent.Question, why consent.Reason) error {
 		q.State = consent.Expired
 		q.Resolution = consent.Resolution{How: consent.ByTimeout, At: q.Deadline()}
 		return closed(q)
+	case why == consent.NoToken:
+		return fault(utp.CodeConflict, label+" has been asked again since it was answered; nothing was recorded; read it again, then answer with its reply_token")
 	case why == consent.NoMoreTime:
 		return fault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
 	default:

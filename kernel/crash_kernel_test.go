@@ -555,6 +555,37 @@ func TestRestartedAndChanged(t *testing.T) {
 	})
 }
 
+// TestOldYesByNumber: a yes by number alone, which was taken and comes again after a restart (sent again because its
+// answer was lost), is no yes to the question that is asked again under the number. A no by number still is a no.
+func TestOldYesByNumber(t *testing.T) {
+	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		q := w.asked()
+		yes := api.ReplyRequest{Question: q.Number, Decision: "accept", By: person, Surface: "terminal", At: w.clock.now()}
+		if got, err := w.answer(yes); err != nil || got.Resolution != "accepted" {
+			t.Fatalf("the first time: %+v, %v", got, err)
+		}
+		w.reaches(a.Turn, turn.Accepted)
+		w.restart()
+		next := w.askedAnew(q)
+		w.pass(2 * time.Second)
+		for _, at := range []time.Time{yes.At, {}, w.clock.now()} { // its own time, none, and as a server stamps it
+			yes.At = at
+			_, err := w.answer(yes)
+			wantFault(t, err, utp.CodeConflict)
+		}
+		if again := w.asked(); again.Token != next.Token {
+			t.Errorf("the question is %+v; it was %+v", again, next)
+		}
+		if got, err := w.answer(api.ReplyRequest{Question: q.Number, Decision: "reject", By: person, Surface: "terminal"}); err != nil || got.Resolution != "rejected" {
+			t.Errorf("a no by number: %+v, %v", got, err)
+		}
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
 // TestNoticedByToken: the word that a yes was told of is about that yes, also where the question is asked again
 // under its number and agreed to once more.
 func TestNoticedByToken(t *testing.T) {

@@ -247,7 +247,7 @@ func (s *step) askFate(id string) error {
 func (s *step) keepQuestion(q consent.Question) {
 	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
 		if old.Number == q.Number {
-			q.SpentTokens = append(slices.Clone(old.SpentTokens), old.Token)
+			q.SpentTokens, q.Again = append(slices.Clone(old.SpentTokens), old.Token), true
 			return true
 		}
 		if old.State == consent.Open {

@@ -179,7 +179,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
-		if c := call.Consent; c == nil || c.By != r.By || c.Surface != r.Surface {
+		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
 			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
 		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
@@ -241,18 +241,14 @@ func (s *step) named(r api.ReplyRequest) *consent.Question {
 	return nil
 }
 
-// reply builds what consent judges. A reply by number, from a surface that shows no
-// tokens, stands for the question's own token.
+// reply builds what consent judges.
 func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Moment) consent.Reply {
-	token, at := r.Token, r.At
-	if token == "" {
-		token = q.Token
-	}
+	at := r.At
 	if at.IsZero() {
 		at = now.Wall
 	}
 	out := consent.Reply{
-		Kind: q.Kind, Token: token, Timestamp: at, Authenticated: true, Principal: r.By,
+		Kind: q.Kind, Token: r.Token, Number: r.Question, Timestamp: at, Authenticated: true, Principal: r.By,
 		Surface: r.Surface, Rationale: r.Reason, Decision: consent.Decision(r.Decision),
 	}
 	if out.Principal == "" {

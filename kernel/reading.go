@@ -26,9 +26,15 @@ const (
 
 // Reading is how far somebody who may answer a question has read its arguments, from the first byte on.
 type Reading struct {
-	By      string `json:"by"`
-	Surface string `json:"surface"`
-	UpTo    int64  `json:"up_to"`
+	By         string `json:"by"`
+	Credential string `json:"credential,omitzero"` // two devices of one person show different things
+	Surface    string `json:"surface"`
+	UpTo       int64  `json:"up_to"`
+}
+
+// is reports whether it was this reader who read.
+func (r Reading) is(by, credential, surface string) bool {
+	return r.By == by && r.Credential == credential && r.Surface == surface
 }
 
 // maxReadings is how many readers of one question are remembered.
@@ -48,7 +54,7 @@ func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 		return err
 	}
 	whole := func(read Reading) bool {
-		return read.By == r.By && read.Surface == r.Surface && read.UpTo >= int64(len(args))
+		return read.is(r.By, r.Credential, r.Surface) && read.UpTo >= int64(len(args))
 	}
 	switch {
 	case err == nil && slices.ContainsFunc(put.Read, whole):
@@ -118,12 +124,12 @@ func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) e
 		s.rec.Put = slices.Clone(s.rec.Put)
 		p := &s.rec.Put[i]
 		p.Read = slices.Clone(p.Read)
-		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.By == q.By && r.Surface == q.Surface })
+		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.is(q.By, q.Credential, q.Surface) })
 		if at < 0 {
 			if len(p.Read) >= maxReadings {
 				p.Read = slices.Delete(p.Read, 0, 1)
 			}
-			p.Read = append(p.Read, Reading{By: q.By, Surface: q.Surface})
+			p.Read = append(p.Read, Reading{By: q.By, Credential: q.Credential, Surface: q.Surface})
 			at = len(p.Read) - 1
 		}
 		if q.Offset <= p.Read[at].UpTo {

@@ -44,6 +44,11 @@ func TestNotSeen(t *testing.T) {
 		{"read elsewhere", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, person, "terminal", 0)) }, attempt{person, "page", false}},
 		{"read by another", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "bob", "page", 0)) }, attempt{person, "page", false}},
 		{"read from the middle on", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, person, "page", 1000)) }, attempt{person, "page", false}},
+		{"read on another device", func(t *testing.T, w *world, q api.QuestionRow) {
+			if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, By: person, Surface: "page", Credential: "login:desk"}); err != nil {
+				t.Fatal(err)
+			}
+		}, attempt{person, "page", false}},
 		{"read by nobody in particular", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "", "", 0)) }, attempt{person, "page", false}},
 		{"read before more time was asked for", func(t *testing.T, w *world, q api.QuestionRow) {
 			must(t)(w.read(q, person, "page", 0))

@@ -208,6 +208,27 @@ func TestNoticed(t *testing.T) {
 			w.effectsAre(1)
 		})
 	})
+	t.Run("on another device", func(t *testing.T) {
+		inWorld(t, quiet, func(t *testing.T, w *world) {
+			w.work(one(burn))
+			a := w.begin()
+			q := w.asked()
+			phone := api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Surface: "page", Credential: "login:phone"}
+			if _, err := w.answer(phone); err != nil {
+				t.Fatal(err)
+			}
+			w.reaches(a.Turn, turn.Accepted)
+			for _, credential := range []string{"login:desk", ""} {
+				r := api.ReplyRequest{Question: q.Number, By: person, Surface: "page", Credential: credential}
+				wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, r, nil), utp.CodeConflict)
+			}
+			w.pass(50 * time.Second)
+			w.effectsAre(0)
+			w.hub.Noticed(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "page", Credential: "login:phone"})
+			w.succeeded(a.Turn)
+			w.effectsAre(1)
+		})
+	})
 	t.Run("no yes", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))

@@ -199,6 +199,8 @@ func TestReplyChecks(t *testing.T) {
 	closed, _ := mustAsk(t, deletion()).Reply(after(0), accept())
 	gone, _ := mustAsk(t, deletion()).Withdraw(after(0), "stopped")
 	open := mustAsk(t, deletion())
+	again := open
+	again.Again = true
 	strange := open
 	strange.Kind = "guess"
 
@@ -229,6 +231,8 @@ func TestReplyChecks(t *testing.T) {
 	}{
 		"CONF-51 unknown token":           {open, 0, bad(func(r *consent.Reply) { r.Token = "rpl_9"; r.Kind = consent.Clarification }), consent.UnknownToken},
 		"CONF-51 no token":                {consent.Question{}, 0, consent.Reply{}, consent.UnknownToken},
+		"a number of before":              {again, 0, ok(func(r *consent.Reply) { r.Token, r.Number = "", open.Number }), consent.NoToken},
+		"another's number":                {open, 0, ok(func(r *consent.Reply) { r.Token, r.Number = "", open.Number+1 }), consent.UnknownToken},
 		"CONF-61 kind":                    {open, 0, bad(func(r *consent.Reply) { r.Kind = consent.Clarification }), consent.WrongKind},
 		"CONF-61 neither kind":            {strange, 0, bad(func(r *consent.Reply) { r.Kind = "guess" }), consent.WrongKind},
 		"CONF-52 token of before":         {spent, 0, bad(nothing), consent.SpentToken},
@@ -275,6 +279,8 @@ func TestReplyResolves(t *testing.T) {
 			func(r *consent.Reply) { r.ModifiedAction, r.Decision = true, consent.Reject }, 0,
 			consent.Rejected, false,
 		},
+		"by number":            {func(r *consent.Reply) { r.Token, r.Number = "", 1 }, 0, consent.Accepted, false},
+		"by number, a reject":  {func(r *consent.Reply) { r.Token, r.Number, r.Decision = "", 1, consent.Reject }, 0, consent.Rejected, false},
 		"CONF-53 just in time": {func(r *consent.Reply) { r.Timestamp = after(time.Minute - 1) }, time.Minute - 1, consent.Accepted, false},
 		"C-59 dated before":    {func(r *consent.Reply) { r.Timestamp = after(-time.Hour) }, 0, consent.Accepted, false},
 	}

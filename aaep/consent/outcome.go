@@ -18,6 +18,7 @@ const (
 // the clock (CONF-57).
 const (
 	UnknownToken       Reason = "unknown_token"        // CONF-51
+	NoToken            Reason = "no_token"             // a number alone does not say which asking was read
 	WrongKind          Reason = "wrong_kind"           // CONF-61
 	SpentToken         Reason = "spent_token"          // CONF-52, CONF-59
 	TooLate            Reason = "too_late"             // CONF-53, C-59

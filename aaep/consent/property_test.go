@@ -265,7 +265,7 @@ func check(t failer, q, next consent.Question, outcome consent.Outcome, now time
 
 	r := s.reply
 	explicit := s.name == "reply" && r.Decision == consent.Accept && !r.ModifiedAction && r.Authenticated &&
-		r.Principal != "" && r.Token == q.Token && !slices.Contains(q.SpentTokens, r.Token) &&
+		r.Principal != "" && (r.Token == q.Token || r.Token == "" && r.Number == q.Number && !q.Again) && !slices.Contains(q.SpentTokens, r.Token) &&
 		r.Kind == consent.Confirmation && now.Before(q.Deadline()) && r.Timestamp.Before(q.Deadline())
 
 	if !explicit && (q.Irreversible || (q.Risk != consent.Low && q.Risk != consent.Medium)) {
@@ -307,7 +307,7 @@ func TestFirstValidReplyWins(t *testing.T) {
 
 		for range rapid.IntRange(1, 20).Draw(t, "replies") {
 			r := drawReply(t)
-			valid := r.Kind == consent.Confirmation && r.Token == firstToken && r.Authenticated && r.Principal != "" &&
+			valid := r.Kind == consent.Confirmation && (r.Token == firstToken || r.Token == "" && r.Number == q.Number) && r.Authenticated && r.Principal != "" &&
 				!r.Timestamp.IsZero() && r.Timestamp.Before(q.Deadline()) &&
 				(r.Decision == consent.Accept || r.Decision == consent.Reject)
 
@@ -369,6 +369,8 @@ func drawQuestion(t *rapid.T) consent.Question {
 		t.Fatalf("Ask: %v", err)
 	}
 
+	q.Again = rapid.Bool().Draw(t, "again")
+
 	if rapid.Bool().Draw(t, "damaged") {
 		q.Default = rapid.SampledFrom([]consent.Decision{"accept", "reject", "", "yes"}).Draw(t, "default")
 		q.Risk = rapid.SampledFrom([]consent.Risk{"low", "medium", "high", "", "LOW"}).Draw(t, "risk")
@@ -391,6 +393,7 @@ func drawStep(t *rapid.T, i int) step {
 func drawReply(t *rapid.T) consent.Reply {
 	r := accept()
 	r.Token = rapid.SampledFrom([]string{"rpl_1", "rpl_1", "rpl_2", "rpl_3", ""}).Draw(t, "reply token")
+	r.Number = rapid.IntRange(-1, 2).Draw(t, "reply number")
 	r.Kind = rapid.SampledFrom([]consent.Kind{"confirmation", "confirmation", "clarification", ""}).Draw(t, "reply kind")
 	r.Decision = rapid.SampledFrom([]consent.Decision{"accept", "accept", "reject", "later", ""}).Draw(t, "decision")
 	r.Authenticated = rapid.IntRange(0, 3).Draw(t, "authenticated") > 0

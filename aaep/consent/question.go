@@ -112,6 +112,9 @@ type Question struct {
 	Unseen     bool `json:"unseen,omitzero"`
 	Waiting    bool `json:"waiting,omitzero"`
 	Extensions int  `json:"extensions,omitzero"`
+	// Again means that the number has been asked before and was answered: only a reply with the
+	// token can say yes now, so that an old yes which arrives a second time cannot. A no needs none.
+	Again bool `json:"again,omitzero"`
 
 	// The next five belong to confirmations.
 	Default        Decision   `json:"default_decision,omitzero"`

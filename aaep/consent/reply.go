@@ -10,7 +10,9 @@ import (
 // transport knows about its sender.
 type Reply struct {
 	Kind  Kind   // which of the two messages it was
-	Token string // as echoed
+	Token string // as echoed; "" in a reply that names the question by its number alone
+	// Number is that question's, in a reply without a token. Such a reply names no asking: see [Question.Again].
+	Number int
 	// Timestamp is when the person decided, by the sender's clock. It may lie
 	// before the question (C-59), but zero is no time at all and is too late.
 	Timestamp time.Time
@@ -63,11 +65,14 @@ func (q Question) Reply(now time.Time, r Reply) (Question, Outcome) {
 
 // admits runs the checks that both kinds share (CONF-51…54, CLA-07).
 func (q Question) admits(now time.Time, r Reply) Reason {
+	numbered := r.Token == "" && r.Number == q.Number && r.Number > 0
 	switch {
 	case slices.Contains(q.SpentTokens, r.Token):
 		return SpentToken
-	case r.Token == "" || r.Token != q.Token:
+	case !numbered && (r.Token == "" || r.Token != q.Token):
 		return UnknownToken
+	case numbered && q.Again && q.State == Open && (r.Kind != Confirmation || r.Decision != Reject):
+		return NoToken
 	case r.Kind != q.Kind || (q.Kind != Confirmation && q.Kind != Clarification):
 		return WrongKind
 	case q.State != Open:
