@@ -5,13 +5,15 @@ import (
 )
 
 // AuditRequest asks for the entries of the audit chain after one of them, as many as a message
-// holds; with Head only for the newest one, and for what is beside the chain. With Calls it asks for
+// holds; with Head only for the newest one, and for what is beside the chain. With Standing it asks for what is in force
+// or reviewed otherwise than the chain says. With Calls it asks for
 // calls instead, those after AfterCall of which the chain does not say what it should: that a yes was used for,
-// or that were started although they cannot be undone, without a receipt of a yes; and those with an effect that were started
-// without an entry that says so.
+// or that were started although they cannot be undone, without a receipt of a yes; those with a question that a person has
+// answered without a receipt; and those with an effect that were started, or have ended, without an entry that says so.
 type AuditRequest struct {
 	After     int64  `json:"after,omitzero"`
 	Head      bool   `json:"head,omitzero"`
+	Standing  bool   `json:"standing,omitzero"`
 	Calls     bool   `json:"calls,omitzero"`
 	AfterCall string `json:"after_call,omitzero"`
 }
@@ -24,6 +26,8 @@ type AuditAnswer struct {
 	Unchained AuditUnchained `json:"unchained,omitzero"`
 	// Calls are told where they are asked for.
 	Calls []AuditCall `json:"calls,omitzero"`
+	// Standing is told where it is asked for.
+	Standing []AuditStanding `json:"standing,omitzero"`
 }
 
 // AuditEntry is one entry of the audit chain. What makes it one is in package utp/audit.
@@ -48,6 +52,7 @@ type AuditEntry struct {
 const (
 	ActStart   = "start"   // a call with an effect was started
 	ActOutcome = "outcome" // such a call has ended, or nobody can tell how
+	ActLate    = "late"    // its service told how it ended after all; the subject is the card of that
 	// What operators do with the ledger.
 	ActReview  = "review"  // a tool's definition was reviewed
 	ActRemove  = "remove"  // a tool was taken out
@@ -59,7 +64,12 @@ const (
 	ActToken      = "token"
 	ActLogin      = "login"
 	ActCredential = "credential"
+	// ActOlder says how much of an older program's ledger no entry stands for.
+	ActOlder = "older"
 )
+
+// The subjects of [ActOlder]: receipts from before the chain, starts from before it had entries of starts.
+const OlderReceipts, OlderStarts = "receipts", "starts"
 
 // AuditAct is all that the commitment of an act is made of.
 type AuditAct struct {
@@ -90,9 +100,12 @@ type AuditDone struct {
 	Fence   int    `json:"fence,omitzero"`
 	// Granted: the start is there. Status is that of the report, and Result the digest of the result card's
 	// content, which goes with the content of the turn.
-	Granted bool   `json:"granted,omitzero"`
-	Status  string `json:"status,omitzero"`
-	Result  string `json:"result,omitzero"`
+	Granted bool `json:"granted,omitzero"`
+	// Of a late result, it is that of its own card.
+	Status string `json:"status,omitzero"`
+	Result string `json:"result,omitzero"`
+	// Told is the status of the call as its own document, which people are shown, has it.
+	Told string `json:"told,omitzero"`
 }
 
 // AuditKept is what the ledger keeps of what an answer was about, read and computed anew whenever it
@@ -110,6 +123,8 @@ type AuditKept struct {
 	Call       string `json:"call,omitzero"`
 	Definition string `json:"definition,omitzero"`
 	Consent    string `json:"consent,omitzero"`
+	// Response is the digest of the card with the answer to a question of the agent's own.
+	Response string `json:"response,omitzero"`
 	// Question: the question is there.
 	Question bool `json:"question,omitzero"`
 	// Unstarted: the call counts as started, and the start is not there.
@@ -132,7 +147,7 @@ type AuditCall struct {
 	Call     string `json:"tool_call_id"`
 	Turn     string `json:"turn_id,omitzero"`
 	Question int    `json:"question,omitzero"`
-	// Unreceipted: the receipt of a yes is missing. Unrecorded: the entry of a start is.
+	// Unreceipted: the receipt of an answer is missing. Unrecorded: the entry of a start or of an outcome is.
 	Unreceipted bool `json:"unreceipted,omitzero"`
 	Unrecorded  bool `json:"unrecorded,omitzero"`
 }
@@ -151,4 +166,15 @@ type AuditUnchained struct {
 	Older int64 `json:"older,omitzero"`
 	// Later were not: an entry of theirs is gone, or they never had one.
 	Later int64 `json:"later,omitzero"`
+	// Starts are those of calls from before the chain had entries of starts.
+	Starts int64 `json:"starts,omitzero"`
+}
+
+// AuditStanding is something that is in force or reviewed otherwise than the chain says.
+type AuditStanding struct {
+	Kind    string `json:"kind"` // the act that it would have
+	Subject string `json:"subject"`
+	// Found is what the ledger has of it, and Recorded what the chain says; "" where either has nothing.
+	Found    string `json:"found,omitzero"`
+	Recorded string `json:"recorded,omitzero"`
 }

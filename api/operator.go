@@ -116,6 +116,9 @@ type ReceiptTerms struct {
 	// Covered are the JSON pointers of the arguments that the reviewed sentence of the tool stands for, one
 	// a line: they were stated by count and SHA-256, and the person who accepted did not have to read them.
 	Covered string `json:"covered,omitzero"`
+	// Response is the SHA-256 in hex of the content of the result card that holds the answer to a question of the
+	// agent's own.
+	Response string `json:"response,omitzero"`
 	// Event is the id of the event that put the question the last time: the one that Shown of the
 	// receipt is the digest of.
 	Event string `json:"event_id,omitzero"`

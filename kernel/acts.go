@@ -25,18 +25,27 @@ func (s *step) started(c turn.Call, fence int) error {
 	return s.did(api.AuditAct{Act: api.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
 }
 
-// ended keeps the outcome of a call with an effect that was started.
+// ended keeps the outcome of a call with an effect that was started, as far as is known here.
 func (s *step) ended(c turn.Call) error {
-	if c.Fence == 0 || !c.Class.Effectful() {
-		return nil
+	if c.Fence == 0 && c.State == turn.Over || !c.Class.Effectful() {
+		return nil // a ledger that went back may have lost the start: then how it ended is known all the same
 	}
-	card, err := s.card(c.Outcome.Card)
+	sum, err := s.cardSum(c.Outcome.Card)
 	if err != nil {
-		return unexpected("the result of call "+c.ID, damage(err))
+		return err
 	}
 	return s.did(api.AuditAct{
-		Act: api.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: hexSum(card.Content), By: c.Target,
+		Act: api.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: sum, By: c.Target,
 	})
+}
+
+// cardSum is the SHA-256 in hex of a card's content.
+func (s *step) cardSum(id string) (string, error) {
+	card, err := s.card(id)
+	if err != nil {
+		return "", unexpected("the card "+id, damage(err))
+	}
+	return hexSum(card.Content), nil
 }
 
 func (s *step) did(a api.AuditAct) error {

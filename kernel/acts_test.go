@@ -66,9 +66,9 @@ func TestDoneIsCompared(t *testing.T) {
 		{"nothing", put, ``, nil},
 		{"the start", put, `DELETE FROM grants`, []audit.Flaw{audit.Ungranted}},
 		{"the start, hidden", put, `DELETE FROM grants; UPDATE calls SET fence = 0`, []audit.Flaw{audit.Ungranted}},
-		{"another start", put, `INSERT INTO grants SELECT call_id, fence + 1, owner, at + 1000000 FROM grants`, []audit.Flaw{audit.Unrecorded}},
+		{"another start", put, `INSERT INTO grants (call_id, fence, owner, at) SELECT call_id, fence + 1, owner, at + 1000000 FROM grants`, []audit.Flaw{audit.Unrecorded}},
 		{
-			"another start, counted", put, `INSERT INTO grants SELECT call_id, fence + 1, owner, at + 1000000 FROM grants; UPDATE calls SET fence = 2`,
+			"another start, counted", put, `INSERT INTO grants (call_id, fence, owner, at) SELECT call_id, fence + 1, owner, at + 1000000 FROM grants; UPDATE calls SET fence = 2`,
 			[]audit.Flaw{audit.Ungranted, audit.Unrecorded},
 		},
 		{"the class", put, `UPDATE calls SET class = 'read'`, []audit.Flaw{audit.Class}},
@@ -79,8 +79,8 @@ func TestDoneIsCompared(t *testing.T) {
 		{"the turn", put, `DELETE FROM turns`, []audit.Flaw{audit.Orphaned}},
 		{"the act", put, `UPDATE audit SET doc = replace(doc, 'idempotent', 'read') WHERE fence > 0`, []audit.Flaw{audit.Altered}},
 		{"an act that is none", put, `UPDATE audit SET doc = '{' WHERE fence > 0`, []audit.Flaw{audit.Altered}},
-		{"no act", put, `UPDATE audit SET doc = '' WHERE fence > 0`, []audit.Flaw{audit.Missing}},
-		{"the call it is filed under", put, `UPDATE audit SET call_id = 'tc_other' WHERE fence > 0`, []audit.Flaw{audit.Orphaned}},
+		{"no act", put, `UPDATE audit SET doc = '' WHERE fence > 0`, []audit.Flaw{audit.Altered}},
+		{"the call it is filed under", put, `UPDATE audit SET call_id = 'tc_other' WHERE fence > 0`, []audit.Flaw{audit.Altered, audit.Unrecorded}},
 		{
 			"all that says that an irreversible call was started", burn,
 			`DELETE FROM grants; DELETE FROM consents; UPDATE calls SET fence = 0, class = 'read'`,

@@ -32,6 +32,8 @@ func Audit(tx Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	switch {
 	case q.Calls:
 		return auditCalls(tx, q.AfterCall)
+	case q.Standing:
+		return auditStanding(tx)
 	case q.Head:
 		return auditEntries(tx, AuditFilter{Newest: true, Limit: 1, Unchained: true})
 	default:
@@ -131,29 +133,65 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 		d = Done{} // it is filed under another one
 	}
 	k := &api.AuditDone{
-		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Status: d.Status,
+		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Status: d.Status, Told: d.Told,
 	}
-	if k.Turn != api.AuditTurnWhole || d.Card == "" || e.Act.Act != api.ActOutcome {
+	card := ""
+	switch e.Act.Act {
+	case api.ActOutcome:
+		card = d.Card
+	case api.ActLate:
+		card = e.Act.Subject
+	}
+	if k.Turn != api.AuditTurnWhole || card == "" {
 		return k, nil
 	}
-	card, err := cardOf(w.tx, d.Card)
-	if errors.Is(err, ErrNotFound) {
-		return k, nil
-	}
-	w.read += len(card.Content)
-	k.Result = hexSum(card.Content)
+	var err error
+	k.Result, err = w.result(card)
 	return k, err
 }
 
-// keptOf says how much of a turn is kept.
+// result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
+// to is not what it says.
+func (w *witness) result(id string) (string, error) {
+	card, err := cardOf(w.tx, id)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	w.read += len(card.Content)
+	if card.Type == cardLate {
+		if card, err = typed(card, utp.CardToolResult); err != nil {
+			return "", err
+		}
+	}
+	result, err := utp.DecodeToolResult(card)
+	if err != nil {
+		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+	}
+	if r, moved := referenced(result.Result); moved {
+		raw, err := whole(w.tx, r.SHA256)
+		w.read += len(raw)
+		switch {
+		case errors.Is(damage(err), ErrDamaged) || err == nil && hexSum(raw) != r.SHA256:
+			return "", nil
+		case err != nil:
+			return "", err
+		}
+	}
+	return hexSum(card.Content), nil
+}
+
+// keptOf says how much of a turn is kept. An imported one never had more than its content here.
 func keptOf(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
 		return api.AuditTurnGone
-	case erased:
-		return api.AuditTurnErased
 	case imported:
 		return api.AuditTurnImported
+	case erased:
+		return api.AuditTurnErased
 	}
 	return api.AuditTurnWhole
 }
@@ -191,6 +229,11 @@ func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error 
 		return nil //nolint:nilerr // What has no such form is not what was agreed to.
 	}
 	k.Arguments = hexSum(canonical)
+	if r.Terms.Response != "" {
+		if k.Response, err = w.result(a.Answer); err != nil {
+			return err
+		}
+	}
 	sum, err := utp.Consented{
 		Project: a.Project, Session: r.Session, Turn: a.Turn, Call: r.Call, Tool: a.Tool, Definition: r.Terms.Definition, Args: args,
 		Policy: r.Terms.Policy, Question: r.Question,

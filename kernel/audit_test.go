@@ -32,19 +32,17 @@ func (w *world) audited() []api.AuditEntry {
 func (w *world) verified(ask func(api.AuditRequest) (api.AuditAnswer, error)) (all []api.AuditEntry, flaws []audit.Finding) {
 	w.t.Helper()
 	v := audit.Verifier{Found: func(f audit.Finding) { flaws = append(flaws, f) }}
-	err := v.Read(func(after int64) (api.AuditAnswer, error) {
-		a, err := ask(api.AuditRequest{After: after})
-		all = append(all, a.Entries...)
+	report, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) {
+		a, err := ask(q)
+		if !q.Head {
+			all = append(all, a.Entries...)
+		}
 		return a, err
 	})
-	cerr := v.Calls(func(after string) (api.AuditAnswer, error) {
-		return ask(api.AuditRequest{Calls: true, AfterCall: after})
-	})
 	newest, herr := ask(api.AuditRequest{Head: true})
-	if err := errors.Join(err, cerr, herr); err != nil {
+	if err := errors.Join(err, herr); err != nil {
 		w.t.Fatal(err)
 	}
-	report := v.End(newest.Unchained)
 	if last := slices.Concat(newest.Entries, []api.AuditEntry{{}})[0]; last.N != report.Head.N || last.Link != report.Head.Link {
 		w.t.Errorf("the head is %+v, and the last entry %+v", last, report.Head)
 	}

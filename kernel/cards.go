@@ -261,8 +261,12 @@ func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
 		return "", err
 	}
 	card := &s.batch.Cards[len(s.batch.Cards)-1]
-	*card, err = typed(*card, cardLate)
-	return id, err
+	if *card, err = typed(*card, cardLate); err != nil || !c.Class.Effectful() {
+		return id, err
+	}
+	return id, s.did(api.AuditAct{
+		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: hexSum(card.Content), By: c.Target,
+	})
 }
 
 // typed is a card of the same content under another type.

@@ -340,10 +340,14 @@ func (s *step) receipt(e turn.Receipt) error {
 	if err != nil {
 		return err
 	}
+	terms, err := s.receiptTerms(call, e.Decision)
+	if err != nil {
+		return err
+	}
 	s.batch.Receipts = append(s.batch.Receipts, Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
 		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
-		Terms: s.receiptTerms(call, e.Decision),
+		Terms: terms,
 	})
 	if e.Decision == string(consent.Accept) {
 		s.batch.Consents = append(s.batch.Consents, Consent{
@@ -355,10 +359,13 @@ func (s *step) receipt(e turn.Receipt) error {
 
 // receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
 // whether to do it, and so is bound to no consent.
-func (s *step) receiptTerms(c turn.Call, decision string) api.ReceiptTerms {
-	t := api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
+func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
+	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
 	if c.Kind != turn.ToolCall {
-		return t
+		if c.Outcome != nil && c.Outcome.Card != "" {
+			t.Response, err = s.cardSum(c.Outcome.Card)
+		}
+		return t, err
 	}
 	t.Arguments, t.Definition, t.Policy = c.Arguments, c.Definition, c.Policy
 	switch decision {
@@ -370,7 +377,7 @@ func (s *step) receiptTerms(c turn.Call, decision string) api.ReceiptTerms {
 	case string(consent.Reject), turn.Undone:
 		t.Consent = c.Digest
 	}
-	return t
+	return t, nil
 }
 
 // count makes a ledger that is restored from before this step behind its copy outside.

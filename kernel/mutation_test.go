@@ -61,15 +61,15 @@ func mutations() map[string]mutation {
 				w.t.Fatal(err)
 			}
 		}},
-		"definition gone": {reason: "definition", change: func(w *world, _ turn.Call) {
+		"definition gone": {reason: "definition", flaws: []audit.Flaw{audit.Standing}, change: func(w *world, _ turn.Call) {
 			w.tamper(`UPDATE tools SET tool_name = 'burnt' WHERE tool_name = ?`, burn)
 		}, mend: func(w *world) {
 			w.tamper(`UPDATE tools SET tool_name = ?  WHERE tool_name = 'burnt'`, burn)
 		}},
-		"class": {tool: paint, reason: "definition", down: true, change: func(w *world, _ turn.Call) {
+		"class": {tool: paint, reason: "definition", flaws: []audit.Flaw{audit.Standing}, down: true, change: func(w *world, _ turn.Call) {
 			w.tamper(`UPDATE tools SET class = 'irreversible' WHERE tool_name = ?`, paint)
 		}},
-		"risk": {tool: paint, reason: "definition", down: true, change: func(w *world, _ turn.Call) {
+		"risk": {tool: paint, reason: "definition", flaws: []audit.Flaw{audit.Standing}, down: true, change: func(w *world, _ turn.Call) {
 			w.tamper(`UPDATE tools SET risk = 'high' WHERE tool_name = ?`, paint)
 		}},
 		"policy": {reason: "policy", down: true, change: func(w *world, _ turn.Call) {

@@ -24,6 +24,9 @@ var errRecovered = errors.New("kernel: the restored ledger has been gone through
 // count is brought up again. It reports whether that was so. Call it before anything
 // is served; what it did not come to, because its process died, the next call of it does.
 func (k *Kernel) Recover(ctx context.Context) (bool, error) {
+	if err := k.noteOlder(ctx); err != nil {
+		return false, err
+	}
 	if k.o.Incarnation == nil {
 		return false, nil
 	}

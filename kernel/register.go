@@ -181,7 +181,7 @@ func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
 // saveReviewed keeps a tool that was reviewed, and who did it.
 func (k *Kernel) saveReviewed(tx Tx, t Tool, by string) error {
 	a, err := k.operated(api.AuditAct{
-		Act: api.ActReview, Subject: t.Definition.Tool, Detail: string(t.Class) + ", " + string(t.Risk) + " risk", Digest: t.Digest, By: by,
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, By: by,
 	})
 	if err != nil {
 		return err

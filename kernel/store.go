@@ -192,7 +192,9 @@ type AuditFilter struct {
 	After  int64
 	Limit  int
 	Newest bool
-	// Unchained counts the receipts without an entry.
+	// Operators reads only acts that are about no call, also those that are forgotten.
+	Operators bool
+	// Unchained counts the receipts without an entry, and the starts that are older than theirs.
 	Unchained bool
 }
 
@@ -245,8 +247,8 @@ type Done struct {
 	Fence         int
 	// Granted: a start of the call is there; of an entry of a start that very one.
 	Granted bool
-	// Status and Card are those of the report.
-	Status, Card string
+	// Status and Card are those of the report, and Told the status of the call's own document.
+	Status, Card, Told string
 }
 
 // InForce is something that is in force beside the ledger, as the audit chain has it: the operator's
@@ -268,8 +270,10 @@ type Agreed struct {
 	Tool, Card, Definition, Digest string
 	// Question: the question is there, as one of that turn.
 	Question bool
-	// Consent is the digest of the consent to that question and call.
+	// Consent is the digest of the consent to that question and call, given by the same person in the same place.
 	Consent string
+	// Answer is the card of the report: to a question of the agent's own, what was answered.
+	Answer string
 	// Unstarted: the call has a fence, and no grant with it is there.
 	Unstarted bool
 }

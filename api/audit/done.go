@@ -11,7 +11,8 @@ const (
 	Ungranted  Flaw = "ungranted"  // the chain has a start, and the ledger has not
 	Class      Flaw = "class"      // the class of a call is not the one that it was started with
 	Outcome    Flaw = "outcome"    // the ledger keeps another outcome than the one that was recorded
-	Unrecorded Flaw = "unrecorded" // a call with an effect was started, and no entry says so
+	Unrecorded Flaw = "unrecorded" // a call with an effect was started or has ended, and no entry says so
+	Standing   Flaw = "standing"   // something is in force or reviewed otherwise than the chain says
 )
 
 // act judges an entry that stands for an act.
@@ -26,6 +27,9 @@ func (v *Verifier) act(e api.AuditEntry) {
 		v.find(e.N, Altered, fmt.Sprintf("an act (%.32s) that is not the one that was recorded", e.Act.Act),
 			"what was done was altered after it, or the entry was", askOthers)
 		return // it vouches for nothing
+	}
+	if e.Act.Act == api.ActOlder {
+		v.older(e)
 	}
 	v.done(e)
 }
@@ -44,9 +48,10 @@ func (v *Verifier) done(e api.AuditEntry) {
 		return
 	}
 	if d.Turn == api.AuditTurnImported {
-		return // nothing was started here
+		tell(Orphaned, "its turn counts as imported, and the call was started here", "the turn was marked as imported after the start")
+		return
 	}
-	if !d.Granted || d.Fence < a.Fence {
+	if a.Fence > 0 && !d.Granted || d.Fence < a.Fence {
 		tell(Ungranted, "its start is not in the ledger", "it was removed after the call was started")
 		return
 	}
@@ -61,13 +66,20 @@ func (v *Verifier) done(e api.AuditEntry) {
 		if d.Consent != a.Digest {
 			tell(Bound, "the digest of its consent is not the one that it was started with", "the call was altered or removed after the start")
 		}
+	case api.ActLate:
+		if d.Turn == api.AuditTurnWhole && d.Result != a.Digest {
+			tell(Outcome, "its late result "+differ(d.Result, a.Digest)+" was recorded", "the late result was altered or removed")
+		}
 	case api.ActOutcome:
 		if d.Fence != a.Fence {
 			tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
 		}
-		if d.Status != a.Detail {
+		switch {
+		case d.Status != a.Detail:
 			tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
-		} else if d.Turn == api.AuditTurnWhole && d.Result != a.Digest {
+		case d.Turn == api.AuditTurnWhole && d.Told != a.Detail:
+			tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.Told, a.Detail), "the call was altered after it had ended")
+		case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
 			tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
 		}
 	}

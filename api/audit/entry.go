@@ -82,6 +82,7 @@ func terms(t api.ReceiptTerms) []string {
 		{"credential", t.Credential},
 		{"seen", string(t.Seen)},
 		{"covered", t.Covered},
+		{"response", t.Response},
 		{"event", t.Event},
 	} {
 		if term[1] != "" {
@@ -95,7 +96,8 @@ func terms(t api.ReceiptTerms) []string {
 func Storable(t api.ReceiptTerms) api.ReceiptTerms {
 	return api.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
-		Credential: storable(t.Credential), Seen: api.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Event: storable(t.Event),
+		Credential: storable(t.Credential), Seen: api.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Response: storable(t.Response),
+		Event: storable(t.Event),
 	}
 }
 

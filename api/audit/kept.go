@@ -15,7 +15,7 @@ const (
 	Unasked     Flaw = "unasked"     // the question is gone
 	Unagreed    Flaw = "unagreed"    // the consent that was given is gone, or is another one
 	Unstarted   Flaw = "unstarted"   // the call was started, and its start is gone
-	Unreceipted Flaw = "unreceipted" // a call was agreed to or started, and no receipt says so
+	Unreceipted Flaw = "unreceipted" // a call was answered, agreed to or started, and no receipt says so
 )
 
 // accept is the decision of a receipt that a consent was given with.
@@ -43,6 +43,9 @@ func (v *Verifier) kept(e api.AuditEntry) {
 		}
 		if r.Terms.Event != "" && k.Shown != r.Shown {
 			tell(Shown, "the words that put it "+differ(k.Shown, r.Shown)+" was shown", "the event was altered or removed after the answer")
+		}
+		if changed(r.Terms.Response, k.Response) {
+			tell(Outcome, "the answer "+differ(k.Response, r.Terms.Response)+" was given", "the answer was altered or removed after it was given")
 		}
 		keptRows(k, r, tell)
 	case api.AuditTurnErased:
@@ -106,14 +109,14 @@ func (v *Verifier) Calls(page func(after string) (api.AuditAnswer, error)) error
 		for _, c := range a.Calls {
 			after = c.Call
 			if c.Unrecorded {
-				v.find(0, Unrecorded, fmt.Sprintf("the call %.64s has an effect and was started, and no entry of the chain says so", c.Call),
-					"the start was put in by something else than this program, or its entry was altered", askOthers)
+				v.find(0, Unrecorded, fmt.Sprintf("the call %.64s has an effect, and no entry of the chain says that it was started, or how it ended", c.Call),
+					"the start was put in by something else than this program, or an entry was altered or removed", askOthers)
 			}
 			if !c.Unreceipted {
 				continue
 			}
-			v.find(0, Unreceipted, fmt.Sprintf("the call %.64s was agreed to or started, and no receipt of a yes stands for it", c.Call),
-				"its receipt was removed, or the consent or the start was put in by something else than this program", askOthers)
+			v.find(0, Unreceipted, fmt.Sprintf("the call %.64s was answered, agreed to or started, and no receipt stands for that", c.Call),
+				"its receipt was removed, or the answer, the consent or the start was put in by something else than this program", askOthers)
 		}
 		if !a.More || len(a.Calls) == 0 {
 			return nil

@@ -12,7 +12,7 @@ import (
 func TestKept(t *testing.T) {
 	t.Parallel()
 	whole := api.AuditKept{
-		Turn: api.AuditTurnWhole, Arguments: "a", Consented: "c", Shown: "5e", Call: "c", Definition: "d", Consent: "c", Question: true,
+		Turn: api.AuditTurnWhole, Arguments: "a", Consented: "c", Shown: "5e", Call: "c", Definition: "d", Consent: "c", Response: "r", Question: true,
 	}
 	erased := api.AuditKept{Turn: api.AuditTurnErased, Call: "c", Definition: "d", Consent: "c", Question: true}
 	for name, tt := range map[string]struct {
@@ -27,6 +27,7 @@ func TestKept(t *testing.T) {
 		"another call":              {whole, func(k *api.AuditKept) { k.Call = "e" }, "1 bound"},
 		"another definition":        {whole, func(k *api.AuditKept) { k.Definition = "e" }, "1 bound"},
 		"another event":             {whole, func(k *api.AuditKept) { k.Shown = "5f" }, "1 shown"},
+		"another answer":            {whole, func(k *api.AuditKept) { k.Response = "other" }, "1 outcome"},
 		"no question":               {whole, func(k *api.AuditKept) { k.Question = false }, "1 unasked"},
 		"another yes":               {whole, func(k *api.AuditKept) { k.Consent = "e" }, "1 unagreed"},
 		"no start":                  {whole, func(k *api.AuditKept) { k.Unstarted = true }, "1 unstarted"},
@@ -39,7 +40,7 @@ func TestKept(t *testing.T) {
 		"imported, other arguments": {api.AuditKept{Turn: api.AuditTurnImported, Arguments: "b"}, func(*api.AuditKept) {}, "1 arguments"},
 	} {
 		r := *firstReceipt(1)
-		r.Terms = api.ReceiptTerms{Consent: "c", Arguments: "a", Definition: "d", Policy: "p", Event: "evt_1"}
+		r.Terms = api.ReceiptTerms{Consent: "c", Arguments: "a", Definition: "d", Policy: "p", Response: "r", Event: "evt_1"}
 		var c chain
 		c.add(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r), Receipt: &r, Kept: &tt.kept})
 		tt.alter(c[0].Kept)

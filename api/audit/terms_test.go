@@ -38,7 +38,7 @@ func TestCommitmentToTerms(t *testing.T) {
 	seen := map[string]string{}
 	for name, terms := range map[string]api.ReceiptTerms{
 		"none": {}, "consent": {Consent: "x"}, "arguments": {Arguments: "x"}, "definition": {Definition: "x"}, "policy": {Policy: "x"},
-		"credential": {Credential: "x"}, "seen": {Seen: "x"}, "event": {Event: "x"}, "covered": {Covered: "x"},
+		"credential": {Credential: "x"}, "seen": {Seen: "x"}, "event": {Event: "x"}, "covered": {Covered: "x"}, "response": {Response: "x"},
 		"two": {Policy: "x", Credential: "y"}, "moved": {Policy: "xcredential=y"}, "all": {Consent: "a", Arguments: "b", Definition: "c", Policy: "d", Credential: "e", Seen: "f", Event: "g"},
 	} {
 		r := *firstReceipt(1)

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -53,8 +56,10 @@ type Report struct {
 	Receipts  int64 `json:"receipts"`  // of the answers, those that are still there
 	Acts      int64 `json:"acts"`      // starts, outcomes, and what operators have done
 	Forgotten int64 `json:"forgotten"` // receipts and acts that retention has dropped
-	// Older are receipts from before the chain: nothing is known of them.
-	Older int64 `json:"older"`
+	// Older are receipts from before the chain, and OlderStarts starts from before it had entries of
+	// starts: nothing is known of them.
+	Older       int64 `json:"older"`
+	OlderStarts int64 `json:"older_starts"`
 	// Compared are the receipts and acts that were held against what the ledger keeps of their calls.
 	Compared int64 `json:"compared"`
 	Findings int64 `json:"findings"`
@@ -77,8 +82,9 @@ type Verifier struct {
 
 	report   Report
 	kinds    fates
-	met      bool // the known head was met
-	hurtHere bool // a gap or a repeat stands between this entry and the one before
+	noted    map[string]int64 // how much is older than the chain, as an act says
+	met      bool             // the known head was met
+	hurtHere bool             // a gap or a repeat stands between this entry and the one before
 }
 
 // Next takes the next entry.
@@ -107,16 +113,44 @@ func (v *Verifier) Next(e api.AuditEntry) {
 	v.compare(e)
 }
 
+// Ledger verifies a whole ledger: its chain, what it keeps of the calls that the chain is about, and what is
+// in force. Ask is asked for each part, as often as it takes; see [api.AuditRequest].
+func (v *Verifier) Ledger(ask func(api.AuditRequest) (api.AuditAnswer, error)) (Report, error) {
+	newest, err := ask(api.AuditRequest{Head: true})
+	if err != nil {
+		return Report{}, err
+	}
+	for _, e := range newest.Entries {
+		v.Started = e.N
+	}
+	if err := v.Read(func(after int64) (api.AuditAnswer, error) { return ask(api.AuditRequest{After: after}) }); err != nil {
+		return Report{}, err
+	}
+	err = v.Calls(func(after string) (api.AuditAnswer, error) {
+		return ask(api.AuditRequest{Calls: true, AfterCall: after})
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	standing, err := ask(api.AuditRequest{Standing: true})
+	for _, s := range standing.Standing {
+		v.find(0, Standing, fmt.Sprintf("%s %.64q is %.64q, and %.64q was recorded last", s.Kind, s.Subject, cmp.Or(s.Found, "not there"), cmp.Or(s.Recorded, "nothing")),
+			"it was changed by something else than this program", askOthers)
+	}
+	return v.End(newest.Unchained), err
+}
+
 // Read takes all entries, page by page: each call of page gets the number of the last entry so
 // far, and returns those behind it, in their order.
 func (v *Verifier) Read(page func(after int64) (api.AuditAnswer, error)) error {
-	for {
-		a, err := page(v.report.Head.N)
+	for after := int64(math.MinInt64); ; { // also those that have no business to be there
+		a, err := page(after)
 		if err != nil {
 			return err
 		}
 		for _, e := range a.Entries {
 			v.Next(e)
+			after = e.N
 		}
 		if !a.More || len(a.Entries) == 0 {
 			return nil
@@ -198,6 +232,8 @@ func (v *Verifier) End(unchained api.AuditUnchained) Report {
 		v.find(0, Unchained, fmt.Sprintf("receipts that no entry stands for, and that are not older than the chain: %d", unchained.Later),
 			"they were put in by something else than this program, or the end of the chain was cut off", askOthers)
 	}
+	v.tooMany(api.OlderReceipts, unchained.Older)
+	v.tooMany(api.OlderStarts, unchained.Starts)
 	last := v.report.Head.N
 	switch {
 	case v.Known.N == 0 || v.met:
@@ -207,8 +243,31 @@ func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	default:
 		v.find(v.Known.N, Unreachable, "no entry with the number that was noted", "it was removed", askOthers)
 	}
-	v.report.Older = unchained.Older
+	v.report.Older, v.report.OlderStarts = unchained.Older, unchained.Starts
 	return v.report
+}
+
+// older takes what the chain says of what is older than it.
+func (v *Verifier) older(e api.AuditEntry) {
+	if v.noted == nil {
+		v.noted = map[string]int64{}
+	}
+	n, err := strconv.ParseInt(e.Act.Detail, 10, 64)
+	if _, twice := v.noted[e.Act.Subject]; twice || err != nil {
+		v.find(e.N, Repeat, fmt.Sprintf("how many %.32s are older than the chain, a second time", e.Act.Subject), "it was made to look older", askOthers)
+		return
+	}
+	v.noted[e.Act.Subject] = n
+}
+
+// tooMany tells of more that is said to be older than the chain than there ever was: retention may only have
+// taken some away. What the chain does not say, because its entry was forgotten in its time, is not judged.
+func (v *Verifier) tooMany(what string, n int64) {
+	most, known := v.noted[what]
+	if n > most && (known || v.report.Forgotten == 0) {
+		v.find(0, Unchained, fmt.Sprintf("%s that are said to be older than the chain: %d, where there were %d", what, n, most),
+			"they were put in by something else than this program", askOthers)
+	}
 }
 
 func (v *Verifier) find(n int64, flaw Flaw, found, means, do string) {

@@ -209,15 +209,129 @@ func TestWhileTheLedgerGoesOn(t *testing.T) {
 	}
 }
 
-// TestUnchainedReceipts: older ones are counted, others are a flaw.
+// TestUnchainedReceipts: what is older than the chain is counted, as far as the chain says that there was so much;
+// others are a flaw.
 func TestUnchainedReceipts(t *testing.T) {
 	t.Parallel()
-	flaws, report := verified(t, audit.Verifier{}, six(), api.AuditUnchained{Older: 3})
-	if flaws != "" || report.Older != 3 {
-		t.Errorf("%q, %+v", flaws, report)
+	noted := func(counts ...string) chain {
+		var c chain
+		for i := 0; i < len(counts); i += 2 {
+			a := api.AuditAct{Act: api.ActOlder, Subject: counts[i], Detail: counts[i+1], Salt: "s"}
+			c.add(api.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
+		}
+		return c
 	}
-	if flaws, _ = verified(t, audit.Verifier{}, six(), api.AuditUnchained{Older: 3, Later: 1}); flaws != "0 unchained" {
-		t.Errorf("%q", flaws)
+	forgotten := noted(api.OlderReceipts, "3")
+	forgotten[0].Act = nil
+	forgotten.forget(1)
+	for name, tt := range map[string]struct {
+		chain  chain
+		beside api.AuditUnchained
+		flaws  string
+	}{
+		"none":               {six(), api.AuditUnchained{}, ""},
+		"older":              {noted(api.OlderReceipts, "3", api.OlderStarts, "2"), api.AuditUnchained{Older: 3, Starts: 2}, ""},
+		"fewer are left":     {noted(api.OlderReceipts, "3"), api.AuditUnchained{Older: 1}, ""},
+		"not older":          {noted(api.OlderReceipts, "3"), api.AuditUnchained{Older: 3, Later: 1}, "0 unchained"},
+		"one too many":       {noted(api.OlderReceipts, "3"), api.AuditUnchained{Older: 4}, "0 unchained"},
+		"a start too many":   {noted(api.OlderReceipts, "3", api.OlderStarts, "2"), api.AuditUnchained{Starts: 3}, "0 unchained"},
+		"none was there":     {noted(), api.AuditUnchained{Older: 1}, "0 unchained"},
+		"it was forgotten":   {forgotten, api.AuditUnchained{Older: 9}, ""},
+		"said twice":         {noted(api.OlderReceipts, "3", api.OlderReceipts, "4"), api.AuditUnchained{Older: 3}, "2 repeat"},
+		"said in some words": {noted(api.OlderReceipts, "many"), api.AuditUnchained{}, "1 repeat"},
+	} {
+		flaws, report := verified(t, audit.Verifier{}, tt.chain, tt.beside)
+		if flaws != tt.flaws || report.Older != tt.beside.Older || report.OlderStarts != tt.beside.Starts {
+			t.Errorf("%s: %q, want %q: %+v", name, flaws, tt.flaws, report)
+		}
+	}
+}
+
+// TestLedger: all parts are asked for, and entries that have no business to be there are read, too.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	c := six()
+	below := c[0]
+	below.N = -4
+	all := slices.Concat(chain{below}, c)
+	var asked []string
+	var flaws []audit.Flaw
+	v := audit.Verifier{Found: func(f audit.Finding) { flaws = append(flaws, f.Flaw) }}
+	report, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) {
+		switch {
+		case q.Head:
+			asked = append(asked, "head")
+			return api.AuditAnswer{Entries: c[5:], Unchained: api.AuditUnchained{Later: 1}}, nil
+		case q.Calls:
+			asked = append(asked, "calls after "+q.AfterCall)
+			return api.AuditAnswer{Calls: []api.AuditCall{{Call: "tc_1", Unrecorded: true}}, More: q.AfterCall == ""}, nil
+		case q.Standing:
+			asked = append(asked, "standing")
+			return api.AuditAnswer{Standing: []api.AuditStanding{{Kind: api.ActToken, Subject: "phone", Recorded: "listener"}}}, nil
+		}
+		i := slices.IndexFunc(all, func(e api.AuditEntry) bool { return e.N > q.After })
+		asked = append(asked, fmt.Sprintf("%d entries", len(all)-max(i, 0)))
+		return api.AuditAnswer{Entries: all[i : i+1], More: i+1 < len(all)}, nil
+	})
+	want := []audit.Flaw{audit.Repeat, audit.Gap, audit.Unrecorded, audit.Standing, audit.Missing, audit.Unchained}
+	if err != nil || report.Entries != 7 || v.Started != 6 || !slices.Equal(slices.Compact(flaws), want) {
+		t.Errorf("%+v, %v, started %d, flaws %q, want %q", report, err, v.Started, flaws, want)
+	}
+	if got := strings.Join(asked, ", "); got != "head, 7 entries, 6 entries, 5 entries, 4 entries, 3 entries, 2 entries, 1 entries, calls after , calls after tc_1, standing" {
+		t.Errorf("asked for %s", got)
+	}
+	for n := range 4 { // whichever part fails, that is told
+		gone := errors.New("gone")
+		v := audit.Verifier{}
+		if _, err := v.Ledger(func(api.AuditRequest) (api.AuditAnswer, error) {
+			if n--; n < 0 {
+				return api.AuditAnswer{}, gone
+			}
+			return api.AuditAnswer{}, nil
+		}); !errors.Is(err, gone) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestDone: what the ledger keeps of a call is held against its start, its outcome and its late result.
+func TestDone(t *testing.T) {
+	t.Parallel()
+	whole := api.AuditDone{Turn: api.AuditTurnWhole, Class: "idempotent", Consent: "c", Fence: 1, Granted: true, Status: "success", Result: "r", Told: "success"}
+	start := api.AuditAct{Act: api.ActStart, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "idempotent", Digest: "c", Salt: "s"}
+	outcome := api.AuditAct{Act: api.ActOutcome, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "success", Digest: "r", Salt: "s"}
+	late, lost := outcome, outcome
+	late.Act, lost.Fence = api.ActLate, 0
+	for name, tt := range map[string]struct {
+		act   api.AuditAct
+		alter func(*api.AuditDone)
+		flaws string
+	}{
+		"a start":                      {start, func(*api.AuditDone) {}, ""},
+		"an outcome":                   {outcome, func(*api.AuditDone) {}, ""},
+		"a late result":                {late, func(*api.AuditDone) {}, ""},
+		"its start was lost":           {lost, func(d *api.AuditDone) { d.Granted, d.Fence = false, 0 }, ""},
+		"started again":                {start, func(d *api.AuditDone) { d.Fence, d.Class = 2, "read" }, ""},
+		"no start":                     {start, func(d *api.AuditDone) { d.Granted = false }, "1 ungranted"},
+		"started again after its end":  {outcome, func(d *api.AuditDone) { d.Fence = 2 }, "1 ungranted"},
+		"another class":                {start, func(d *api.AuditDone) { d.Class = "read" }, "1 class"},
+		"another consent":              {start, func(d *api.AuditDone) { d.Consent = "e" }, "1 bound"},
+		"another outcome":              {outcome, func(d *api.AuditDone) { d.Status = "failed" }, "1 outcome"},
+		"another outcome is told":      {outcome, func(d *api.AuditDone) { d.Told = "failed" }, "1 outcome"},
+		"another result":               {outcome, func(d *api.AuditDone) { d.Result = "" }, "1 outcome"},
+		"another late result":          {late, func(d *api.AuditDone) { d.Result = "" }, "1 outcome"},
+		"erased":                       {outcome, func(d *api.AuditDone) { d.Turn, d.Result, d.Told = api.AuditTurnErased, "", "" }, ""},
+		"late, and erased":             {late, func(d *api.AuditDone) { d.Turn, d.Result, d.Told = api.AuditTurnErased, "", "" }, ""},
+		"imported, and yet begun here": {start, func(d *api.AuditDone) { d.Turn = api.AuditTurnImported }, "1 orphaned"},
+		"no turn":                      {start, func(d *api.AuditDone) { *d = api.AuditDone{Turn: api.AuditTurnGone} }, "1 orphaned"},
+	} {
+		d := whole
+		tt.alter(&d)
+		var c chain
+		c.add(api.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(tt.act), Act: &tt.act, Done: &d})
+		if flaws, report := verified(t, audit.Verifier{}, c, api.AuditUnchained{}); flaws != tt.flaws || report.Compared != 1 {
+			t.Errorf("%s: %q, want %q (%+v)", name, flaws, tt.flaws, report)
+		}
 	}
 }
 

@@ -134,10 +134,6 @@ type auditResult struct {
 }
 
 func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit.Head) error {
-	newest, err := auditHead(ctx, d)
-	if err != nil {
-		return err
-	}
 	var result auditResult
 	v := audit.Verifier{Known: known, Found: func(found audit.Finding) {
 		if !f.asJSON {
@@ -146,13 +142,11 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 			result.Listed = append(result.Listed, found)
 		}
 	}}
-	for _, e := range newest.Entries {
-		v.Started = e.N
-	}
 	read := 0
-	err = v.Read(func(after int64) (api.AuditAnswer, error) {
+	var err error
+	result.Report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) {
 		var page api.AuditAnswer
-		err := d.ask(ctx, api.OpAudit, api.AuditRequest{After: after}, &page)
+		err := d.ask(ctx, api.OpAudit, q, &page)
 		before := read / auditToldEvery
 		if read += len(page.Entries); read/auditToldEvery > before {
 			m.tellf("Entries read so far: %s.", legible.Grouped(int64(read)))
@@ -162,15 +156,6 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 	if err != nil {
 		return err
 	}
-	err = v.Calls(func(after string) (api.AuditAnswer, error) {
-		var page api.AuditAnswer
-		err := d.ask(ctx, api.OpAudit, api.AuditRequest{Calls: true, AfterCall: after}, &page)
-		return page, err
-	})
-	if err != nil {
-		return err
-	}
-	result.Report = v.End(newest.Unchained)
 	if f.asJSON {
 		err = m.writeJSON(result)
 	} else {
@@ -201,6 +186,9 @@ func (m *Main) sayAudit(r audit.Report, known audit.Head) {
 	}
 	if r.Older > 0 {
 		m.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))
+	}
+	if r.OlderStarts > 0 {
+		m.sayf("Starts from before the chain had entries of starts: %s.", legible.Grouped(r.OlderStarts))
 	}
 	if r.Head.N > 0 {
 		m.field("Head", r.Head.String())

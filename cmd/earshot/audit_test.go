@@ -49,7 +49,7 @@ func TestAuditVerify(t *testing.T) {
 	}
 	first, second, third := entries[0], entries[1], entries[2]
 	start := []string{
-		`INSERT INTO grants SELECT call_id, 1, 'eve', 5 FROM receipts WHERE entry = ` + third,
+		`INSERT INTO grants (call_id, fence, owner, at) SELECT call_id, 1, 'eve', 5 FROM receipts WHERE entry = ` + third,
 	}
 	for name, tt := range map[string]struct {
 		statements []string
@@ -68,20 +68,19 @@ func TestAuditVerify(t *testing.T) {
 		"an entry":             {statements: []string{`UPDATE audit SET at = at + 1 WHERE n = ` + second}, code: 1, says: []string{"Entry " + second + ": the link"}},
 		"an entry less":        {statements: []string{`DELETE FROM audit WHERE n = ` + second}, code: 1, says: []string{"Entry " + third + ": entry " + third + " behind entry " + first + "."}},
 		"the last entry less":  {statements: []string{`DELETE FROM audit WHERE n = ` + third}, args: []string{"--head", head}, code: 1, says: []string{"Entry " + third + ": a chain that ends with entry " + second + ", where " + third + " was noted", "Beside the chain: receipts that no entry"}},
-		"the last answer less": {statements: []string{`DELETE FROM audit WHERE n = ` + third, `DELETE FROM receipts WHERE entry = ` + third}, args: []string{"--head", head}, code: 1, says: []string{"a chain that ends with entry " + second + ", where " + third + " was noted", "not whole: 1 finding"}},
-		"… which nobody noted": {statements: []string{`DELETE FROM audit WHERE n = ` + third, `DELETE FROM receipts WHERE entry = ` + third}, says: []string{"The chain is whole."}},
+		"the last answer less": {statements: []string{`DELETE FROM audit WHERE n = ` + third, `DELETE FROM receipts WHERE entry = ` + third}, args: []string{"--head", head}, code: 1, says: []string{"a chain that ends with entry " + second + ", where " + third + " was noted", "no receipt stands for that", "not whole: 2 findings"}},
+		"… and its question, which nobody noted": {statements: []string{`UPDATE questions SET state = 'expired' WHERE number = (SELECT question FROM receipts WHERE entry = ` + third + `)`, `DELETE FROM audit WHERE n = ` + third, `DELETE FROM receipts WHERE entry = ` + third}, says: []string{"The chain is whole."}},
 		"the arguments of a call": {
 			statements: []string{`UPDATE cards SET content = replace(content, 'arguments', 'argument5') WHERE type = 'tool.call' AND tool_call_id = (SELECT call_id FROM receipts WHERE entry = ` + second + `)`},
 			code:       1, says: []string{"Entry " + second + ": question 2, call tc_", "the arguments cannot be read", "not whole: 1 finding"},
 		},
 		"a question less": {statements: []string{`DELETE FROM tokens WHERE number = 1`, `DELETE FROM questions WHERE number = 1`}, code: 1, says: []string{"Entry " + first + ": question 1, call tc_", "the question is not in the ledger", "not whole: 1 finding"}},
 		"a start without a yes": {
-			statements: start, code: 1, says: []string{"Beside the chain: the call tc_", "no receipt of a yes stands for it", "not whole: 1 finding"},
+			statements: start, code: 1, says: []string{"Beside the chain: the call tc_", "no receipt stands for that", "no entry of the chain says that it was started", "not whole: 2 findings"},
 		},
 		"a start of another class": {
-			statements: append(start, `UPDATE grants SET at = at + 9000000000000000 WHERE owner = 'eve'`,
-				`UPDATE calls SET class = 'idempotent', fence = 1 WHERE call_id = (SELECT call_id FROM receipts WHERE entry = `+third+`)`), code: 1,
-			says: []string{"Beside the chain: the call tc_", "has an effect and was started, and no entry of the chain says so", "not whole: 1 finding"},
+			statements: append(start, `UPDATE calls SET class = 'idempotent', fence = 1 WHERE call_id = (SELECT call_id FROM receipts WHERE entry = `+third+`)`), code: 1,
+			says: []string{"Beside the chain: the call tc_", "has an effect, and no entry of the chain says that it was started", "not whole: 1 finding"},
 		},
 		"a review": {
 			statements: []string{`UPDATE audit SET doc = replace(doc, 'irreversible', 'read') WHERE doc LIKE '%irreversible%'`}, code: 1,

@@ -83,6 +83,8 @@ func actWords(a api.AuditAct) string {
 		return fmt.Sprintf("the call %s was started%s, class %s", a.Call, by, a.Detail)
 	case api.ActOutcome:
 		return fmt.Sprintf("the call %s ended: %s", a.Call, a.Detail)
+	case api.ActLate:
+		return fmt.Sprintf("the call %s had ended after all: %s", a.Call, a.Detail)
 	case api.ActReview:
 		return fmt.Sprintf("the tool %s was reviewed%s: %s", a.Subject, by, a.Detail)
 	case api.ActRemove:
@@ -93,6 +95,8 @@ func actWords(a api.AuditAct) string {
 		return fmt.Sprintf("%s was imported%s", a.Subject, by)
 	case api.ActRestore:
 		return "the ledger was restored: " + a.Detail
+	case api.ActOlder:
+		return fmt.Sprintf("older than the chain, of which it says nothing: %s %s", a.Detail, a.Subject)
 	case api.ActPolicy:
 		if a.Detail == kernel.Ended {
 			return "no policy file is in force any more"

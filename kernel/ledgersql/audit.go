@@ -1,6 +1,7 @@
 package ledgersql
 
 import (
+	"database/sql"
 	"strings"
 
 	"github.com/earshot-dev/earshot/api"
@@ -73,18 +74,31 @@ func (t *Tx) saveActs(b *kernel.Batch) error {
 		if err != nil {
 			return err
 		}
-		var session, call, fence any
-		if a.Call != "" {
-			session, call = a.Session, a.Call
-		}
-		if a.Act == api.ActStart {
-			fence = a.Fence
-		}
-		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), session, call, fence, doc); err != nil {
+		p := placeOf(a)
+		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), p.Session, p.Call, p.Fence, doc); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// place is what an act is found by, beside its document: no entry has committed to it.
+type place struct {
+	Session, Call sql.NullString
+	Fence         sql.NullInt64
+}
+
+// placeOf is the place of an act: a start has a fence, an outcome has none, and what is about no call has
+// no session either.
+func placeOf(a api.AuditAct) place {
+	var p place
+	if a.Call != "" {
+		p.Session, p.Call = sql.NullString{String: a.Session, Valid: true}, sql.NullString{String: a.Call, Valid: true}
+	}
+	if a.Act == api.ActStart {
+		p.Fence = sql.NullInt64{Int64: int64(a.Fence), Valid: true}
+	}
+	return p
 }
 
 // unchain says in the chain that the receipts and acts of these sessions are forgotten. What comes for
@@ -155,12 +169,17 @@ func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
 func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
 	w := t.where()
 	w.add("audit.n > %s", f.After)
+	if f.Operators {
+		w.add("audit.kind = %s", audit.Act)
+		w.wanted = append(w.wanted, "audit.session_id IS NULL")
+	}
 	order := "audit.n"
 	if f.Newest {
 		order = "audit.n DESC"
 	}
 	var rows []api.AuditEntry
-	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, audit.doc, receipts.id IS NOT NULL,
+	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, audit.doc,
+		audit.session_id, audit.call_id, audit.fence, receipts.id IS NOT NULL,
 		coalesce(receipts.session_id, ''), coalesce(receipts.call_id, ''), coalesce(receipts.question, 0), coalesce(receipts.decision, ''),
 		coalesce(receipts.given_by, ''), coalesce(receipts.surface, ''), coalesce(receipts.at, 0), coalesce(receipts.shown, ''),
 		coalesce(receipts.language, ''), coalesce(receipts.salt, ''), coalesce(receipts.terms, '')
@@ -170,9 +189,10 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
 		var at, answered int64
 		var there bool
 		var terms, doc string
-		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &doc, &there,
+		var filed place
+		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &doc, &filed.Session, &filed.Call, &filed.Fence, &there,
 			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt, &terms)
-		r.Terms, e.Act = termsOf(terms), actOf(doc)
+		r.Terms, e.Act = termsOf(terms), actOf(doc, filed)
 		if e.At, r.At = instant(at), instant(answered); there {
 			e.Receipt = &r
 		}
@@ -192,25 +212,24 @@ func termsOf(raw string) api.ReceiptTerms {
 	return terms
 }
 
-// actOf reads an act. One that cannot be read counts as an empty one: the chain tells that it was altered.
-func actOf(doc string) *api.AuditAct {
-	if doc == "" {
+// actOf reads an act. One that cannot be read, or is filed elsewhere than where it belongs, counts as an
+// empty one: the chain tells that it was altered.
+func actOf(doc string, filed place) *api.AuditAct {
+	if doc == "" && filed == (place{}) {
 		return nil
 	}
 	var a api.AuditAct
-	if decode(doc, &a) != nil {
+	if decode(doc, &a) != nil || placeOf(a) != filed {
 		a = api.AuditAct{}
 	}
 	return &a
 }
 
-// unchained counts the receipts without an entry. Those that came before the first one that has
-// one, and before the first entry, are older than the chain.
+// unchained counts the receipts without an entry, and the starts that are older than entries of starts.
 func (t *Tx) unchained() (api.AuditUnchained, error) {
-	var all, later, cut int64
-	err := t.c.One(`SELECT count(*), coalesce(sum(CASE WHEN id > (SELECT coalesce(min(id), r.id) FROM receipts WHERE entry IS NOT NULL)
-			OR at > (SELECT coalesce(min(at), r.at) FROM audit WHERE n = 1) THEN 1 ELSE 0 END), 0),
-		(SELECT count(*) FROM receipts WHERE entry > (SELECT coalesce(max(n), 0) FROM audit))
-		FROM receipts r WHERE entry IS NULL`, nil, &all, &later, &cut)
-	return api.AuditUnchained{Older: all - later, Later: later + cut}, t.read(err, "the receipts beside the audit chain")
+	var u api.AuditUnchained
+	err := t.c.One(`SELECT coalesce(sum(older), 0), coalesce(sum(1 - older), 0), (SELECT count(*) FROM grants WHERE older = 1)
+		FROM (SELECT CASE WHEN entry IS NULL AND older = 1 THEN 1 ELSE 0 END AS older FROM receipts r
+			WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.n = r.entry AND audit.n > 0)) unchained`, nil, &u.Older, &u.Later, &u.Starts)
+	return u, t.read(err, "what is beside the audit chain")
 }

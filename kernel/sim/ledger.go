@@ -78,8 +78,8 @@ type (
 		erased time.Time
 	}
 	question struct {
-		turn string
-		open bool
+		turn  string
+		state consent.State
 	}
 	place struct {
 		session, id string

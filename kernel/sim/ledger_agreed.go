@@ -3,11 +3,12 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -39,7 +40,10 @@ func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.Agreed {
 		_, granted := t.rows.grants[startKey{c.ID, c.Fence}]
 		a.Unstarted = c.Fence > 0 && !granted
 	}
-	if g, is := t.rows.consents[r.Call]; is && g.Question == r.Question {
+	if report, is := t.rows.reports[r.Call]; is && report.Turn == a.Turn {
+		a.Answer = report.Card
+	}
+	if g, is := t.rows.consents[r.Call]; is && g.Question == r.Question && g.By == r.By && g.Surface == r.Surface {
 		a.Consent = g.Digest
 	}
 	return a
@@ -71,6 +75,9 @@ func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 	}
 	c := t.rows.made[d.Call]
 	d.Class, d.Digest, d.Fence = string(c.Class), c.Digest, c.Fence
+	if c.Outcome != nil {
+		d.Told = string(c.Outcome.Status)
+	}
 	for key := range t.rows.grants {
 		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != api.ActStart || key.fence == e.Act.Fence)
 	}
@@ -78,8 +85,8 @@ func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 }
 
 // unaudited lists the calls that were agreed to, or started although they cannot be undone, and
-// that no receipt of a yes stands for; and those with an effect that were started since the chain has
-// acts, without one that says so.
+// that no receipt of a yes stands for; those with a question that a person has ended, without its receipt; and those
+// with an effect that were started, or have ended, without an act that says so.
 func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 	if f.Limit == 0 {
 		return nil
@@ -101,11 +108,24 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 			}
 		}
 	}
-	for key, g := range t.rows.grants {
-		if c, is := t.rows.made[key.call]; is && c.Class.Effectful() && t.unrecorded(g) {
+	recorded := t.recorded()
+	for key := range t.rows.grants {
+		c, is := t.rows.made[key.call]
+		if !is || !c.Class.Effectful() {
+			continue
+		}
+		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Over)
+		if !recorded[key] || ended && !recorded[startKey{key.call, 0}] {
 			w := wanted[key.call]
 			w.Unrecorded = true
 			wanted[key.call] = w
+		}
+	}
+	for number := range t.rows.questions {
+		if id := t.unreceipted(number); id != "" {
+			w := wanted[id]
+			w.Unreceipted = true
+			wanted[id] = w
 		}
 	}
 	var rows []api.AuditCall
@@ -119,10 +139,37 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 	return firstOf(rows, f.Limit)
 }
 
-// unrecorded reports whether no act says that a start was granted, and the chain has had acts before it.
-func (t *tx) unrecorded(g kernel.Grant) bool {
-	first := slices.IndexFunc(t.rows.audit, func(e api.AuditEntry) bool { return e.Kind == audit.Act })
-	return first >= 0 && g.At.UnixMicro() > t.rows.audit[first].At.UnixMicro() && !slices.ContainsFunc(t.rows.audit, func(e api.AuditEntry) bool {
-		return e.Act != nil && e.Act.Act == api.ActStart && e.Act.Call == g.Call && e.Act.Fence == g.Fence
-	})
+// recorded are the starts that have an act; that of an outcome has no fence.
+func (t *tx) recorded() map[startKey]bool {
+	all := map[startKey]bool{}
+	for _, e := range t.rows.audit {
+		switch {
+		case e.Act == nil:
+		case e.Act.Act == api.ActStart:
+			all[startKey{e.Act.Call, e.Act.Fence}] = true
+		case e.Act.Act == api.ActOutcome:
+			all[startKey{e.Act.Call, 0}] = true
+		}
+	}
+	return all
+}
+
+// unreceipted is the call of a question that a person has ended without a yes and that has no receipt, or else "".
+func (t *tx) unreceipted(number int) string {
+	q := t.rows.questions[number]
+	row := t.rows.turns[q.turn]
+	if q.state != consent.Rejected && q.state != consent.Answered {
+		return ""
+	}
+	for _, r := range t.rows.receipts[row.rec.State.Session] {
+		if r.Question == number {
+			return ""
+		}
+	}
+	for id, c := range t.rows.made {
+		if t.rows.calls[id] == q.turn && c.Question == number {
+			return id
+		}
+	}
+	return "question " + strconv.Itoa(number)
 }

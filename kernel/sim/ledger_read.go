@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -145,7 +147,7 @@ func (t *tx) fits(f kernel.TurnFilter, r kernel.Record) bool {
 
 func (t *tx) asks(id string) bool {
 	for _, q := range t.rows.questions {
-		if q.turn == id && q.open {
+		if q.turn == id && q.state == consent.Open {
 			return true
 		}
 	}
@@ -365,6 +367,9 @@ func (t *tx) audited(f kernel.AuditFilter) []api.AuditEntry {
 		}
 	}
 	chain := slices.Clone(t.rows.audit[min(max(f.After, 0), int64(len(t.rows.audit))):])
+	if f.Operators {
+		chain = slices.DeleteFunc(chain, func(e api.AuditEntry) bool { return e.Kind != audit.Act || e.Act != nil && e.Act.Call != "" })
+	}
 	if f.Newest {
 		slices.Reverse(chain)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
@@ -83,7 +82,7 @@ func (t *tx) saveQuestions(rec kernel.Record) error {
 		if old, taken := t.rows.questions[q.Number]; taken && old.turn != rec.State.Turn {
 			return conflict("the question", q.Number)
 		}
-		put(t, t.rows.questions, q.Number, question{turn: rec.State.Turn, open: q.State == consent.Open})
+		put(t, t.rows.questions, q.Number, question{turn: rec.State.Turn, state: q.State})
 		for _, token := range slices.Concat(q.SpentTokens, []string{q.Token}) {
 			if number, taken := t.rows.tokens[token]; taken && number != q.Number {
 				return conflict("a token of the question", q.Number)

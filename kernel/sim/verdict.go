@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,20 +49,15 @@ func (j *judge) audited() {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
 	rows := j.w.ledger.rows
 	ledger := &tx{rows: rows}
-	err := v.Read(func(after int64) (api.AuditAnswer, error) {
-		return kernel.Audit(ledger, api.AuditRequest{After: after})
-	})
-	cerr := v.Calls(func(after string) (api.AuditAnswer, error) {
-		return kernel.Audit(ledger, api.AuditRequest{Calls: true, AfterCall: after})
-	})
-	if err := errors.Join(err, cerr); err != nil {
+	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(ledger, q) })
+	if err != nil {
 		j.brokenf("the audit chain: %v", err)
 	}
 	receipts := 0
 	for _, kept := range rows.receipts {
 		receipts += len(kept)
 	}
-	if r := v.End(api.AuditUnchained{}); r.Receipts != int64(receipts) {
+	if r.Receipts != int64(receipts) {
 		j.brokenf("the audit chain has the entries of %d receipts; there are %d", r.Receipts, receipts)
 	}
 }

@@ -1,11 +1,13 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -65,7 +67,7 @@ func actsHaveTheirCalls(l *ledger) {
 	c := r.State.Calls[0]
 	kept := kernel.Done{
 		Entry: 2, Call: c.ID, Turn: r.State.Turn, Imported: !r.Imported.IsZero(), Class: string(c.Class), Digest: c.Digest, Fence: c.Fence, Granted: true,
-		Status: string(report(1).Status), Card: report(1).Card,
+		Status: string(report(1).Status), Card: report(1).Card, Told: string(c.Outcome.Status),
 	}
 	ended := kept
 	ended.Entry = 3
@@ -80,26 +82,43 @@ func actsHaveTheirCalls(l *ledger) {
 }
 
 func startsWithoutEntries(l *ledger) {
-	save := func(n int, class utp.Class, fence int, at time.Time, acts ...api.AuditAct) {
+	save := func(n int, class utp.Class, fence int, state turn.CallState, acts ...api.AuditAct) {
 		b := everything(n)
-		b.Turn.State.Calls[0].Class, b.Turn.State.Calls[0].Question = class, n
-		b.Grants[0].At, b.Grants[0].Fence, b.Acts = at, fence, acts
+		c := &b.Turn.State.Calls[0]
+		c.Class, c.Question, c.Fence, c.State = class, n, fence, state
+		b.Grants[0].Fence, b.Acts = fence, acts
 		l.save(b)
 	}
-	later := time.Now().Add(time.Hour)
-	save(1, utp.Irreversible, 1, later) // before there are acts
-	same(l, "of a chain without acts", l.unaudited("", 9), nil)
-	l.save(kernel.Batch{Acts: []api.AuditAct{operated(1)}})
-	save(2, utp.Idempotent, 1, later, start(2))
-	save(3, utp.Idempotent, 2, later, start(3)) // of its first fence
-	save(4, utp.Read, 1, later)
-	save(5, utp.Reversible, 1, time.UnixMicro(1))
+	save(1, utp.Irreversible, 1, turn.Started)
+	save(2, utp.Idempotent, 1, turn.Started, start(2))
+	save(3, utp.Idempotent, 2, turn.Started, start(3)) // of its first fence
+	save(4, utp.Read, 1, turn.Finished)
+	save(5, utp.Reversible, 1, turn.Finished, start(5), outcome(5))
+	save(6, utp.Reversible, 1, turn.Finished, start(6)) // and no outcome
 	of := func(n int) api.AuditCall {
 		return api.AuditCall{Call: id("tc", n), Turn: id("turn", n), Question: n, Unrecorded: true}
 	}
-	same(l, "all", l.unaudited("", 9), []api.AuditCall{of(1), of(3)})
+	same(l, "all", l.unaudited("", 9), []api.AuditCall{of(1), of(3), of(6)})
 	same(l, "the first", l.unaudited("", 1), []api.AuditCall{of(1)})
-	same(l, "the rest", l.unaudited(id("tc", 1), 9), []api.AuditCall{of(3)})
+	same(l, "the rest", l.unaudited(id("tc", 1), 9), []api.AuditCall{of(3), of(6)})
+}
+
+// operatorsActs: acts that are about no call can be read apart, also those that are forgotten.
+func operatorsActs(l *ledger) {
+	b := everything(2)
+	b.Turn.Erased = false
+	b.Acts = []api.AuditAct{operated(1), start(2), operated(3)}
+	l.save(b)
+	numbers := func() string {
+		all := ""
+		for _, e := range l.read(kernel.AuditFilter{Limit: 9, Operators: true}) {
+			all += fmt.Sprintf(" %d:%t", e.N, e.Act != nil)
+		}
+		return all
+	}
+	same(l, "what operators did", numbers(), " 2:true 4:true")
+	l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour), Limit: 1})
+	same(l, "one is forgotten", numbers(), " 2:false 4:true")
 }
 
 func actsAreForgotten(l *ledger) {

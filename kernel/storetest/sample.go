@@ -136,7 +136,7 @@ func everything(n int) kernel.Batch {
 			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),
 			Terms: api.ReceiptTerms{
 				Consent: digest("consented", n), Arguments: digest("arguments", n), Definition: digest("definition", n), Policy: "allow ünder \"x\"",
-				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Event: id("evt", n),
+				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Response: digest("response", n), Event: id("evt", n),
 			},
 		}},
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
