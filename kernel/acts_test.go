@@ -203,6 +203,38 @@ func TestRestoredIsChained(t *testing.T) {
 	})
 }
 
+// TestLostStartIsChained: how a call ended has its entry also where the start was lost with a part of the ledger.
+func TestLostStartIsChained(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		cut := func(is bool) {
+			for _, s := range w.services {
+				s.conn.cut.Store(is)
+			}
+		}
+		running := w.gate()
+		w.effects.at("begun", running.pass)
+		w.work(one(shred))
+		a := w.begin()
+		cut(true)
+		w.accepts()
+		w.reaches(a.Turn, turn.Dispatched)
+		old := w.copied()
+		cut(false)
+		w.reaches(a.Turn, turn.Started)
+		w.goesBack(old, true)
+		running.open()
+		w.pass(time.Minute)
+		for _, q := range w.questions() {
+			w.say(q, "leave")
+		}
+		w.over(a.Turn)
+		want := []string{"restore ledgerthe ledger went back in time", "outcome failed"}
+		if c, got := w.last(a.Turn), w.acts(); c.Fence != 0 || !slices.Equal(got, want) {
+			t.Errorf("the chain has %q, want %q: %+v", got, want, c)
+		}
+	})
+}
+
 // TestTakeoverIsChained: a ledger that another data directory takes over has an entry that says so, once.
 func TestTakeoverIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
