@@ -89,7 +89,7 @@ func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
 		FROM (`+agreedTo+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
-		WHERE s.call_id > $9 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id LIMIT $10`,
+		WHERE s.call_id > $9 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id`+limited("$10"),
 		[]any{
 			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Over),
 			string(consent.Rejected), string(consent.Answered), f.After, f.Limit,

@@ -132,7 +132,7 @@ func (t *Tx) dropActs(p *kernel.Purge) error {
 	if p.Receipts.IsZero() {
 		return nil
 	}
-	old, err := t.numbers(`SELECT n FROM audit WHERE at < $1 AND session_id IS NULL AND doc <> '' ORDER BY at LIMIT $2`, stamp(p.Receipts), p.Limit)
+	old, err := t.numbers(`SELECT n FROM audit WHERE at < $1 AND session_id IS NULL AND doc <> '' ORDER BY at`+limited("$2"), stamp(p.Receipts), p.Limit)
 	if err != nil || len(old) == 0 {
 		return err
 	}

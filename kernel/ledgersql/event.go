@@ -26,7 +26,7 @@ func (t *Tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
 		return err
 	}
 	if f.Session != "" {
-		err := t.c.Each(eventColumns+`WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, []any{f.Session, f.After, max(f.Limit, 0)}, keep)
+		err := t.c.Each(eventColumns+`WHERE session_id = $1 AND seq > $2 ORDER BY seq`+limited("$3"), []any{f.Session, f.After, max(f.Limit, 0)}, keep)
 		return rows, t.read(err, "the events of %s", f.Session)
 	}
 	w := t.where()
@@ -101,7 +101,7 @@ func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Adva
 			FROM (SELECT session_id, min(seq) AS first, max(seq) AS last FROM events WHERE id > $1 AND id <= $2 GROUP BY session_id) s
 			JOIN turns t ON t.session_id = s.session_id
 			WHERE NOT t.imported
-		) a WHERE told < last`+narrow+` LIMIT $5`, args,
+		) a WHERE told < last`+narrow+``+limited("$5"), args,
 		func(scan func(...any) error) error {
 			var a kernel.Advance
 			err := scan(&a.Session, &a.Owner, &a.Seq, &a.Last, &a.Ended)

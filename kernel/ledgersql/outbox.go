@@ -32,7 +32,8 @@ func (t *Tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 	}
 	query += " ORDER BY id"
 	if f.Limit > 0 {
-		narrow(" LIMIT ", f.Limit)
+		args = append(args, f.Limit)
+		query += limited("$" + strconv.Itoa(len(args)))
 	}
 	var rows []kernel.Outgoing
 	err := t.c.Each(query, args, func(scan func(...any) error) error {

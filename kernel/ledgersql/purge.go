@@ -89,7 +89,7 @@ func (t *Tx) wait(p *kernel.Purge) (err error) {
 	if p.Project == "" || p.Turns != nil || p.More {
 		return nil
 	}
-	p.Waiting, err = t.texts(`SELECT turn_id FROM turns WHERE ended AND erased_at IS NULL AND project = $1 ORDER BY created, turn_id LIMIT $2`,
+	p.Waiting, err = t.texts(`SELECT turn_id FROM turns WHERE ended AND erased_at IS NULL AND project = $1 ORDER BY created, turn_id`+limited("$2"),
 		p.Project, waitingMost)
 	return err
 }
@@ -206,7 +206,7 @@ func (t *Tx) dropReceipts(p *kernel.Purge) error {
 	var found []ended
 	err := t.c.Each(`SELECT turn_id, session_id FROM turns WHERE erased_at IS NOT NULL AND created < $1 AND erased_at < $1
 		AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.session_id = turns.session_id AND receipts.at >= $1)
-		ORDER BY created, turn_id LIMIT $2`+t.d.Claim("turns"), []any{stamp(p.Receipts), p.Limit}, func(scan func(...any) error) error {
+		ORDER BY created, turn_id`+limited("$2")+t.d.Claim("turns"), []any{stamp(p.Receipts), p.Limit}, func(scan func(...any) error) error {
 		var e ended
 		err := scan(&e.turn, &e.session)
 		found = append(found, e)
@@ -259,7 +259,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 		return nil
 	}
 	strays, err := t.texts(`SELECT card_id FROM cards WHERE created < $1
-		AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn_id = cards.turn_id AND erased_at IS NULL) ORDER BY created LIMIT $2`, stamp(p.Content), p.Limit)
+		AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn_id = cards.turn_id AND erased_at IS NULL) ORDER BY created`+limited("$2"), stamp(p.Content), p.Limit)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 // dropStrayBlobs removes blobs that nothing refers to, once nobody can be about to.
 func (t *Tx) dropStrayBlobs(p *kernel.Purge) error {
 	before := stamp(t.now().Add(-blobGrace))
-	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256 LIMIT $2`, before, p.Limit)
+	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256`+limited("$2"), before, p.Limit)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (t *Tx) dropKeys(p *kernel.Purge) error {
 		return nil
 	}
 	n, err := t.c.Exec(`DELETE FROM request_keys WHERE (principal, key) IN
-		(SELECT principal, key FROM request_keys WHERE at <= $1 ORDER BY at LIMIT $2)`, stamp(p.Keys), p.Limit)
+		(SELECT principal, key FROM request_keys WHERE at <= $1 ORDER BY at`+limited("$2")+`)`, stamp(p.Keys), p.Limit)
 	p.More = p.More || n == int64(p.Limit)
 	return t.c.Border("old keys of requests", err)
 }

@@ -19,7 +19,7 @@ func (t *Tx) Results(turnID string, after, limit int) ([]kernel.ResultRow, error
 	var rows []kernel.ResultRow
 	err := t.c.Each(`SELECT n, key, call_id, tool, card, coalesce(project, ''), coalesce(type, ''), coalesce(author, ''), coalesce(tool_call_id, ''),
 			content, metadata, created
-		FROM results LEFT JOIN cards ON card_id = card AND octet_length(content) <= $4 WHERE results.turn_id = $1 AND n > $2 ORDER BY n LIMIT $3`,
+		FROM results LEFT JOIN cards ON card_id = card AND octet_length(content) <= $4 WHERE results.turn_id = $1 AND n > $2 ORDER BY n`+limited("$3"),
 		[]any{turnID, after, max(limit, 0), cardAlong}, func(scan func(...any) error) error {
 			var r kernel.ResultRow
 			var c utp.Card

@@ -130,7 +130,7 @@ func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any
 	}
 	query = `SELECT turn_id, session_id, turns.agent, name, owner, status, created, seq, request, summary, ` + by + `
 		FROM ` + tables + ` WHERE ` + strings.Join(wanted, " AND ") +
-		` ORDER BY ` + by + order + `, turn_id` + order + ` LIMIT ` + parameter(limit)
+		` ORDER BY ` + by + order + `, turn_id` + order + limited(parameter(limit))
 	if f.Claim {
 		query += t.d.Claim(locked)
 	}
