@@ -238,6 +238,7 @@ func TestUnchainedReceipts(t *testing.T) {
 		"none was there":     {noted(), api.AuditUnchained{Older: 1}, "0 unchained"},
 		"it was forgotten":   {forgotten, api.AuditUnchained{Older: 9}, ""},
 		"said twice":         {noted(api.OlderReceipts, "3", api.OlderReceipts, "4"), api.AuditUnchained{Older: 3}, "2 repeat"},
+		"the same twice":     {noted(api.OlderReceipts, "3", api.OlderReceipts, "3"), api.AuditUnchained{Older: 3}, ""},
 		"said in some words": {noted(api.OlderReceipts, "many"), api.AuditUnchained{}, "1 repeat"},
 	} {
 		flaws, report := verified(t, audit.Verifier{}, tt.chain, tt.beside)
