@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -600,6 +601,57 @@ func killedAt(t *testing.T, w *world, kind string, n int) {
 	}
 }
 
+// TestHintsKeepTheirOrder: followers hear of the steps of a turn in their order, also where a later one is done first.
+func TestHintsKeepTheirOrder(t *testing.T) {
+	inWorld(t, func(w *world) { w.hints = true }, func(t *testing.T, w *world) {
+		var turnID atomic.Value
+		w.effects.at("begun", func(context.Context, *service, *tool.Call) error {
+			w.now.mu.Lock()
+			defer w.now.mu.Unlock()
+			w.now.committed = func() { // of the finish: what follows it is held up until the turn has ended
+				for w.turn(turnID.Load().(string)).Status != turn.Ended {
+					time.Sleep(time.Second)
+				}
+			}
+			return nil
+		})
+		w.work(one(put))
+		a := w.begin()
+		turnID.Store(a.Turn)
+		w.accepts()
+		w.over(a.Turn)
+		w.pass(5 * time.Second)
+		if got := w.hinted(a.Turn); !slices.Equal(got[max(0, len(got)-3):], []string{"state running", "state idle", "task success"}) {
+			t.Errorf("heard %q", got)
+		}
+	})
+}
+
+// hinted lists what third-party followers have heard of a turn.
+func (w *world) hinted(id string) []string {
+	w.t.Helper()
+	var got []string
+	w.bus.mu.Lock()
+	defer w.bus.mu.Unlock()
+	for _, m := range w.bus.heard {
+		s, err := utp.ParseSubject(m.subject)
+		if err != nil || s.Component != utp.ComponentAgent || s.Category == utp.CategoryCommand {
+			continue
+		}
+		var p struct {
+			Turn    string `json:"agent_turn_id"`
+			Status  string `json:"status"`
+			Phase   string `json:"phase"`
+			Content string `json:"content"`
+		}
+		if err := json.Unmarshal(m.payload, &p); err != nil || p.Turn != id || s.Target != agentName {
+			w.t.Errorf("%v: %s %s", err, m.subject, m.payload)
+		}
+		got = append(got, strings.TrimSpace(s.Suffix+" "+p.Status+p.Phase+p.Content))
+	}
+	return got
+}
+
 // TestHints: third-party followers hear of an agent's turn (UTP, "Events of agents") where that
 // is wanted; otherwise nothing is published.
 func TestHints(t *testing.T) {
@@ -616,25 +668,7 @@ func TestHints(t *testing.T) {
 				a := w.begin()
 				w.over(a.Turn)
 				w.settle()
-				var got []string
-				w.bus.mu.Lock()
-				defer w.bus.mu.Unlock()
-				for _, m := range w.bus.heard {
-					s, err := utp.ParseSubject(m.subject)
-					if err != nil || s.Component != utp.ComponentAgent || s.Category == utp.CategoryCommand {
-						continue
-					}
-					var p struct {
-						Turn    string `json:"agent_turn_id"`
-						Status  string `json:"status"`
-						Phase   string `json:"phase"`
-						Content string `json:"content"`
-					}
-					if err := json.Unmarshal(m.payload, &p); err != nil || p.Turn != a.Turn || s.Target != agentName {
-						t.Errorf("%v: %s %s", err, m.subject, m.payload)
-					}
-					got = append(got, strings.TrimSpace(s.Suffix+" "+p.Status+p.Phase+p.Content))
-				}
+				got := w.hinted(a.Turn)
 				want := []string{"state running", "chunk I look.", "step executing", "state suspended", "step completed", "state running", "state idle", "task success"}
 				if !wanted {
 					want = nil

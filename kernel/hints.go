@@ -14,9 +14,6 @@ import (
 // hint publishes what a step has changed of its turn as events for third-party followers (UTP,
 // "Events of agents"). They may be lost, and nothing waits for them.
 func (k *Kernel) hint(ctx context.Context, s *step) {
-	if !k.o.Hints {
-		return
-	}
 	was, is := s.was, s.rec.State
 	if from, told := toldFrom(was.Said, is.Said); told {
 		k.publishHint(ctx, is, utp.SuffixChunk, utp.AgentChunk{Turn: is.Turn, Type: "content", Content: s.tell.Output, Index: from})

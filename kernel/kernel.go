@@ -197,6 +197,8 @@ type Kernel struct {
 
 	post post
 
+	hintOrder hintOrder
+
 	generation func() string
 	openCalls  openCalls
 

@@ -36,6 +36,7 @@ type step struct {
 	kept    time.Duration  // what the ledger knows with it of the lead
 	late    jsontext.Value // a result that comes too late, while it is told of
 	letter  *letter        // what it has to say, until that is committed
+	hints   *hintPlace     // where its hints leave; nil where nobody wants any
 	before  []string
 	after   []string
 	last    []string // fault points when all of the step has been passed on
@@ -57,7 +58,11 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(Tx) (TurnRef, error),
 	var s *step
 	var behind []string // sessions whose later messages a try in vain has kept back
 	giveUp := func() {
-		if s != nil && s.letter != nil {
+		if s == nil {
+			return
+		}
+		k.hintOrder.drop(s.hints)
+		if s.letter != nil {
 			k.post.drop(s.letter)
 			behind = append(behind, s.letter.session)
 		}
@@ -154,6 +159,9 @@ func (s *step) save() error {
 	if len(s.batch.Outbox) > 0 {
 		s.letter = s.k.post.expect(rec.State.Session)
 	}
+	if s.k.o.Hints {
+		s.hints = s.k.hintOrder.expect(rec.State.Turn)
+	}
 	return s.tx.Save(s.batch)
 }
 
@@ -174,7 +182,7 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 	if s.ring {
 		k.ringWorker(ctx, s.rec.State)
 	}
-	k.hint(ctx, s)
+	k.hintOrder.tell(s.hints, func() { k.hint(context.WithoutCancel(ctx), s) })
 	for _, point := range s.last {
 		k.o.Reached(point)
 	}

@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"slices"
+	"sync"
+)
+
+// hintOrder has the hints of a turn leave in the order of its steps, which are committed by different goroutines.
+// Its zero value is ready. What it holds is lost with the process.
+type hintOrder struct {
+	mu    sync.Mutex
+	turns map[string]*hintLane
+}
+
+// hintLane is the way out of one turn's hints. While it is busy, somebody publishes them.
+type hintLane struct {
+	places []*hintPlace
+	busy   bool
+}
+
+// hintPlace is that of one step. Until its step is committed, it keeps those behind it back.
+type hintPlace struct {
+	turn    string
+	publish func()
+}
+
+// expect takes the place of a step that is being saved: behind those that it follows, for it has read what they
+// have committed.
+func (o *hintOrder) expect(turnID string) *hintPlace {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.turns == nil {
+		o.turns = map[string]*hintLane{}
+	}
+	l := o.turns[turnID]
+	if l == nil {
+		l = &hintLane{}
+		o.turns[turnID] = l
+	}
+	p := &hintPlace{turn: turnID}
+	l.places = append(l.places, p)
+	return p
+}
+
+// drop gives a place back: its step was not saved. A step without one has none to give.
+func (o *hintOrder) drop(p *hintPlace) {
+	if p == nil {
+		return
+	}
+	o.mu.Lock()
+	l := o.turns[p.turn]
+	l.places = slices.DeleteFunc(l.places, func(other *hintPlace) bool { return other == p })
+	o.mu.Unlock()
+	o.flush(p.turn)
+}
+
+// tell has publish run when all steps before are done with theirs: here, or by whoever does that.
+func (o *hintOrder) tell(p *hintPlace, publish func()) {
+	if p == nil {
+		return
+	}
+	o.mu.Lock()
+	p.publish = publish
+	o.mu.Unlock()
+	o.flush(p.turn)
+}
+
+// flush publishes what can leave of a turn, if nobody else does.
+func (o *hintOrder) flush(turnID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := o.turns[turnID]
+	if l == nil || l.busy {
+		return
+	}
+	l.busy = true
+	for len(l.places) > 0 && l.places[0].publish != nil {
+		next := l.places[0]
+		l.places = l.places[1:]
+		o.mu.Unlock()
+		next.publish()
+		o.mu.Lock()
+	}
+	if l.busy = false; len(l.places) == 0 {
+		delete(o.turns, turnID)
+	}
+}
