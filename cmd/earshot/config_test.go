@@ -25,7 +25,7 @@ func TestServerConfigured(t *testing.T) {
 	server := start(t, options{verb: "up", data: s.data, args: []string{"--config", file}, nobody: true})
 	server.hears("Allowed folder: " + s.folder)
 	server.hears("Control C ends it")
-	contains(t, server.prompt.String(), "Configuration: "+file)
+	server.await("Configuration: " + file)
 	run := s.run("--json")
 	run.await(asked)
 	s.does(0, "reply", "reject")
