@@ -35,6 +35,8 @@ func (o *ordeal) spring(fault string) (code int, p *process) {
 	}
 	if o.number > 0 {
 		args = []string{"--json", "--resume"}
+	} else {
+		o.does(0, "set", "undo-time", "3s") // what these tests wait for, many times
 	}
 	o.number++
 	p = start(o.t, options{data: o.data, args: args, fault: fault, env: []string{"XDG_DATA_HOME=" + o.trash}})

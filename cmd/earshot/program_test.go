@@ -24,7 +24,7 @@ const patience = 10 * time.Minute
 
 // parallel is how many runs are under way at once unless -parallel says otherwise: they
 // mostly wait for the time in which a yes can be taken back.
-const parallel = "8"
+const parallel = "12"
 
 // program is the binary as it ships, and faulty the one with fault points, which the runs with a
 // fault start.

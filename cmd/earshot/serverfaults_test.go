@@ -93,6 +93,7 @@ func TestServerKilledAtEveryPoint(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			b := &siege{ordeal: &ordeal{scene: newScene(t), faults: []string{point}, answer: "leave"}}
+			b.does(0, "set", "undo-time", "3s")
 			b.server = b.upWith(options{fault: point})
 			b.run = b.scene.run("--json")
 			code := b.endure()
