@@ -71,7 +71,7 @@ var house = []room{
 		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "api", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
-	{pkg: "hub/access", floor: 2, third: []string{sysModule}},
+	{pkg: "hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule}},
 	{
 		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "api", "utp"},
 		beside: map[string]string{
@@ -127,7 +127,7 @@ var house = []room{
 		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"cause", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, "github.com/coder/websocket"}},
+	{pkg: "listen", floor: 3, own: []string{"cause", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, "github.com/coder/websocket"}},
 	{pkg: "tool/command", floor: 3, own: []string{"cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"cause", "agents/tidy/files", "tool", "worker", "utp"}},

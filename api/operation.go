@@ -24,16 +24,6 @@ const (
 // Peers returns every kind of peer, in a fixed order.
 func Peers() []Peer { return []Peer{Agent, Tool, Hub, Operator, Foreign} }
 
-// Right is what a person needs to ask for an operation by its name.
-type Right int
-
-// The rights.
-const (
-	Nobody  Right = iota // the operation is not asked for by its name; what people may do has requests of its own
-	Look                 // an auditor or an operator
-	Operate              // an operator who may also approve
-)
-
 // Operation is something that the kernel does on request, over the bus as
 // `earshot.v1.<project>.kernel.<name>`. The bus's permissions, the kernel's dispatch and the rights
 // of operators follow from [Operations].

@@ -35,14 +35,14 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 		return nil, err
 	}
 	switch rightFor(op) {
-	case api.Nobody:
+	case api.Nobody, api.Anyone, api.Hear, api.Answer, api.Stop, api.Start:
 		return nil, &Error{Code: CodeNotFound, Message: "operators have no operation of that name"}
 	case api.Look:
-		if !who.Has(access.Auditor, access.Operator) || who.Has(access.Agent, access.Tool) {
+		if !who.May(api.Look) {
 			return nil, notAllowed("only an auditor or an operator sees this", "use a token with one of these roles")
 		}
 	case api.Operate:
-		if !who.Operates() {
+		if !who.May(api.Operate) {
 			return nil, notAllowed("only an operator who is also an approver changes this", "use a token with the roles operator and approver, or the command on the machine itself")
 		}
 	}

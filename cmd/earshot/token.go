@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 )
 
@@ -128,7 +129,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 }
 
 func completeRoles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	roles := access.Roles()
+	roles := api.Roles()
 	names := make([]string, 0, len(roles))
 	for _, r := range roles {
 		names = append(names, string(r))

@@ -1,31 +1,23 @@
 package access
 
-import "slices"
+import (
+	"slices"
 
-// Role is one bundle of rights.
-type Role string
-
-// The roles (design, "Rights"). Reading, replying and stopping are separate: a role gives
-// no more than its line says.
-const (
-	// Listener hears the sessions of its own person, and of the Owners it is given.
-	Listener Role = "listener"
-	// Approver answers, extends and takes back questions in the sessions that it hears,
-	// starts turns, and stops them.
-	Approver Role = "approver"
-	// Auditor hears every session and changes nothing.
-	Auditor Role = "auditor"
-	// Operator hears every session, starts turns, and stops any. With Approver it reviews
-	// tools, tries dead messages again, erases and imports.
-	Operator Role = "operator"
-	// Agent asks for calls. It never hears sessions and never approves.
-	Agent Role = "agent"
-	// Tool carries calls out. It never hears sessions and never approves.
-	Tool Role = "tool"
+	"github.com/earshot-dev/earshot/api"
 )
 
-// Roles returns every role, in a fixed order.
-func Roles() []Role { return []Role{Listener, Approver, Auditor, Operator, Agent, Tool} }
+// Role is one bundle of rights.
+type Role = api.Role
+
+// The roles, see package api.
+const (
+	Listener = api.RoleListener
+	Approver = api.RoleApprover
+	Auditor  = api.RoleAuditor
+	Operator = api.RoleOperator
+	Agent    = api.RoleAgent
+	Tool     = api.RoleTool
+)
 
 // Everybody as an entry of Owners stands for every owner.
 const Everybody = "*"
@@ -53,13 +45,16 @@ func (p Principal) Has(roles ...Role) bool {
 	return slices.ContainsFunc(roles, func(r Role) bool { return slices.Contains(p.Roles, r) })
 }
 
+// May tells whether the principal has a right at all.
+func (p Principal) May(r api.Right) bool { return r.Of(p.Roles) }
+
 // Reaches tells whether the principal's rights hold in a project.
 func (p Principal) Reaches(project string) bool {
 	return len(p.Projects) == 0 || slices.Contains(p.Projects, project)
 }
 
 // Subscribes tells whether the principal may hear any session at all.
-func (p Principal) Subscribes() bool { return p.Has(Listener, Approver, Auditor, Operator) }
+func (p Principal) Subscribes() bool { return p.May(api.Hear) }
 
 // HearsAll tells whether the principal may hear the sessions of everybody.
 func (p Principal) HearsAll() bool {
@@ -72,7 +67,7 @@ func (p Principal) Hears(owner string) bool {
 }
 
 // Answers tells whether the principal may answer questions at all.
-func (p Principal) Answers() bool { return p.Has(Approver) && !p.Has(Agent, Tool) }
+func (p Principal) Answers() bool { return p.May(api.Answer) }
 
 // Approves tells whether the principal may answer, extend and take back questions in the
 // sessions of an owner. Whoever has the role of an agent or a tool never may. That the
@@ -91,14 +86,12 @@ func (p Principal) Stops(owner string) bool {
 }
 
 // Starts tells whether the principal may start turns, as their owner.
-func (p Principal) Starts() bool { return p.Has(Approver, Operator) && !p.Has(Agent, Tool) }
+func (p Principal) Starts() bool { return p.May(api.Start) }
 
 // Operates tells whether the principal may change what the gate relies on, such as the review
 // of a tool, or what is kept: an operator who may also approve, as a person at a surface that
 // they have opened is, and a program that has found its way in is not.
-func (p Principal) Operates() bool {
-	return p.Has(Operator) && p.Has(Approver) && !p.Has(Agent, Tool)
-}
+func (p Principal) Operates() bool { return p.May(api.Operate) }
 
 func (p Principal) concerned(owner string) bool {
 	return (owner != "" && p.Name == owner) || slices.Contains(p.Owners, owner) || slices.Contains(p.Owners, Everybody)

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Token is what is kept, and may be shown, of a token. Its secret is neither.
@@ -91,11 +93,11 @@ func (t Token) check() error {
 		}
 	}
 	if len(t.Roles) == 0 {
-		return invalid("a token without a role can do nothing: expected one or more of " + list(Roles()))
+		return invalid("a token without a role can do nothing: expected one or more of " + list(api.Roles()))
 	}
 	for _, role := range t.Roles {
-		if !slices.Contains(Roles(), role) {
-			return invalid(fmt.Sprintf("there is no role %q: expected %s", role, list(Roles())))
+		if !slices.Contains(api.Roles(), role) {
+			return invalid(fmt.Sprintf("there is no role %q: expected %s", role, list(api.Roles())))
 		}
 	}
 	if len(t.Roles) > 1 && t.principal().Has(Agent, Tool) {
