@@ -26,3 +26,12 @@ type PreferAnswer struct {
 	Seconds int    `json:"answer_seconds"`
 	Undo    int    `json:"undo_seconds"`
 }
+
+// Preferences are what a person prefers for the questions that are put to them: absent is unchanged, and 0 leaves it
+// to policy and tool.
+type Preferences struct {
+	// AnswerSeconds is how long they stay open: 30 to 86,400, which is as long as a question can.
+	AnswerSeconds *int `json:"answer_seconds,omitzero"`
+	// UndoSeconds is how long an accept can be taken back, 3 to 120.
+	UndoSeconds *int `json:"undo_seconds,omitzero"`
+}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/hub/web"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -158,7 +158,7 @@ func (c credentials) list(one *bus.Credentials, tools []string) error {
 // told is what a server that runs has made of the files; running is false without one.
 type told struct {
 	running bool
-	answer  web.Credentials
+	answer  api.Credentials
 }
 
 // counts says when what was added counts.
@@ -186,7 +186,7 @@ func (m *Main) tellServer(ctx context.Context, dataFlag string, files credential
 }
 
 // tellRefused tells which files the server has found wanting beside the one that was meant.
-func (m *Main) tellRefused(answer web.Credentials) {
+func (m *Main) tellRefused(answer api.Credentials) {
 	for _, r := range answer.Refused {
 		m.tellf("Not taken up: %s: %s", oneLine(r.File), oneLine(r.Message))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus"
 	"github.com/earshot-dev/earshot/hub/web"
 	"github.com/earshot-dev/earshot/kernel"
@@ -90,13 +91,13 @@ func ownerOf(all []bus.Credentials, who bus.Principal, tool string) (bus.Princip
 
 // takeUp has the files count as they are now. Whoever has none any more is cut off, whatever is
 // wrong with other files: one that cannot be taken up leaves what counted before, and is told.
-func (r *roster) takeUp(context.Context) (web.Credentials, error) {
+func (r *roster) takeUp(context.Context) (api.Credentials, error) {
 	if r.bus == nil || r.bus.URL() == "" {
-		return web.Credentials{}, nil
+		return api.Credentials{}, nil
 	}
 	r.taking.Lock()
 	defer r.taking.Unlock()
-	answer := web.Credentials{URL: r.bus.URL()}
+	answer := api.Credentials{URL: r.bus.URL()}
 	paths, err := r.files.paths()
 	if err != nil {
 		return answer, notTakenUp(err)
@@ -106,7 +107,7 @@ func (r *roster) takeUp(context.Context) (web.Credentials, error) {
 	for _, path := range paths {
 		one, err := r.readable(path, next)
 		if err != nil {
-			refused := web.RefusedCredential{File: filepath.Base(path), Message: why(err)}
+			refused := api.RefusedCredential{File: filepath.Base(path), Message: why(err)}
 			if said, is := errors.AsType[*failure](err); is {
 				refused.Message, refused.Hint = said.message, said.hint
 			}

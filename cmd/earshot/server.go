@@ -143,7 +143,7 @@ func (s *server) take(l net.Listener) error {
 }
 
 // judge looks at a turn before it is recorded, and says what it is about where nobody else has.
-func (s *server) judge(_ context.Context, t *web.Turn) error {
+func (s *server) judge(_ context.Context, t *api.TurnStart) error {
 	agent, raw := t.Agent, t.Args
 	invalid := func(message, hint string) error {
 		return &web.Refusal{Kind: web.KindInvalid, Message: message, Hint: hint}

@@ -1,35 +1,19 @@
 package web
 
 import (
-	"time"
-
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
-// spoken is an announcement as it goes out.
-type spoken struct {
-	ID        string `json:"id"`
-	Session   string `json:"session_id,omitzero"`
-	Seq       int64  `json:"seq,omitzero"`
-	Text      string `json:"text"`
-	Language  string `json:"language,omitzero"`
-	Direction string `json:"direction,omitzero"`
-	Priority  string `json:"priority"`
-	Kind      string `json:"kind,omitzero"`
-	Question  int    `json:"question,omitzero"`
-	At        string `json:"at,omitzero"`
-}
-
-func speak(a Announcement) spoken {
-	p := spoken{
+// speak is an announcement as it is sent.
+func speak(a Announcement) api.Announcement {
+	p := api.Announcement{
 		ID: a.ID, Session: a.Session, Seq: a.Seq, Text: legible.Text(a.Text), Language: a.Language, Priority: string(a.Priority), Kind: string(a.Kind), Question: a.Question,
+		At: a.At.UTC(),
 	}
 	if a.Language != "" {
 		p.Direction = string(aaep.Direction(a.Language))
-	}
-	if !a.At.IsZero() {
-		p.At = a.At.UTC().Format(time.RFC3339Nano)
 	}
 	return p
 }

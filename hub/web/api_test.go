@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/hub/web"
 )
@@ -18,7 +19,7 @@ import (
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, func(o *web.Options) {
-		o.Agents = func(_ context.Context, t *web.Turn) error {
+		o.Agents = func(_ context.Context, t *api.TurnStart) error {
 			agent := t.Agent
 			if agent != "tidy" {
 				return &web.Refusal{Kind: web.KindInvalid, Code: "unknown_agent", Message: "there is no agent " + agent, Hint: "there is: tidy"}

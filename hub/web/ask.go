@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // asked is one open question as a page shows it.
@@ -54,7 +55,7 @@ type asked struct {
 }
 
 // ask makes what is shown of a question for somebody who may answer, or not.
-func (s *Server) ask(q Question, who visitor) asked {
+func (s *Server) ask(q api.OpenQuestion, who visitor) asked {
 	a := s.described(q, who.Principal)
 	if a.Parked { // a no is all that it takes
 		a.Accept, a.YesNo, a.Text, a.Numeric, a.Choices = false, false, false, false, nil
@@ -81,7 +82,7 @@ func (a asked) digest() string {
 }
 
 // described is all that a question says and takes.
-func (s *Server) described(q Question, who Principal) asked {
+func (s *Server) described(q api.OpenQuestion, who Principal) asked {
 	sum := sha256.Sum256([]byte(q.Token))
 	a := asked{
 		Number: q.Number, Token: q.Token, Version: hex.EncodeToString(sum[:8]), Title: legible.Text(q.Title), Direction: "auto", Session: q.Session,
@@ -124,10 +125,12 @@ func foreignChoices(choices []aaep.Choice) []aaep.Choice {
 
 // answers tells whether somebody may answer this very question: an approver for its owner.
 // Buttons are there for nobody else.
-func answers(who Principal, q Question) bool { return mayReply().holds(who) && who.Approves(q.Owner) }
+func answers(who Principal, q api.OpenQuestion) bool {
+	return mayReply().holds(who) && who.Approves(q.Owner)
+}
 
 // unanswerable says why somebody may not answer a question, "" where they may.
-func unanswerable(who Principal, q Question) string {
+func unanswerable(who Principal, q api.OpenQuestion) string {
 	switch {
 	case answers(who, q):
 		return ""
@@ -177,7 +180,7 @@ func (a *asked) clarification(p aaep.AwaitingClarification) {
 
 // until says until when a question can be answered. How long that is would be wrong a
 // moment later: the announcer says when the end is near.
-func (s *Server) until(q Question, zone *time.Location) string {
+func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
 	if q.Deadline.IsZero() || q.Parked {
 		return ""
 	}

@@ -6,22 +6,6 @@ import (
 	"github.com/earshot-dev/earshot/hub/access"
 )
 
-// Credentials says what became of the credentials of processes that come to the message bus, when
-// the server has looked at their files again.
-type Credentials struct {
-	// URL is where such a process comes to the bus; "" where nobody is let in.
-	URL string `json:"url,omitzero"`
-	// Refused are those that do not count as their files have them now.
-	Refused []RefusedCredential `json:"refused,omitzero"`
-}
-
-// RefusedCredential is a file that the server has not taken up, and why.
-type RefusedCredential struct {
-	File    string `json:"file"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitzero"`
-}
-
 // mayAdmit is the right to say who comes to the bus: a person's, as everything that the gate
 // relies on.
 func mayAdmit() right { return right{"let processes in", access.Principal.Operates} }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -14,9 +15,9 @@ func TestCredentialsDoor(t *testing.T) {
 	t.Parallel()
 	looked := 0
 	s := newScene(t, func(o *web.Options) {
-		o.Credentials = func(context.Context) (web.Credentials, error) {
+		o.Credentials = func(context.Context) (api.Credentials, error) {
 			looked++
-			return web.Credentials{URL: "nats://127.0.0.1:4222", Refused: []web.RefusedCredential{{File: "tool.x.json", Message: "damaged"}}}, nil
+			return api.Credentials{URL: "nats://127.0.0.1:4222", Refused: []api.RefusedCredential{{File: "tool.x.json", Message: "damaged"}}}, nil
 		}
 	})
 	for name, want := range map[string]int{"ope": 403, "aud": 403, "lis": 403, "sly": 403, "bot": 403, "box": 403, "": 401} {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Kind says what sort of refusal it is; the word is the code that a client sees when
@@ -40,17 +42,8 @@ type Refusal struct { //nolint:errname // it is what a client is told; on the wa
 	Message string        // what was found and what was expected
 	Hint    string        // what to do
 	After   time.Duration // when a retry makes sense; 0 is not said
-	Closed  *Closed       // how the question ended, where a word on it came too late
+	Closed  *api.Closed   // how the question ended, where a word on it came too late
 	Cause   error
-}
-
-// Closed is how a question ended.
-type Closed struct {
-	Question   int       `json:"question"`
-	Resolution string    `json:"resolution"` // accepted, rejected, answered, expired or withdrawn
-	By         string    `json:"by,omitzero"`
-	Surface    string    `json:"surface,omitzero"`
-	At         time.Time `json:"at"`
 }
 
 // Error tells the kind, the message and the cause.
@@ -130,19 +123,6 @@ func (s *Server) told(r *http.Request, err error) *Refusal {
 	}
 }
 
-// failure is the JSON form of a refusal.
-type failure struct {
-	Error failureBody `json:"error"`
-}
-
-type failureBody struct {
-	Code        string  `json:"code"`
-	Message     string  `json:"message"`
-	Hint        string  `json:"hint,omitzero"`
-	SafeToRetry bool    `json:"safe_to_retry"`
-	Closed      *Closed `json:"closed,omitzero"`
-}
-
 // fail answers with a refusal: a page where a page is wanted, else JSON.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	refusal := s.told(r, err)
@@ -161,8 +141,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // write answers with a refusal as JSON.
 func (r *Refusal) write(w http.ResponseWriter) {
-	writeJSON(w, r.status(), failure{failureBody{
-		Code: r.code(), Message: r.Message, Hint: r.Hint, SafeToRetry: r.SafeToRetry(), Closed: r.Closed,
+	writeJSON(w, r.status(), api.Failure{Error: api.FailureBody{
+		Code: r.code(), Message: r.Message, Hint: r.Hint, Retry: r.SafeToRetry(), Closed: r.Closed,
 	}})
 }
 

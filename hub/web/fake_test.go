@@ -36,19 +36,19 @@ var noon = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 type room struct {
 	mu        sync.Mutex
 	changed   chan struct{} // closed at every change
-	sessions  []web.Session
+	sessions  []api.Session
 	log       []entry
-	questions []web.Question
+	questions []api.OpenQuestion
 	arguments map[int]string
 	operated  []string
-	wish      web.Wish
+	wish      api.Preferences
 	noticed   []string
 	words     []web.Word
 	who       []web.Principal // of the words
 	replies   []string
 	subs      map[string]*sub
 	hang      bool // it does not answer
-	turns     []web.Turn
+	turns     []api.TurnStart
 	asked     int // how often it was asked for anything
 	fail      error
 	reject    *aaep.SubscriptionRejected
@@ -91,7 +91,7 @@ func (h *room) hangs() bool {
 // begin adds a session with its first event.
 func (h *room) begin(id, request string) {
 	h.change(func() {
-		h.sessions = append(h.sessions, web.Session{ID: id, Turn: "turn_" + id[5:], Agent: "tidy", Name: strings.Replace(request, " ", ", ", 1), Owner: "ada", Request: request, Status: "running", Created: noon})
+		h.sessions = append(h.sessions, api.Session{ID: id, Turn: "turn_" + id[5:], Agent: "tidy", Name: strings.Replace(request, " ", ", ", 1), Owner: "ada", Request: request, Status: "running", Created: noon})
 	})
 	h.tell(id, aaep.SessionStarted{SummaryNormal: "Tidy has started.", RequestText: request})
 }
@@ -104,7 +104,7 @@ func (h *room) tell(session string, payload aaep.Payload) string {
 func (h *room) extended(session string, payload aaep.Payload, members map[string]any) string {
 	var id string
 	h.change(func() {
-		i := slices.IndexFunc(h.sessions, func(s web.Session) bool { return s.ID == session })
+		i := slices.IndexFunc(h.sessions, func(s api.Session) bool { return s.ID == session })
 		h.sessions[i].Last++
 		id = fmt.Sprintf("evt_%s%d", session[5:], h.sessions[i].Last)
 		e := aaep.Event{
@@ -144,7 +144,7 @@ func (h *room) askAbout(session string, number int, token string, members map[st
 		SummaryNormal: fmt.Sprintf("Question %d. Delete 5 files in Downloads.", number),
 	}, members)
 	h.change(func() {
-		h.questions = append(h.questions, web.Question{
+		h.questions = append(h.questions, api.OpenQuestion{
 			Number: number, Session: session, Token: token, Call: "tc_1", Tool: "files.delete", Kind: "confirmation", Title: "Delete 5 files in Downloads.",
 			Name: "tidy, Downloads", Request: "tidy my downloads", Owner: "ada", Asked: noon, Deadline: noon.Add(5 * time.Minute), Event: jsontext.Value(h.log[len(h.log)-1].raw),
 		})
@@ -155,7 +155,7 @@ func (h *room) askAbout(session string, number int, token string, members map[st
 // settle ends a question, as the kernel does.
 func (h *room) settle(session string, number int, resolution string) {
 	h.change(func() {
-		h.questions = slices.DeleteFunc(h.questions, func(q web.Question) bool { return q.Number == number })
+		h.questions = slices.DeleteFunc(h.questions, func(q api.OpenQuestion) bool { return q.Number == number })
 	})
 	h.extended(session, aaep.StateChanged{FromState: aaep.StateAwaitingInput, ToState: aaep.StateDeciding, SummaryNormal: "Recorded: " + resolution + "."},
 		map[string]any{"question": number, "resolution": resolution, "by": "ada"})
@@ -210,36 +210,36 @@ func (h *room) Sessions(ctx context.Context, _ web.Principal, w web.Wanted) (web
 	return l, h.fail
 }
 
-func (h *room) Session(_ context.Context, _ web.Principal, id string) (web.Session, error) {
+func (h *room) Session(_ context.Context, _ web.Principal, id string) (api.Session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	if i := slices.IndexFunc(h.sessions, func(s web.Session) bool { return s.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(h.sessions, func(s api.Session) bool { return s.ID == id }); i >= 0 {
 		one := h.sessions[i]
 		if one.Ended {
 			one.End = &api.SessionEnd{Status: utp.StatusSuccess, Tally: api.Tally{Invoked: 3, Effects: 1}}
 		}
 		return one, h.fail
 	}
-	return web.Session{}, &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
+	return api.Session{}, &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
 }
 
-func (h *room) Events(_ context.Context, _ web.Principal, session string, after int64) iter.Seq2[web.Row, error] {
-	return func(yield func(web.Row, error) bool) {
+func (h *room) Events(_ context.Context, _ web.Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+	return func(yield func(api.EventRow, error) bool) {
 		h.mu.Lock()
 		log, fail := slices.Clone(h.log), h.fail
 		h.asked++
-		known := slices.ContainsFunc(h.sessions, func(s web.Session) bool { return s.ID == session })
+		known := slices.ContainsFunc(h.sessions, func(s api.Session) bool { return s.ID == session })
 		h.mu.Unlock()
 		if fail == nil && !known {
 			fail = &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
 		}
 		if fail != nil {
-			yield(web.Row{}, fail)
+			yield(api.EventRow{}, fail)
 			return
 		}
 		for _, e := range log {
-			if e.session == session && e.seq > after && !yield(web.Row{Seq: e.seq, Body: e.raw}, nil) {
+			if e.session == session && e.seq > after && !yield(api.EventRow{Seq: e.seq, Body: e.raw}, nil) {
 				return
 			}
 		}
@@ -256,7 +256,7 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, _ web.Principal) ([]web.Question, error) {
+func (h *room) Questions(ctx context.Context, _ web.Principal) ([]api.OpenQuestion, error) {
 	if h.hangs() {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -278,15 +278,15 @@ func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offse
 	return []byte(text[from:min(from+min(20<<10, cmp.Or(limit, 20<<10)), int64(len(text)))]), int64(len(text)), nil
 }
 
-func (h *room) Enqueue(_ context.Context, who web.Principal, t web.Turn) (web.Started, error) {
+func (h *room) Enqueue(_ context.Context, who web.Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.fail != nil {
-		return web.Started{}, h.fail
+		return api.EnqueueAnswer{}, h.fail
 	}
-	repeated := t.Key != "" && slices.ContainsFunc(h.turns, func(before web.Turn) bool { return before.Key == t.Key })
+	repeated := t.Key != "" && slices.ContainsFunc(h.turns, func(before api.TurnStart) bool { return before.Key == t.Key })
 	h.turns = append(h.turns, t)
-	return web.Started{Turn: "turn_9", Session: "sess_9", Repeated: repeated}, nil
+	return api.EnqueueAnswer{Turn: "turn_9", Session: "sess_9", Repeated: repeated}, nil
 }
 
 func (h *room) Operate(_ context.Context, who web.Principal, op string, request jsontext.Value) (jsontext.Value, error) {
@@ -299,54 +299,54 @@ func (h *room) Operate(_ context.Context, who web.Principal, op string, request 
 	return jsontext.Value(`{"done":true}`), nil
 }
 
-func (h *room) Prefer(_ context.Context, _ web.Principal, w web.Wish) (web.Wish, error) {
+func (h *room) Prefer(_ context.Context, _ web.Principal, w api.Preferences) (api.Preferences, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.fail != nil {
-		return web.Wish{}, h.fail
+		return api.Preferences{}, h.fail
 	}
-	h.wish = web.Wish{AnswerSeconds: cmp.Or(w.AnswerSeconds, h.wish.AnswerSeconds), UndoSeconds: cmp.Or(w.UndoSeconds, h.wish.UndoSeconds)}
+	h.wish = api.Preferences{AnswerSeconds: cmp.Or(w.AnswerSeconds, h.wish.AnswerSeconds), UndoSeconds: cmp.Or(w.UndoSeconds, h.wish.UndoSeconds)}
 	return h.wish, nil
 }
 
-func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (web.Said, error) {
+func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (api.ReplyAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w.Verb == web.VerbNoticed {
 		h.noticed = append(h.noticed, fmt.Sprintf("%d by %s on %s", w.Question, who.Name, who.Surface))
-		return web.Said{}, nil
+		return api.ReplyAnswer{}, nil
 	}
 	if h.fail != nil {
-		return web.Said{}, h.fail
+		return api.ReplyAnswer{}, h.fail
 	}
 	h.words, h.who = append(h.words, w), append(h.who, who)
 	if w.Verb == web.VerbStop {
-		return web.Said{Resolution: "stopped"}, nil
+		return api.ReplyAnswer{Resolution: "stopped"}, nil
 	}
-	if slices.ContainsFunc(h.questions, func(q web.Question) bool { return w.Token == q.Token && w.Question != q.Number }) {
-		return web.Said{}, &web.Refusal{
+	if slices.ContainsFunc(h.questions, func(q api.OpenQuestion) bool { return w.Token == q.Token && w.Question != q.Number }) {
+		return api.ReplyAnswer{}, &web.Refusal{
 			Kind: web.KindConflict, Message: fmt.Sprintf("the reply token does not belong to question %d", w.Question),
 			Hint: "nothing was changed",
 		}
 	}
-	i := slices.IndexFunc(h.questions, func(q web.Question) bool {
+	i := slices.IndexFunc(h.questions, func(q api.OpenQuestion) bool {
 		return q.Number == w.Question && (w.Token == "" || w.Token == q.Token)
 	})
 	if i < 0 && w.Verb != web.VerbUndo {
-		return web.Said{}, &web.Refusal{Kind: web.KindNotFound, Message: "no open question has that number"}
+		return api.ReplyAnswer{}, &web.Refusal{Kind: web.KindNotFound, Message: "no open question has that number"}
 	}
 	switch w.Verb {
 	case web.VerbExtend:
-		return web.Said{Question: w.Question, Resolution: "extended", Deadline: noon.Add(10 * time.Minute)}, nil
+		return api.ReplyAnswer{Question: w.Question, Resolution: "extended", Deadline: noon.Add(10 * time.Minute)}, nil
 	case web.VerbUndo:
-		return web.Said{Question: w.Question, Resolution: "stopped"}, nil
+		return api.ReplyAnswer{Question: w.Question, Resolution: "stopped"}, nil
 	case web.VerbAnswer, web.VerbStop, web.VerbNoticed:
 	}
 	token := h.questions[i].Token
 	if _, decided := h.won[token]; !decided {
 		h.won[token] = map[string]string{"accept": "accepted", "reject": "rejected", "": "answered"}[w.Decision]
 	}
-	return web.Said{Question: w.Question, Resolution: h.won[token]}, nil
+	return api.ReplyAnswer{Question: w.Question, Resolution: h.won[token]}, nil
 }
 
 func (s *sub) ID() string { return s.id }

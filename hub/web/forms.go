@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // questionForm takes an answer from the page. The form carries the token of the
@@ -65,7 +66,7 @@ const noticeWithin = 10 * time.Second
 
 // noticed notes that a yes has been confirmed to whoever gave it, once that has left: the time to take
 // it back begins with it. One who goes away meanwhile may still hear it on a stream.
-func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word Word, said Said) {
+func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word Word, said api.ReplyAnswer) {
 	if word.Decision != "accept" || said.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
 		return
 	}
@@ -110,7 +111,7 @@ func about(number int, text string) string {
 }
 
 // outcome says what the ledger holds after a word.
-func outcome(w Word, said Said) notice {
+func outcome(w Word, said api.ReplyAnswer) notice {
 	n := notice{Text: fmt.Sprintf("Question %d: %s.", w.Question, resolutionText(said.Resolution))}
 	wanted := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // What a page lists of sessions that run and of those that have ended, and how long their
@@ -45,7 +45,7 @@ type sessionsView struct {
 }
 
 type sessionLine struct {
-	Session
+	api.Session
 
 	Name    string
 	State   string
@@ -146,7 +146,7 @@ type news struct {
 	sessions  sessionsView
 	questions questionsView
 	chosen    *sessionLine
-	open      []Question
+	open      []api.OpenQuestion
 }
 
 // news reads the sessions and the questions. Without a choice the newest session that
@@ -185,7 +185,7 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[s
 	}
 	n.sessions.MoreRunning, n.sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
 	for _, one := range running.Sessions {
-		if !slices.ContainsFunc(before.Sessions, func(b Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
+		if !slices.ContainsFunc(before.Sessions, func(b api.Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
 			n.sessions.Running = append(n.sessions.Running, s.line(one, waiting[one.ID], v.zone))
 		}
 	}
@@ -241,7 +241,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 }
 
 // waitingOn says of each session with an open question on whom it waits.
-func waitingOn(open []Question, who Principal) map[string]string {
+func waitingOn(open []api.OpenQuestion, who Principal) map[string]string {
 	waiting := map[string]string{}
 	for _, q := range open {
 		switch {
@@ -254,9 +254,9 @@ func waitingOn(open []Question, who Principal) map[string]string {
 	return waiting
 }
 
-func (s *Server) line(one Session, waiting string, zone *time.Location) sessionLine {
+func (s *Server) line(one api.Session, waiting string, zone *time.Location) sessionLine {
 	// Cut before it is made legible, which may add marks that belong together.
-	l := sessionLine{Session: one, Name: legible.Text(one.called()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
+	l := sessionLine{Session: one, Name: legible.Text(one.DisplayName()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {
 	case one.Ended:
 		l.State = "ended"
@@ -280,10 +280,6 @@ func shorten(text string, most int) string {
 	}
 	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
 }
-
-// called is what a session is called: its stored name, which is the same on every surface.
-// Sessions from before names were stored have their agent's.
-func (s Session) called() string { return cmp.Or(s.Name, s.Agent) }
 
 func open0(n int) string {
 	if n == 0 {
@@ -349,7 +345,7 @@ func (n news) standing() []string {
 		parts = append(parts, counted(len(open), "question")+" open: "+strings.Join(numbers, ", ")+".")
 	}
 	if n.chosen != nil {
-		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.called()), " "))+", "+n.chosen.State+".")
+		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.DisplayName()), " "))+", "+n.chosen.State+".")
 	}
 	return parts
 }

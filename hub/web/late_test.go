@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -13,13 +14,13 @@ import (
 func lost() *web.Refusal {
 	return &web.Refusal{
 		Kind: web.KindConflict, Code: "done", Message: "question 2 was accepted",
-		Closed: &web.Closed{Question: 2, Resolution: "accepted", By: "bob", Surface: "terminal", At: noon},
+		Closed: &api.Closed{Question: 2, Resolution: "accepted", By: "bob", Surface: "terminal", At: noon},
 	}
 }
 
 func expired() *web.Refusal {
 	return &web.Refusal{
-		Kind: web.KindConflict, Code: "done", Message: "too late", Closed: &web.Closed{Question: 2, Resolution: "expired", At: noon.Add(-time.Minute)},
+		Kind: web.KindConflict, Code: "done", Message: "too late", Closed: &api.Closed{Question: 2, Resolution: "expired", At: noon.Add(-time.Minute)},
 	}
 }
 
@@ -81,7 +82,7 @@ func TestLateByTheAPI(t *testing.T) {
 	var got struct {
 		Error struct {
 			Code   string     `json:"code"`
-			Closed web.Closed `json:"closed"`
+			Closed api.Closed `json:"closed"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 409 || got.Error.Code != "done" || got.Error.Closed != *lost().Closed {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 )
 
@@ -78,11 +79,7 @@ func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor) erro
 		return &Refusal{Kind: KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, http.StatusCreated, struct {
-		Code    string    `json:"code"`
-		Page    string    `json:"page"` // where to type it; for whoever may have the code
-		Expires time.Time `json:"expires"`
-	}{code, s.page.text + "/", s.now().Add(access.CodeLife).UTC().Truncate(time.Second)})
+	writeJSON(w, http.StatusCreated, api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Options are what a server needs. Hub and Access are required.
@@ -16,13 +17,13 @@ type Options struct {
 	Access Access
 	// Agents judges a turn before it is started: an agent that is not there, or arguments
 	// that it does not take, are a [Refusal]. Default: the hub alone judges.
-	Agents func(ctx context.Context, t *Turn) error
+	Agents func(ctx context.Context, t *api.TurnStart) error
 	// Ready answers whether work can be taken. Default: always.
 	Ready func(ctx context.Context) error
 	// Counters are counted elsewhere in the process and told with /metrics. Default: none.
 	Counters func() []Counter
 	// Credentials takes up the files of credentials as they are now. Default: there are none.
-	Credentials func(ctx context.Context) (Credentials, error)
+	Credentials func(ctx context.Context) (api.Credentials, error)
 	// Manifest is what is published at the well-known address (MAN-01). The server adds
 	// its versions, its transport and its paths; the default of AgentID is earshot.
 	Manifest aaep.Manifest
@@ -62,7 +63,7 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("web: the address of the page is not of the form https://name or https://name:port")
 	}
 	if o.Agents == nil {
-		o.Agents = func(context.Context, *Turn) error { return nil }
+		o.Agents = func(context.Context, *api.TurnStart) error { return nil }
 	}
 	if o.User == nil {
 		o.User = func(*http.Request) string { return "" }

@@ -72,29 +72,29 @@ func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, er
 	}
 }
 
-func (o over) Session(ctx context.Context, who Principal, id string) (Session, error) {
+func (o over) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
 	row, err := o.hub.As(who).Session(ctx, id)
 	return session(row), refusal(err)
 }
 
-func session(r api.SessionRow) Session {
-	return Session{
+func session(r api.SessionRow) api.Session {
+	return api.Session{
 		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
 		Created: r.Created, Last: r.Last, Ended: r.Ended, End: r.End,
 	}
 }
 
-func (o over) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+func (o over) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+	return func(yield func(api.EventRow, error) bool) {
 		for more := true; more; {
 			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after})
 			if err != nil {
-				yield(Row{}, refusal(err))
+				yield(api.EventRow{}, refusal(err))
 				return
 			}
 			for _, row := range page.Events {
 				after = row.Seq
-				if !yield(Row{Seq: row.Seq, Body: row.Body}, nil) {
+				if !yield(row, nil) {
 					return
 				}
 			}
@@ -108,12 +108,12 @@ func (o over) Newest(ctx context.Context, who Principal) (string, error) {
 	return newest, refusal(err)
 }
 
-func (o over) Questions(ctx context.Context, who Principal) ([]Question, error) {
+func (o over) Questions(ctx context.Context, who Principal) ([]api.OpenQuestion, error) {
 	rows, err := o.hub.As(who).Questions(ctx)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	list := make([]Question, 0, len(rows))
+	list := make([]api.OpenQuestion, 0, len(rows))
 	for _, q := range rows {
 		if len(q.Body) == 0 && q.Seq > 0 { // it was left out of a long list
 			for row, err := range o.Events(ctx, who, q.Session, q.Seq-1) {
@@ -124,7 +124,7 @@ func (o over) Questions(ctx context.Context, who Principal) ([]Question, error) 
 				break
 			}
 		}
-		list = append(list, Question{
+		list = append(list, api.OpenQuestion{
 			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
 			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,
 			Asked: q.Asked, Deadline: q.Deadline, Parked: q.Parked, Event: q.Body,
@@ -138,11 +138,11 @@ func (o over) Arguments(ctx context.Context, who Principal, question int, offset
 	return data, size, refusal(err)
 }
 
-func (o over) Enqueue(ctx context.Context, who Principal, t Turn) (Started, error) {
-	a, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
+func (o over) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
+	started, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
 		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
 	})
-	return Started{Turn: a.Turn, Session: a.Session, Repeated: a.Repeated}, unstarted(err, t.Key != "")
+	return started, unstarted(err, t.Key != "")
 }
 
 // unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
@@ -162,9 +162,9 @@ func unstarted(err error, keyed bool) error {
 	return said
 }
 
-func (o over) Prefer(ctx context.Context, who Principal, w Wish) (Wish, error) {
+func (o over) Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error) {
 	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Seconds: w.AnswerSeconds, Undo: w.UndoSeconds})
-	return Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
+	return api.Preferences{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
 }
 
 func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
@@ -172,7 +172,7 @@ func (o over) Operate(ctx context.Context, who Principal, op string, request jso
 	return answer, refusal(err)
 }
 
-func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
+func (o over) Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
 	}
@@ -191,9 +191,9 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (Said, error) {
 	case VerbNoticed:
 		person.Noticed(ctx, w.Question, w.Token)
 	default:
-		return Said{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
+		return api.ReplyAnswer{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
 	}
-	return Said{Question: a.Question, Resolution: a.Resolution, Deadline: a.Deadline, UndoSeconds: a.Undo}, refusal(err)
+	return a, refusal(err)
 }
 
 // overSubscription is one subscription of the hub.
@@ -237,10 +237,7 @@ func refusal(err error) error {
 		if fault.Code.Retryable() && kind == KindConflict {
 			kind = KindBusy
 		}
-		told := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Cause: err}
-		if c := fault.Closed; c != nil {
-			told.Closed = &Closed{Question: c.Question, Resolution: c.Resolution, By: c.By, Surface: c.Surface, At: c.At}
-		}
+		told := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Closed: fault.Closed, Cause: err}
 		if fault.Code == utp.CodeParked {
 			told.Hint = "start the server with the folder of the session (earshot up --root), or reject it, or stop the session"
 		}

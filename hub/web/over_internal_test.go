@@ -132,7 +132,7 @@ func TestOver(t *testing.T) {
 	if data, size, err := h.Arguments(t.Context(), ada(), 2, 0, 0); err != nil || string(data) != "{}" || size != 2 {
 		t.Errorf("%s %d %v", data, size, err)
 	}
-	if started, err := h.Enqueue(t.Context(), ada(), Turn{Agent: "tidy", Args: jsontext.Value(`{}`), Answer: 9, Key: "k1"}); err != nil || started.Session != "sess_1" {
+	if started, err := h.Enqueue(t.Context(), ada(), api.TurnStart{Agent: "tidy", Args: jsontext.Value(`{}`), Answer: 9, Key: "k1"}); err != nil || started.Session != "sess_1" {
 		t.Errorf("%+v %v", started, err)
 	}
 	if !strings.Contains(k.last(), `"owner":"ada"`) || !strings.Contains(k.last(), `"answer_seconds":9`) || !strings.Contains(k.last(), `"idempotency_key":"k1"`) {
@@ -181,7 +181,7 @@ func TestOverMismatch(t *testing.T) {
 	for _, verb := range []Verb{VerbAnswer, VerbExtend, VerbUndo, VerbStop} {
 		said, err := h.Say(t.Context(), ada(), Word{Verb: verb, Question: 2, Token: "rpl_3"})
 		var told *Refusal
-		if !errors.As(err, &told) || told.status() != http.StatusConflict || told.code() != "conflict" || told.SafeToRetry() || said != (Said{}) {
+		if !errors.As(err, &told) || told.status() != http.StatusConflict || told.code() != "conflict" || told.SafeToRetry() || said != (api.ReplyAnswer{}) {
 			t.Errorf("%s: %+v, %v", verb, said, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestRefusal(t *testing.T) {
 	}
 	end := api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: time.Unix(9, 0)}
 	var told *Refusal
-	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
 		t.Errorf("who was first: %+v", told)
 	}
 	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &told) || told.Kind != KindConflict || told.Hint == "" {
@@ -247,7 +247,7 @@ func TestUnstarted(t *testing.T) {
 	} {
 		h := Over(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]Kind{"": tt.kind, "k1": tt.keyed} {
-			_, err := h.Enqueue(t.Context(), ada(), Turn{Agent: "tidy", Key: key})
+			_, err := h.Enqueue(t.Context(), ada(), api.TurnStart{Agent: "tidy", Key: key})
 			var got *Refusal
 			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == KindUnavailable || want == KindBusy) {
 				t.Errorf("%s, with the key %q: %+v; want %s", name, key, err, want)

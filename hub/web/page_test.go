@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -53,7 +54,7 @@ func played(t *testing.T, change ...func(*web.Options)) *scene {
 		Choices: []aaep.Choice{{Value: "leave", Label: "Leave it"}, {Value: "ask again", Label: "Ask again"}},
 	}, map[string]any{"question": 3, "tool": "files.delete"})
 	s.room.change(func() {
-		s.room.questions = append(s.room.questions, web.Question{
+		s.room.questions = append(s.room.questions, api.OpenQuestion{
 			Number: 3, Session: "sess_2", Token: tokenB, Kind: "clarification", Title: "What now?", Deadline: noon.Add(time.Minute), Event: s.room.log[len(s.room.log)-1].raw,
 		})
 	})
@@ -332,20 +333,26 @@ func TestShown(t *testing.T) {
 	}
 	for what, tt := range map[string]struct {
 		same   bool
-		change func(q *web.Question, event func(old, now string))
+		change func(q *api.OpenQuestion, event func(old, now string))
 	}{
-		"more time": {true, func(q *web.Question, event func(old, now string)) {
+		"more time": {true, func(q *api.OpenQuestion, event func(old, now string)) {
 			q.Token, q.Deadline = tokenC, q.Deadline.Add(time.Hour)
 			event(tokenA, tokenC)
 			event(`"timeout_seconds":300`, `"timeout_seconds":900`)
 			event("Question 2. Delete", "Question 2, asked again with more time. Delete")
 		}},
-		"what is asked":     {false, func(_ *web.Question, event func(old, now string)) { event(`"action":"Delete 5`, `"action":"Delete 6`) }},
-		"what follows":      {false, func(_ *web.Question, event func(old, now string)) { event("They do not go to the trash.", "They go.") }},
-		"the risk":          {false, func(_ *web.Question, event func(old, now string)) { event(`"risk_level":"high"`, `"risk_level":"low"`) }},
-		"that it is parked": {false, func(q *web.Question, _ func(old, now string)) { q.Parked = true }},
-		"who may answer":    {false, func(q *web.Question, _ func(old, now string)) { q.Token = "" }},
-		"its arguments":     {false, func(q *web.Question, _ func(old, now string)) { q.Call = "" }},
+		"what is asked": {false, func(_ *api.OpenQuestion, event func(old, now string)) {
+			event(`"action":"Delete 5`, `"action":"Delete 6`)
+		}},
+		"what follows": {false, func(_ *api.OpenQuestion, event func(old, now string)) {
+			event("They do not go to the trash.", "They go.")
+		}},
+		"the risk": {false, func(_ *api.OpenQuestion, event func(old, now string)) {
+			event(`"risk_level":"high"`, `"risk_level":"low"`)
+		}},
+		"that it is parked": {false, func(q *api.OpenQuestion, _ func(old, now string)) { q.Parked = true }},
+		"who may answer":    {false, func(q *api.OpenQuestion, _ func(old, now string)) { q.Token = "" }},
+		"its arguments":     {false, func(q *api.OpenQuestion, _ func(old, now string)) { q.Call = "" }},
 	} {
 		s := played(t)
 		s.login("ada")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -219,14 +220,14 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 
 // openFrame has the sentences that put the open questions.
 type openFrame struct {
-	Questions []spoken `json:"questions"`
+	Questions []api.Announcement `json:"questions"`
 }
 
 // open puts all open questions again: whoever comes again may not know of them any more. Each has
 // the id under which the stream puts it, so that a page says it once if it has not heard it yet.
-func (p *pageStream) open(questions []Question) ([]frame, error) {
+func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Zone: p.visitor.zone})
-	f := openFrame{Questions: []spoken{}}
+	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event
 	for _, q := range questions {
 		e, err := aaep.DecodeEvent(q.Event)

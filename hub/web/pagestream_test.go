@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -109,7 +110,7 @@ func TestQueuedIsListed(t *testing.T) {
 			t.Errorf("nothing has changed: %s", names(all))
 		}
 		s.room.change(func() {
-			s.room.sessions = append(s.room.sessions, web.Session{ID: "sess_2", Turn: "turn_2", Agent: "tidy", Owner: "ada", Request: "tidy Music", Status: "queued", Created: noon})
+			s.room.sessions = append(s.room.sessions, api.Session{ID: "sess_2", Turn: "turn_2", Agent: "tidy", Owner: "ada", Request: "tidy Music", Status: "queued", Created: noon})
 		})
 		<-time.After(12 * time.Second)
 		all := r.frames(t)

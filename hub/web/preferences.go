@@ -4,11 +4,13 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // wishes tells what the visitor wishes.
 func (s *Server) wishes(w http.ResponseWriter, r *http.Request, v visitor) error {
-	return s.prefer(w, r, v, Wish{})
+	return s.prefer(w, r, v, api.Preferences{})
 }
 
 // wish sets what the visitor wishes. It holds for questions that are asked from now on.
@@ -17,8 +19,8 @@ func (s *Server) wish(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if err != nil {
 		return err
 	}
-	var wanted Wish
-	if err := json.Unmarshal(raw, &wanted, json.RejectUnknownMembers(true)); err != nil || wanted == (Wish{}) {
+	var wanted api.Preferences
+	if err := json.Unmarshal(raw, &wanted, json.RejectUnknownMembers(true)); err != nil || wanted == (api.Preferences{}) {
 		return &Refusal{
 			Kind: KindInvalid, Message: "the body is not one of preferences", Cause: err,
 			Hint: `send {"answer_seconds":86400} for no time limit, {"undo_seconds":20}, or both; 0 is the usual time`,
@@ -27,7 +29,7 @@ func (s *Server) wish(w http.ResponseWriter, r *http.Request, v visitor) error {
 	return s.prefer(w, r, v, wanted)
 }
 
-func (s *Server) prefer(w http.ResponseWriter, r *http.Request, v visitor, wanted Wish) error {
+func (s *Server) prefer(w http.ResponseWriter, r *http.Request, v visitor, wanted api.Preferences) error {
 	now, err := s.hub.Prefer(r.Context(), v.Principal, wanted)
 	if err != nil {
 		return err

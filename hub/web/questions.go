@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // listQuestions lists the open questions, oldest first. The reply token of each is only for
@@ -15,18 +17,16 @@ func (s *Server) listQuestions(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, struct {
-		Questions []Question `json:"questions"`
-	}{open})
+	writeJSON(w, http.StatusOK, api.QuestionList{Questions: open})
 	return nil
 }
 
-func (s *Server) openQuestions(r *http.Request, v visitor) ([]Question, error) {
+func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
 	open, err := s.hub.Questions(r.Context(), v.Principal)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Question, 0, len(open))
+	list := make([]api.OpenQuestion, 0, len(open))
 	for _, q := range open {
 		if !answers(v.Principal, q) {
 			q.Token, q.Event = "", nil // the event carries the token too
@@ -34,16 +34,6 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]Question, error) {
 		list = append(list, q)
 	}
 	return list, nil
-}
-
-// part is one page of a question's arguments. Next is where the next page begins; it
-// is absent on the last one.
-type part struct {
-	Question int    `json:"question"`
-	Offset   int64  `json:"offset"`
-	Size     int64  `json:"size"`
-	Next     int64  `json:"next,omitzero"`
-	Text     string `json:"text"`
 }
 
 // arguments reads a page of what a question is about: exactly the text that runs.
@@ -56,25 +46,25 @@ func (s *Server) arguments(w http.ResponseWriter, r *http.Request, v visitor) er
 	return nil
 }
 
-func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (part, error) {
+func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.ArgumentsPart, error) {
 	question, err := questionNumber(r)
 	if err != nil {
-		return part{}, err
+		return api.ArgumentsPart{}, err
 	}
 	offset, err := number(r, "offset")
 	if err != nil {
-		return part{}, err
+		return api.ArgumentsPart{}, err
 	}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset, limit)
 	if err != nil {
-		return part{}, err
+		return api.ArgumentsPart{}, err
 	}
-	p := part{Question: question, Offset: offset, Size: size}
+	p := api.ArgumentsPart{Question: question, Offset: offset, Size: size}
 	if end := offset + int64(len(data)); end < size {
 		data = whole(data)
 		p.Next = offset + int64(len(data))
 		if p.Next == offset {
-			return part{}, refuse(KindInvalid, "the offset lies within a character", "go on from the next of the page before")
+			return api.ArgumentsPart{}, refuse(KindInvalid, "the offset lies within a character", "go on from the next of the page before")
 		}
 	}
 	p.Text = string(data)
@@ -105,14 +95,6 @@ func questionNumber(r *http.Request) (int, error) {
 	return n, nil
 }
 
-// spokenWord is the body of a word about a question.
-type spokenWord struct {
-	Token    string `json:"reply_token"`
-	Decision string `json:"decision"`
-	Response string `json:"response"`
-	Reason   string `json:"reason"`
-}
-
 // word hands a word about a question in and answers with what the ledger then holds.
 func (s *Server) word(verb Verb) handler {
 	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -124,7 +106,7 @@ func (s *Server) word(verb Verb) handler {
 		if err != nil {
 			return err
 		}
-		var b spokenWord
+		var b api.Reply
 		if err := json.Unmarshal(raw, &b, json.RejectUnknownMembers(true)); err != nil {
 			return &Refusal{
 				Kind: KindInvalid, Message: "the body is not one of an answer: " + err.Error(), Cause: err,

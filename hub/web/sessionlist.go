@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -26,7 +28,7 @@ type Wanted struct {
 
 // Listed is one page of a list. More says that there are older ones.
 type Listed struct {
-	Sessions []Session
+	Sessions []api.Session
 	More     bool
 }
 
@@ -64,10 +66,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, struct {
-		Sessions []Session `json:"sessions"`
-		Next     string    `json:"next,omitzero"`
-	}{append([]Session{}, page.Sessions...), page.next()})
+	writeJSON(w, http.StatusOK, api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: page.next()})
 	return nil
 }
 

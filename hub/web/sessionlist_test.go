@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 	"github.com/earshot-dev/earshot/hub/web"
 )
@@ -23,7 +24,7 @@ func crowded(t *testing.T, n, running int) *scene {
 	long := strings.Repeat("<é\u202e", 170)
 	s.room.change(func() {
 		for i := range n {
-			one := web.Session{
+			one := api.Session{
 				ID: fmt.Sprintf("sess_%d", i), Turn: fmt.Sprintf("turn_%d", i), Agent: "tidy", Owner: "ada", Request: long, Summary: long,
 				Status: "queued", Created: noon, Last: 0,
 			}
@@ -106,7 +107,7 @@ func TestPagesOfSessions(t *testing.T) {
 		var ids []string
 		for before := ""; ; {
 			var page struct {
-				Sessions []web.Session `json:"sessions"`
+				Sessions []api.Session `json:"sessions"`
 				Next     *string       `json:"next"`
 			}
 			w := s.do("GET", "/api/v1/sessions?"+query+"&before="+before, "ada", "")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // oneSession describes one session; of one that has ended it says how.
@@ -71,13 +72,11 @@ func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error 
 		}
 	}
 	said := narration.Recap(int(min(n, 100)))
-	list := make([]spoken, 0, len(said))
+	list := make([]api.Announcement, 0, len(said))
 	for _, a := range said {
 		list = append(list, speak(a))
 	}
-	writeJSON(w, http.StatusOK, struct {
-		Announcements []spoken `json:"announcements"`
-	}{list})
+	writeJSON(w, http.StatusOK, api.AnnouncementList{Announcements: list})
 	return nil
 }
 

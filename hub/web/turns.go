@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/hub/access"
 )
 
 // keyHeader makes a request to start a turn one that may be sent again.
@@ -25,7 +24,7 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) er
 	if err != nil {
 		return err
 	}
-	var t Turn
+	var t api.TurnStart
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return &Refusal{
 			Kind: KindInvalid, Message: "the body is not a turn: " + err.Error(), Hint: `send {"agent":"…","args":{…}}, and request or answer_seconds if wanted`, Cause: err,
@@ -49,6 +48,7 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) er
 		s.counts.turns.Add(1)
 	}
 	w.Header().Set("Location", apiRoot+"/sessions/"+started.Session+"/events")
+	started.Repeated = false // both answers are the same
 	writeJSON(w, http.StatusCreated, started)
 	return nil
 }
@@ -74,10 +74,6 @@ func requestKey(r *http.Request) (string, error) {
 
 // me tells who the token or the login belongs to.
 func (s *Server) me(w http.ResponseWriter, _ *http.Request, v visitor) error {
-	writeJSON(w, http.StatusOK, struct {
-		Name    string        `json:"name"`
-		Roles   []access.Role `json:"roles"`
-		Surface string        `json:"surface"`
-	}{v.Name, v.Roles, v.Surface})
+	writeJSON(w, http.StatusOK, api.Identity{Name: v.Name, Roles: v.Roles, Surface: v.Surface})
 	return nil
 }

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// OpenQuestion is one open question over HTTP.
+type OpenQuestion struct {
+	Number  int    `json:"number"`
+	Session string `json:"session_id"`
+	// Token names this asking of the question. It is present for those who may answer.
+	Token string `json:"reply_token,omitzero"`
+	// Call and Tool are what it is about; absent when the agent itself asks.
+	Call string `json:"tool_call_id,omitzero"`
+	Tool string `json:"tool,omitzero"`
+	// Kind is confirmation or clarification.
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+	// Name is what its session is called, Request the beginning of what that was asked for.
+	Name     string    `json:"session_name,omitzero"`
+	Agent    string    `json:"agent,omitzero"`
+	Request  string    `json:"request,omitzero"`
+	Owner    string    `json:"owner,omitzero"`
+	Asked    time.Time `json:"asked"`
+	Deadline time.Time `json:"deadline"`
+	// Parked means that its turn is not running here: it can be rejected, and not accepted.
+	Parked bool `json:"parked,omitzero"`
+	// Event is the event that asks, as it was sent. It is present for those who may answer.
+	Event jsontext.Value `json:"event,omitzero"`
+}
+
+// QuestionList is all open questions that the caller may hear, oldest first.
+type QuestionList struct {
+	Questions []OpenQuestion `json:"questions"`
+}
+
+// ArgumentsPart is a part of the arguments that a question is about.
+type ArgumentsPart struct {
+	Question int   `json:"question"`
+	Offset   int64 `json:"offset"`
+	// Size is that of the whole text, in bytes.
+	Size int64 `json:"size"`
+	// Next is the offset of the next part; absent on the last one.
+	Next int64 `json:"next,omitzero"`
+	// Text is a part of exactly the JSON text that runs.
+	Text string `json:"text"`
+}
+
+// Reply is the body of a request about a question. Only an answer has a decision or a response.
+type Reply struct {
+	// Token is that of the question that was read. Where it is given, it has to belong to the question.
+	Token string `json:"reply_token,omitzero"`
+	// Decision answers a confirmation: accept or reject.
+	Decision string `json:"decision,omitzero"`
+	// Response answers a clarification.
+	Response string `json:"response,omitzero"`
+	// Reason is why, for the agent.
+	Reason string `json:"reason,omitzero"`
+}
