@@ -8,149 +8,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
-
-const api = "/api/v1"
 
 // listPage is how many sessions are asked for at once.
 const listPage = 100
 
-// Identity is who a token stands for.
-type Identity struct {
-	Name    string   `json:"name"`
-	Roles   []string `json:"roles"`
-	Surface string   `json:"surface"`
-}
-
-// Session is one session as the server lists it.
-type Session struct {
-	ID      string    `json:"session_id"`
-	Turn    string    `json:"turn_id"`
-	Agent   string    `json:"agent"`
-	Name    string    `json:"name,omitzero"` // what people call it
-	Owner   string    `json:"owner,omitzero"`
-	Request string    `json:"request,omitzero"`
-	Status  string    `json:"status"`
-	Summary string    `json:"summary,omitzero"`
-	Created time.Time `json:"created"`
-	Last    int64     `json:"last_seq"`
-	Ended   bool      `json:"ended"`
-	End     *End      `json:"end,omitzero"` // where a single session was asked for, and has ended
-}
-
-// End is how a session's turn ended, as the ledger has it. Status and Code are UTP's.
-type End struct {
-	Status string `json:"status"`
-	Code   string `json:"code,omitzero"`
-	Tally  Tally  `json:"tally"`
-}
-
-// Tally counts what became of a turn's calls.
-type Tally struct {
-	Invoked   int `json:"invoked"`
-	Failed    int `json:"failed"`
-	Declined  int `json:"declined"`
-	Expired   int `json:"expired"`
-	Undone    int `json:"undone"` // accepted and taken back
-	Unknown   int `json:"unknown"`
-	Effects   int `json:"effects"`
-	Cancelled int `json:"cancelled"`
-	Broken    int `json:"broken"` // accepted and not done, through no word of the person
-}
-
-// Open is one open question as the server lists it. Token and Event are there only for
-// who may answer.
-type Open struct {
-	Number   int       `json:"number"`
-	Session  string    `json:"session_id"`
-	Token    string    `json:"reply_token,omitzero"`
-	Call     string    `json:"tool_call_id,omitzero"`
-	Tool     string    `json:"tool,omitzero"`
-	Kind     string    `json:"kind"` // confirmation or clarification
-	Title    string    `json:"title"`
-	Name     string    `json:"session_name,omitzero"`
-	Agent    string    `json:"agent,omitzero"`
-	Request  string    `json:"request,omitzero"` // the beginning of it
-	Owner    string    `json:"owner,omitzero"`
-	Asked    time.Time `json:"asked"`
-	Deadline time.Time `json:"deadline"`
-	// Parked: its session is not under way at the server, so that it can be rejected and
-	// not accepted.
-	Parked bool           `json:"parked,omitzero"`
-	Event  jsontext.Value `json:"event,omitzero"`
-}
-
-// Turn is a turn to start.
-type Turn struct {
-	Agent   string         `json:"agent"`
-	Args    jsontext.Value `json:"args"`
-	Request string         `json:"request,omitzero"`
-	Label   string         `json:"label,omitzero"`          // what it is about in a few words
-	Answer  int            `json:"answer_seconds,omitzero"` // 0 leaves it to the server
-	// Key names the request: within a day the same turn with the same key is begun once, however
-	// often it is sent. Default: a random one for each call of [Client.Start].
-	Key string `json:"-"`
-}
-
-// Started names a new turn.
-type Started struct {
-	Turn    string `json:"turn_id"`
-	Session string `json:"session_id"`
-}
-
-// Reply is an answer to a question: Decision to a confirmation, Response to a
-// clarification. With a Token only the very question that carries it is meant.
-type Reply struct {
-	Token    string `json:"reply_token,omitzero"`
-	Decision string `json:"decision,omitzero"`
-	Response string `json:"response,omitzero"`
-}
-
-// Said is what the ledger holds after a word.
-type Said struct {
-	Question   int       `json:"question,omitzero"`
-	Resolution string    `json:"resolution"`
-	Deadline   time.Time `json:"deadline,omitzero"`
-	// UndoSeconds is for how long an accept can be taken back before it starts.
-	UndoSeconds int `json:"undo_seconds,omitzero"`
-}
-
-// Spoken is one finished sentence about a session.
-type Spoken struct {
-	ID       string    `json:"id"`
-	Session  string    `json:"session_id"`
-	Text     string    `json:"text"`
-	Language string    `json:"language,omitzero"`
-	Priority string    `json:"priority,omitzero"`
-	Kind     string    `json:"kind,omitzero"`
-	Question int       `json:"question,omitzero"`
-	At       time.Time `json:"at"`
-}
-
-// LoginCode lets a browser in once, at the address of the page.
-type LoginCode struct {
-	Code    string    `json:"code"`
-	Page    string    `json:"page"`
-	Expires time.Time `json:"expires"`
-}
-
 // Me says who the token stands for.
-func (c *Client) Me(ctx context.Context) (Identity, error) {
-	var me Identity
+func (c *Client) Me(ctx context.Context) (api.Identity, error) {
+	var me api.Identity
 
-	err := c.call(ctx, http.MethodGet, api+"/me", nil, &me)
+	err := c.call(ctx, http.MethodGet, api.Root+"/me", nil, &me)
 
 	return me, err
 }
 
 // Sessions lists all sessions that may be heard, oldest first; open leaves those out
 // that have ended.
-func (c *Client) Sessions(ctx context.Context, open bool) ([]Session, error) {
+func (c *Client) Sessions(ctx context.Context, open bool) ([]api.Session, error) {
 	all, _, err := c.Newest(ctx, open, 0)
 
 	slices.Reverse(all)
@@ -160,7 +39,7 @@ func (c *Client) Sessions(ctx context.Context, open bool) ([]Session, error) {
 
 // Newest lists the newest sessions that may be heard, n of them (0 is all), the newest
 // first; open leaves those out that have ended. More says that there are older ones.
-func (c *Client) Newest(ctx context.Context, open bool, n int) (all []Session, more bool, err error) {
+func (c *Client) Newest(ctx context.Context, open bool, n int) (all []api.Session, more bool, err error) {
 	for before := ""; ; {
 		page, next, err := c.sessionsBefore(ctx, open, before, n-len(all))
 		if err != nil {
@@ -181,11 +60,8 @@ func (c *Client) Newest(ctx context.Context, open bool, n int) (all []Session, m
 }
 
 // sessionsBefore reads one page of the list, of most sessions where that is above 0.
-func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, most int) ([]Session, string, error) {
-	var page struct {
-		Sessions []Session `json:"sessions"`
-		Next     string    `json:"next"`
-	}
+func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, most int) ([]api.Session, string, error) {
+	var page api.SessionList
 
 	query := url.Values{"limit": {strconv.Itoa(listPage)}}
 	if most > 0 {
@@ -200,27 +76,25 @@ func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, m
 		query.Set("before", before)
 	}
 
-	err := c.call(ctx, http.MethodGet, api+"/sessions?"+query.Encode(), nil, &page)
+	err := c.call(ctx, http.MethodGet, api.Root+"/sessions?"+query.Encode(), nil, &page)
 
 	return page.Sessions, page.Next, err
 }
 
 // Session describes one session; of one that has ended it says how.
-func (c *Client) Session(ctx context.Context, id string) (Session, error) {
-	var one Session
+func (c *Client) Session(ctx context.Context, id string) (api.Session, error) {
+	var one api.Session
 
-	err := c.call(ctx, http.MethodGet, api+"/sessions/"+url.PathEscape(id), nil, &one)
+	err := c.call(ctx, http.MethodGet, api.Root+"/sessions/"+url.PathEscape(id), nil, &one)
 
 	return one, err
 }
 
 // Questions lists the open questions that may be heard, oldest first.
-func (c *Client) Questions(ctx context.Context) ([]Open, error) {
-	var list struct {
-		Questions []Open `json:"questions"`
-	}
+func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
+	var list api.QuestionList
 
-	err := c.call(ctx, http.MethodGet, api+"/questions", nil, &list)
+	err := c.call(ctx, http.MethodGet, api.Root+"/questions", nil, &list)
 
 	return list.Questions, err
 }
@@ -231,7 +105,7 @@ func (c *Client) Past(ctx context.Context, session string) iter.Seq2[Delivered, 
 		ctx, cancel := context.WithTimeout(ctx, callTime)
 		defer cancel()
 
-		answer, err := c.send(ctx, http.MethodGet, api+"/sessions/"+url.PathEscape(session)+"/events", nil, nil)
+		answer, err := c.send(ctx, http.MethodGet, api.Root+"/sessions/"+url.PathEscape(session)+"/events", nil, nil)
 		if err != nil {
 			yield(Delivered{}, err)
 
@@ -265,27 +139,27 @@ func (c *Client) Past(ctx context.Context, session string) iter.Seq2[Delivered, 
 }
 
 // Say answers a question by its number and returns what the ledger then holds.
-func (c *Client) Say(ctx context.Context, question int, r Reply) (Said, error) {
+func (c *Client) Say(ctx context.Context, question int, r api.Reply) (api.ReplyAnswer, error) {
 	return c.word(ctx, questionPath(question, "reply"), r)
 }
 
 // More asks for more time for a question.
-func (c *Client) More(ctx context.Context, question int, token string) (Said, error) {
-	return c.word(ctx, questionPath(question, "extend"), Reply{Token: token})
+func (c *Client) More(ctx context.Context, question int, token string) (api.ReplyAnswer, error) {
+	return c.word(ctx, questionPath(question, "extend"), api.Reply{Token: token})
 }
 
 // TakeBack takes an accept back before its action has started.
-func (c *Client) TakeBack(ctx context.Context, question int) (Said, error) {
-	return c.word(ctx, questionPath(question, "undo"), Reply{})
+func (c *Client) TakeBack(ctx context.Context, question int) (api.ReplyAnswer, error) {
+	return c.word(ctx, questionPath(question, "undo"), api.Reply{})
 }
 
 // Halt stops a session: no further step is taken in it.
-func (c *Client) Halt(ctx context.Context, session string) (Said, error) {
-	return c.word(ctx, api+"/sessions/"+url.PathEscape(session)+"/stop", Reply{})
+func (c *Client) Halt(ctx context.Context, session string) (api.ReplyAnswer, error) {
+	return c.word(ctx, api.Root+"/sessions/"+url.PathEscape(session)+"/stop", api.Reply{})
 }
 
-func (c *Client) word(ctx context.Context, path string, r Reply) (Said, error) {
-	var said Said
+func (c *Client) word(ctx context.Context, path string, r api.Reply) (api.ReplyAnswer, error) {
+	var said api.ReplyAnswer
 
 	err := c.call(ctx, http.MethodPost, path, r, &said)
 
@@ -293,16 +167,14 @@ func (c *Client) word(ctx context.Context, path string, r Reply) (Said, error) {
 }
 
 func questionPath(question int, verb string) string {
-	return api + "/questions/" + strconv.Itoa(question) + "/" + verb
+	return api.Root + "/questions/" + strconv.Itoa(question) + "/" + verb
 }
 
 // Retell tells the last n sentences about a session again; 0 is the server's own number.
-func (c *Client) Retell(ctx context.Context, session string, n int) ([]Spoken, error) {
-	var list struct {
-		Announcements []Spoken `json:"announcements"`
-	}
+func (c *Client) Retell(ctx context.Context, session string, n int) ([]api.Announcement, error) {
+	var list api.AnnouncementList
 
-	path := api + "/sessions/" + url.PathEscape(session) + "/recap"
+	path := api.Root + "/sessions/" + url.PathEscape(session) + "/recap"
 	if n > 0 {
 		path += "?n=" + strconv.Itoa(n)
 	}
@@ -312,33 +184,25 @@ func (c *Client) Retell(ctx context.Context, session string, n int) ([]Spoken, e
 	return list.Announcements, err
 }
 
-// Wish is what a person wishes of the questions that are put to them: nil where nothing is said of
-// it, and 0 what leaves it to policy and tool.
-type Wish struct {
-	// AnswerSeconds is how long they stay open, UndoSeconds how long an accept can be taken back.
-	AnswerSeconds *int `json:"answer_seconds,omitzero"`
-	UndoSeconds   *int `json:"undo_seconds,omitzero"`
-}
-
 // Prefer sets what the token's person wishes, as far as it is not nil, and tells what then holds.
-func (c *Client) Prefer(ctx context.Context, wanted Wish) (Wish, error) {
+func (c *Client) Prefer(ctx context.Context, wanted api.Preferences) (api.Preferences, error) {
 	method, in := http.MethodGet, any(nil)
-	if wanted != (Wish{}) {
+	if wanted != (api.Preferences{}) {
 		method, in = http.MethodPut, wanted
 	}
 
-	var now Wish
+	var now api.Preferences
 
-	err := c.call(ctx, method, api+"/preferences", in, &now)
+	err := c.call(ctx, method, api.Root+"/preferences", in, &now)
 
 	return now, err
 }
 
 // Code makes a new one-time code to log a browser in.
-func (c *Client) Code(ctx context.Context) (LoginCode, error) {
-	var code LoginCode
+func (c *Client) Code(ctx context.Context) (api.LoginCode, error) {
+	var code api.LoginCode
 
-	err := c.call(ctx, http.MethodPost, api+"/codes", struct{}{}, &code)
+	err := c.call(ctx, http.MethodPost, api.Root+"/codes", struct{}{}, &code)
 
 	return code, err
 }
@@ -376,10 +240,7 @@ func (c *Client) About(ctx context.Context, question int) (jsontext.Value, error
 	)
 
 	for {
-		var part struct {
-			Next int64  `json:"next"`
-			Text string `json:"text"`
-		}
+		var part api.ArgumentsPart
 
 		path := questionPath(question, "arguments") + "?offset=" + strconv.FormatInt(at, 10)
 		if err := c.call(ctx, http.MethodGet, path, nil, &part); err != nil {

@@ -8,12 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 )
 
@@ -123,33 +123,19 @@ func (c *Client) worded(err error) error {
 
 // refusal is the server's own word on what it will not do.
 func refusal(answer *http.Response, raw []byte) error {
-	var said struct {
-		Error struct {
-			Code    Code   `json:"code"`
-			Message string `json:"message"`
-			Hint    string `json:"hint"`
-			Retry   bool   `json:"safe_to_retry"`
-			Closed  *struct {
-				Question   int             `json:"question"`
-				Resolution aaep.Resolution `json:"resolution"`
-				By         string          `json:"by"`
-				Surface    string          `json:"surface"`
-				At         time.Time       `json:"at"`
-			} `json:"closed"`
-		} `json:"error"`
-	}
-
-	if err := json.Unmarshal(raw, &said); err != nil || said.Error.Code == "" {
+	var failure api.Failure
+	if err := json.Unmarshal(raw, &failure); err != nil || failure.Error.Code == "" {
 		return strange(answer, err)
 	}
 
-	e := &Error{Code: said.Error.Code, Message: said.Error.Message, Hint: said.Error.Hint, Retry: said.Error.Retry}
+	said := failure.Error
+	e := &Error{Code: Code(said.Code), Message: said.Message, Hint: said.Hint, Retry: said.Retry}
 
-	if c := said.Error.Closed; c != nil {
-		e.Closed = &announce.Closed{Question: c.Question, Resolution: c.Resolution, By: c.By, Surface: c.Surface, At: c.At}
+	if c := said.Closed; c != nil {
+		e.Closed = &announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}
 	}
 
-	switch said.Error.Code {
+	switch said.Code {
 	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
 		e.Code, e.Retry = CodeConflict, false
 

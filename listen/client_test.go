@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -277,7 +278,7 @@ func TestClientIsLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Say(t.Context(), 7, listen.Reply{Decision: "accept"})
+	_, err = c.Say(t.Context(), 7, api.Reply{Decision: "accept"})
 	var e *listen.Error
 	if !errors.As(err, &e) || !errors.Is(err, listen.ErrConflict) || e.Closed == nil || e.Closed.By != "bob" ||
 		err.Error() != "Question 7 was rejected by bob on the page, at 12:00:00. Your word came after that and did not count." {
@@ -307,7 +308,7 @@ func TestClientPrefers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, wanted := range []listen.Wish{{}, {AnswerSeconds: new(90)}, {}} {
+	for _, wanted := range []api.Preferences{{}, {AnswerSeconds: new(90)}, {}} {
 		if now, err := c.Prefer(t.Context(), wanted); err != nil || *now.AnswerSeconds != wish {
 			t.Errorf("%+v, %v; want %d", now, err, wish)
 		}

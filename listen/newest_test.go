@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -32,9 +33,9 @@ func TestNewest(t *testing.T) {
 			from--
 		}
 		page := map[string]any{}
-		var rows []listen.Session
+		var rows []api.Session
 		for n := from; n > 0 && len(rows) < limit; n-- {
-			rows = append(rows, listen.Session{ID: fmt.Sprintf("sess_%d", n)})
+			rows = append(rows, api.Session{ID: fmt.Sprintf("sess_%d", n)})
 		}
 		page["sessions"] = rows
 		if from > limit {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 )
 
@@ -16,7 +17,7 @@ import (
 // of which only the stream tells what became of it.
 func (c *Client) Answer(ctx context.Context, a Answer) error {
 	if c.numberOf(a.Token) != 0 {
-		_, err := c.Say(ctx, a.Question, Reply{Token: c.current(a.Token), Decision: string(a.Decision), Response: a.Response.Words()})
+		_, err := c.Say(ctx, a.Question, api.Reply{Token: c.current(a.Token), Decision: string(a.Decision), Response: a.Response.Words()})
 
 		return err
 	}
@@ -58,7 +59,7 @@ func (c *Client) renew(ctx context.Context, e Extend) {
 		return
 	}
 
-	i := slices.IndexFunc(open, func(q Open) bool { return q.Number == e.Question })
+	i := slices.IndexFunc(open, func(q api.OpenQuestion) bool { return q.Number == e.Question })
 	if i < 0 {
 		return
 	}

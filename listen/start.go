@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Start starts a turn. Where no answer comes, or the server says that it cannot at the moment,
 // it sends the request again for half a minute, with the same key: that begins one turn.
-func (c *Client) Start(ctx context.Context, t Turn) (Started, error) {
+func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 
@@ -21,9 +23,9 @@ func (c *Client) Start(ctx context.Context, t Turn) (Started, error) {
 	lost := false
 
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		var started Started
+		var started api.EnqueueAnswer
 
-		err := c.callWith(ctx, header, http.MethodPost, api+"/turns", t, &started)
+		err := c.callWith(ctx, header, http.MethodPost, api.Root+"/turns", t, &started)
 		if err == nil || !c.maySendAgain(err, lost) || wait(ctx, pause) != nil {
 			return started, err
 		}

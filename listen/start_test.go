@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -40,7 +41,7 @@ func TestStartIsSentAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turn := listen.Turn{Agent: "tidy", Args: jsontext.Value(`{"root":"/a"}`)}
+		turn := api.TurnStart{Agent: "tidy", Args: jsontext.Value(`{"root":"/a"}`)}
 		for range 2 {
 			started, err := c.Start(t.Context(), turn)
 			if err != nil || started.Session != "sess_1" {
@@ -96,7 +97,7 @@ func TestStartGivesUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				began := time.Now()
-				_, err = c.Start(t.Context(), listen.Turn{Agent: "tidy"})
+				_, err = c.Start(t.Context(), api.TurnStart{Agent: "tidy"})
 				var e *listen.Error
 				if !errors.As(err, &e) || e.Code != tt.want || sent > 1 != tt.again || time.Since(began) != tt.most {
 					t.Errorf("%v after %v and %d requests", err, time.Since(began), sent)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -18,7 +19,7 @@ func (s *scene) starts(client *listen.Client) string {
 	s.t.Helper()
 	args, err := json.Marshal(map[string]any{"root": s.folder})
 	must(s.t, err)
-	started, err := client.Start(s.t.Context(), listen.Turn{Agent: "tidy", Args: jsontext.Value(args), Request: "Tidy up."})
+	started, err := client.Start(s.t.Context(), api.TurnStart{Agent: "tidy", Args: jsontext.Value(args), Request: "Tidy up."})
 	must(s.t, err)
 	return started.Session
 }
@@ -83,7 +84,7 @@ func TestServerTellsWhoIsLate(t *testing.T) {
 	run.ends(3)
 	contains(t, s.does(3, "reply", "1", "accept"), "too late: the time to answer question 1 ended at")
 	if len(open) == 1 { // else it was over before it was listed
-		_, err := s.dials().Say(t.Context(), 1, listen.Reply{Token: open[0].Token, Decision: "accept"})
+		_, err := s.dials().Say(t.Context(), 1, api.Reply{Token: open[0].Token, Decision: "accept"})
 		if err == nil || !strings.Contains(err.Error(), "Too late: the time to answer question 1 ended at") || !strings.Contains(err.Error(), "Nothing was done.") {
 			t.Errorf("the API says %v", err)
 		}

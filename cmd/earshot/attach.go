@@ -138,7 +138,7 @@ func verdictThere(ctx context.Context, client *listen.Client, session string) er
 // beginThere starts the turn, or finds the one to go on with.
 func (m *Main) beginThere(ctx context.Context, client *listen.Client, j job) (string, error) {
 	if !j.resume {
-		started, err := client.Start(ctx, listen.Turn{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
+		started, err := client.Start(ctx, api.TurnStart{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
 		return started.Session, serverFailure(err)
 	}
 	open, err := client.Sessions(ctx, true)
@@ -187,7 +187,7 @@ func (a *attached) over(ctx context.Context, e aaep.Event) bool {
 		return false
 	}
 	open, err := a.Questions(ctx)
-	return err == nil && !slices.ContainsFunc(open, func(q listen.Open) bool { return q.Token == token })
+	return err == nil && !slices.ContainsFunc(open, func(q api.OpenQuestion) bool { return q.Token == token })
 }
 
 // serverFlags say which server a command speaks to.

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
 // confirm lets a person accept a question that they have not named: it shows the whole
 // question and asks for the word, on a terminal. A number says that it was seen.
-func (m *Main) confirm(ctx context.Context, client *listen.Client, q listen.Open, f wordFlags) error {
+func (m *Main) confirm(ctx context.Context, client *listen.Client, q api.OpenQuestion, f wordFlags) error {
 	out := m.shows(f)
 	if out == nil || !isTerminal(m.Stdin) {
 		return usage(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),

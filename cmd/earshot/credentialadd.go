@@ -181,8 +181,8 @@ func (m *Main) tellServer(ctx context.Context, dataFlag string, files credential
 	if err != nil {
 		return told{}, err
 	}
-	t := told{running: true}
-	return t, serverFailure(client.TakeUpCredentials(ctx, &t.answer))
+	answer, err := client.TakeUpCredentials(ctx)
+	return told{running: true, answer: answer}, serverFailure(err)
 }
 
 // tellRefused tells which files the server has found wanting beside the one that was meant.

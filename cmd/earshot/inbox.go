@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -72,7 +73,7 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 			return err
 		}
 		if f.asJSON {
-			return m.writeJSON(append([]listen.Open{}, open...))
+			return m.writeJSON(append([]api.OpenQuestion{}, open...))
 		}
 		if len(open) == 0 {
 			m.sayf("Nothing waits for an answer.")
@@ -105,7 +106,7 @@ func (m *Main) pendingInFull(ctx context.Context, client *listen.Client, f wordF
 
 // inFull are the lines of a question, with every value of what it is about: those that its event does
 // not have are read, which the server takes note of.
-func (m *Main) inFull(ctx context.Context, client *listen.Client, q listen.Open) ([]string, error) {
+func (m *Main) inFull(ctx context.Context, client *listen.Client, q api.OpenQuestion) ([]string, error) {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
 		return nil, failed(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
@@ -126,7 +127,7 @@ func (m *Main) inFull(ctx context.Context, client *listen.Client, q listen.Open)
 	return lines, nil
 }
 
-func (m *Main) questionLine(q listen.Open) string {
+func (m *Main) questionLine(q api.OpenQuestion) string {
 	line := fmt.Sprintf("Question %d%s: %s %s", q.Number, nameOf(q), shown(strings.TrimSuffix(q.Title, ".")+"."), m.untilText(q))
 	if choices := choicesOf(q); len(choices) > 0 {
 		values := make([]string, 0, len(choices))
@@ -145,7 +146,7 @@ func (m *Main) questionLine(q listen.Open) string {
 }
 
 // nameOf is what a question's session is called, behind a comma; "" where it has no name.
-func nameOf(q listen.Open) string {
+func nameOf(q api.OpenQuestion) string {
 	if q.Name == "" {
 		return ""
 	}
@@ -153,7 +154,7 @@ func nameOf(q listen.Open) string {
 }
 
 // cannotBeUndone answers whether a question is about what cannot be undone.
-func cannotBeUndone(q listen.Open) bool {
+func cannotBeUndone(q api.OpenQuestion) bool {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
 		return false
@@ -163,7 +164,7 @@ func cannotBeUndone(q listen.Open) bool {
 }
 
 // untilText says until when a question can be answered.
-func (m *Main) untilText(q listen.Open) string {
+func (m *Main) untilText(q api.OpenQuestion) string {
 	if q.Parked {
 		return "Parked: its session is not under way at the server, so it can be rejected and not accepted."
 	}
@@ -186,7 +187,7 @@ func (m *Main) untilText(q listen.Open) string {
 func shown(text string) string { return legible.Line(text) }
 
 // choicesOf are the answers that a question offers.
-func choicesOf(q listen.Open) []aaep.Choice {
+func choicesOf(q api.OpenQuestion) []aaep.Choice {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
 		return nil
@@ -227,12 +228,12 @@ func (m *Main) sessionsCommand() *cobra.Command {
 const usualSessions = 50
 
 // listSessions writes a list. That it is not the whole one is said apart from it.
-func (m *Main) listSessions(f wordFlags, listed []listen.Session, more bool) error {
+func (m *Main) listSessions(f wordFlags, listed []api.Session, more bool) error {
 	if more {
 		defer m.tellf("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
 	}
 	if f.asJSON {
-		return m.writeJSON(append([]listen.Session{}, listed...))
+		return m.writeJSON(append([]api.Session{}, listed...))
 	}
 	if len(listed) == 0 {
 		m.sayf("There are no sessions.")
@@ -245,7 +246,7 @@ func (m *Main) listSessions(f wordFlags, listed []listen.Session, more bool) err
 
 // sessionLine tells a session in a line: how it stands, since when, what was asked of it, and
 // what came of it.
-func (m *Main) sessionLine(s listen.Session) string {
+func (m *Main) sessionLine(s api.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
 	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), oneLine(cmp.Or(s.Name, s.Agent)), oneLine(s.Owner), m.moment(s.Created))}
 	for _, text := range []string{s.Request, s.Summary} {
@@ -268,41 +269,43 @@ func questionNumber(word string) (int, bool) {
 
 // named finds the open question that a word names: a number, a token, or, where it is
 // the only one, nothing. A question that has been answered already is found by how.
-func (m *Main) named(ctx context.Context, client *listen.Client, word string) (listen.Open, error) {
+func (m *Main) named(ctx context.Context, client *listen.Client, word string) (api.OpenQuestion, error) {
 	open, err := client.Questions(ctx)
 	if err != nil {
-		return listen.Open{}, err
+		return api.OpenQuestion{}, err
 	}
 	if word == "" {
 		return only(open)
 	}
 	number, isNumber := questionNumber(word)
-	i := slices.IndexFunc(open, func(q listen.Open) bool { return (isNumber && q.Number == number) || (!isNumber && q.Token == word) })
+	i := slices.IndexFunc(open, func(q api.OpenQuestion) bool {
+		return (isNumber && q.Number == number) || (!isNumber && q.Token == word)
+	})
 	if i >= 0 {
 		return open[i], nil
 	}
 	if !isNumber {
-		return listen.Open{}, notOpen("no open question has the token " + word)
+		return api.OpenQuestion{}, notOpen("no open question has the token " + word)
 	}
 	if told := m.how(ctx, client, "", number); told != "" {
-		return listen.Open{}, notOpen(told)
+		return api.OpenQuestion{}, notOpen(told)
 	}
-	return listen.Open{}, notOpen(fmt.Sprintf("there is no open question %d", number))
+	return api.OpenQuestion{}, notOpen(fmt.Sprintf("there is no open question %d", number))
 }
 
 // only is the one open question; which of several is meant is not guessed.
-func only(open []listen.Open) (listen.Open, error) {
+func only(open []api.OpenQuestion) (api.OpenQuestion, error) {
 	switch len(open) {
 	case 1:
 		return open[0], nil
 	case 0:
-		return listen.Open{}, notOpen("no question waits for an answer")
+		return api.OpenQuestion{}, notOpen("no question waits for an answer")
 	}
 	var numbers []string
 	for _, q := range open {
 		numbers = append(numbers, strconv.Itoa(q.Number))
 	}
-	return listen.Open{}, usage(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
+	return api.OpenQuestion{}, usage(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
 		"name one by its number: "+strings.Join(numbers, ", ")+"; see `earshot pending`")
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/bus/bustest"
 	"github.com/earshot-dev/earshot/listen"
 )
@@ -198,9 +199,9 @@ func TestServerFileAnswersNothing(t *testing.T) {
 	must(t, err)
 	args, err := json.Marshal(map[string]string{"root": s.folder})
 	must(t, err)
-	_, err = program.Start(t.Context(), listen.Turn{Agent: "tidy", Args: args})
+	_, err = program.Start(t.Context(), api.TurnStart{Agent: "tidy", Args: args})
 	must(t, err)
-	var open []listen.Open
+	var open []api.OpenQuestion
 	for len(open) == 0 {
 		open, err = program.Questions(t.Context())
 		must(t, err)
@@ -208,7 +209,7 @@ func TestServerFileAnswersNothing(t *testing.T) {
 	if open[0].Token != "" {
 		t.Error("it is told the question's reply token")
 	}
-	_, err = program.Say(t.Context(), open[0].Number, listen.Reply{Decision: "accept"})
+	_, err = program.Say(t.Context(), open[0].Number, api.Reply{Decision: "accept"})
 	if !errors.Is(err, &listen.Error{Code: listen.CodeForbidden}) {
 		t.Errorf("its yes got %v", err)
 	}
@@ -380,7 +381,7 @@ func TestServerBehindAProxy(t *testing.T) {
 	b := s.browser()
 	code := start(t, options{verb: "code", data: s.data, args: []string{"--json"}, nobody: true})
 	code.ends(0)
-	var made listen.LoginCode
+	var made api.LoginCode
 	must(t, json.Unmarshal([]byte(code.out.String()), &made))
 	if made.Page != "https://earshot.example.org/" {
 		t.Errorf("the code is for %q", made.Page)

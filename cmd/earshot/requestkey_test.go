@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // TestServerTurnOnce: the same request with the same key begins one turn, also at a server that
@@ -63,9 +63,9 @@ func TestServerTurnOnce(t *testing.T) {
 	}
 }
 
-func (s *scene) sessions() []listen.Session {
+func (s *scene) sessions() []api.Session {
 	s.t.Helper()
-	var all []listen.Session
+	var all []api.Session
 	must(s.t, json.Unmarshal([]byte(s.does(0, "sessions", "--json", "--all")), &all))
 	return all
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
@@ -285,7 +286,7 @@ func TestServerTwoSurfacesAtOnce(t *testing.T) {
 		results := make(chan error, 2)
 		for range 2 {
 			go func() {
-				_, err := client.Say(t.Context(), n, listen.Reply{Token: token, Decision: "reject"})
+				_, err := client.Say(t.Context(), n, api.Reply{Token: token, Decision: "reject"})
 				results <- err
 			}()
 		}

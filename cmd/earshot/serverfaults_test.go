@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // siege is a turn at a server that is killed and started again, with a run attached to it, while
@@ -33,13 +33,13 @@ func (b *siege) answers() {
 }
 
 // waiting lists the open questions; none where the server has just died.
-func (b *siege) waiting() []listen.Open {
+func (b *siege) waiting() []api.OpenQuestion {
 	b.t.Helper()
 	p := start(b.t, options{verb: "pending", data: b.data, args: []string{"--json"}, nobody: true})
 	if p.wait() != 0 {
 		return nil
 	}
-	var open []listen.Open
+	var open []api.OpenQuestion
 	must(b.t, json.Unmarshal([]byte(p.out.String()), &open))
 	return open
 }

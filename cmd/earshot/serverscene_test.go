@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 )
 
@@ -61,11 +62,11 @@ func (s *scene) does(code int, verb string, args ...string) string {
 }
 
 // pending lists the open questions.
-func (s *scene) pending() []listen.Open {
+func (s *scene) pending() []api.OpenQuestion {
 	s.t.Helper()
 	p := start(s.t, options{verb: "pending", data: s.data, args: []string{"--json"}, nobody: true})
 	p.ends(0)
-	var open []listen.Open
+	var open []api.OpenQuestion
 	must(s.t, json.Unmarshal([]byte(p.out.String()), &open))
 	return open
 }

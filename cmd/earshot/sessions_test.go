@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // TestSessionsListed: the newest sessions come first, as many as are asked for; that there
@@ -52,10 +52,10 @@ func TestSessionsListed(t *testing.T) {
 	if status, code, after := begin(); status != http.StatusTooManyRequests || code != "too_many_turns" || after == "" {
 		t.Errorf("one more: %d %s, Retry-After %q", status, code, after)
 	}
-	list := func(args ...string) []listen.Session {
+	list := func(args ...string) []api.Session {
 		p := start(t, options{verb: "sessions", data: s.data, args: append(args, "--json"), nobody: true})
 		p.ends(0)
-		var rows []listen.Session
+		var rows []api.Session
 		must(t, json.Unmarshal([]byte(p.out.String()), &rows))
 		if strings.Contains(p.prompt.String(), "There are older ones") != (len(rows) < 200) {
 			t.Errorf("%v lists %d sessions and says %q", args, len(rows), p.prompt)

@@ -12,7 +12,6 @@ import (
 	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
-	"github.com/earshot-dev/earshot/listen"
 )
 
 // noLimit is the longest that a question can stay open.
@@ -60,7 +59,7 @@ server running or not.`,
 			if err != nil {
 				return err
 			}
-			person, now, err := m.prefer(c.Context(), f, listen.Wish{AnswerSeconds: seconds})
+			person, now, err := m.prefer(c.Context(), f, api.Preferences{AnswerSeconds: seconds})
 			if err != nil {
 				return serverFailure(err)
 			}
@@ -92,7 +91,7 @@ server running or not.`,
 			if err != nil {
 				return err
 			}
-			person, now, err := m.prefer(c.Context(), f, listen.Wish{UndoSeconds: seconds})
+			person, now, err := m.prefer(c.Context(), f, api.Preferences{UndoSeconds: seconds})
 			if err != nil {
 				return serverFailure(err)
 			}
@@ -157,7 +156,7 @@ func wishedTime(word string, given bool, w wished) (*int, error) {
 }
 
 // prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
-func (m *Main) prefer(ctx context.Context, f wordFlags, wanted listen.Wish) (person string, now listen.Wish, err error) {
+func (m *Main) prefer(ctx context.Context, f wordFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	path := ""
 	if !f.server.given() {
 		if path, err = m.dataPath(f.server.dataFlag, f.server.dataFlag != ""); err != nil {
@@ -180,7 +179,7 @@ func (m *Main) prefer(ctx context.Context, f wordFlags, wanted listen.Wish) (per
 }
 
 // preferHere opens the ledger for the one wish.
-func (m *Main) preferHere(ctx context.Context, path string, wanted listen.Wish) (person string, now listen.Wish, err error) {
+func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	policy, err := loadPolicy("")
 	if err != nil {
 		return "", now, err
@@ -195,7 +194,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted listen.Wish) 
 	if err != nil {
 		err = h.cause(failed(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}
-	return person, listen.Wish{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, err
+	return person, api.Preferences{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, err
 }
 
 // preferredUndo tells what holds of the time to take an accept back.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -80,8 +81,8 @@ func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, ar
 }
 
 // replyTo is an answer in the form that the question takes, and what comes of it.
-func replyTo(q listen.Open, answer string) (listen.Reply, aaep.Resolution, error) {
-	r := listen.Reply{Token: q.Token}
+func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, error) {
+	r := api.Reply{Token: q.Token}
 	word := strings.ToLower(strings.Join(strings.Fields(answer), " "))
 	if q.Kind == "confirmation" {
 		r.Decision = word
@@ -113,7 +114,7 @@ func replyTo(q listen.Open, answer string) (listen.Reply, aaep.Resolution, error
 }
 
 // tooLate says how the question ended instead, where that is why a word was not taken.
-func (m *Main) tooLate(ctx context.Context, client *listen.Client, q listen.Open, err error) error {
+func (m *Main) tooLate(ctx context.Context, client *listen.Client, q api.OpenQuestion, err error) error {
 	e, is := errors.AsType[*listen.Error](err)
 	switch {
 	case !is || !isConflict(err):
@@ -137,15 +138,15 @@ func (m *Main) tooLate(ctx context.Context, client *listen.Client, q listen.Open
 }
 
 // became tells what the ledger holds after a word.
-func (m *Main) became(f wordFlags, q listen.Open, said listen.Said, want aaep.Resolution) error {
+func (m *Main) became(f wordFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
 	if f.asJSON {
 		if err := m.writeJSON(said); err != nil {
 			return err
 		}
 	} else {
 		m.sayf("Recorded: question %d is %s.", q.Number, said.Resolution)
-		if said.UndoSeconds > 0 {
-			m.sayf("Starts in %d seconds; `earshot undo %d` takes it back.", said.UndoSeconds, q.Number)
+		if said.Undo > 0 {
+			m.sayf("Starts in %d seconds; `earshot undo %d` takes it back.", said.Undo, q.Number)
 		}
 	}
 	if said.Resolution != string(want) {
@@ -273,7 +274,7 @@ Without a number the last one accepted is meant.`,
 		if err != nil {
 			return err
 		}
-		return m.became(f, listen.Open{Number: number}, said, aaep.ResolutionStopped)
+		return m.became(f, api.OpenQuestion{Number: number}, said, aaep.ResolutionStopped)
 	})
 }
 
@@ -330,7 +331,7 @@ func (m *Main) recapCommand() *cobra.Command {
 			return err
 		}
 		if f.asJSON {
-			return m.writeJSON(append([]listen.Spoken{}, told...))
+			return m.writeJSON(append([]api.Announcement{}, told...))
 		}
 		for _, s := range told {
 			m.sayf("%s", shown(s.Text))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // errRevoked ends a stream whose visitor may no longer hear it.
@@ -14,11 +16,11 @@ var errRevoked = errors.New("web: the right to hear this stream has ended")
 func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error {
 	id := r.URL.Query().Get("subscription_id")
 	if id == "" {
-		return refuse(KindInvalid, "found no subscription_id in the address", "make a subscription with POST "+aaepRoot+"/subscriptions and go to its Location")
+		return refuse(KindInvalid, "found no subscription_id in the address", "make a subscription with POST "+api.AAEPRoot+"/subscriptions and go to its Location")
 	}
 	subscription, ok := s.hub.Subscription(v.Principal, id)
 	if !ok {
-		return refuse(KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+aaepRoot+"/subscriptions")
+		return refuse(KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+api.AAEPRoot+"/subscriptions")
 	}
 	if r.Method == http.MethodHead {
 		headStream(w)

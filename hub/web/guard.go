@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // The largest bodies that are read.
@@ -71,7 +72,7 @@ func (s *Server) guard(page, api http.Handler) http.Handler {
 
 // isAPI answers whether a path is one of the API's, which takes tokens.
 func isAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, apiRoot+"/") || strings.HasPrefix(r.URL.Path, aaepRoot+"/")
+	return strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
 }
 
 // crossSite answers whether a browser says that another site made the request. It says

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // deviation is where the server departs from rules of AAEP on purpose, and where the reason is written.
@@ -35,7 +36,7 @@ func describe(m aaep.Manifest) ([]byte, error) {
 	m.AAEPVersionsSupported = []string{aaep.Version}
 	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE}
 	for name, value := range map[string]any{
-		aaep.ManifestPathPrefix: aaepRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: deviations,
+		aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: deviations,
 	} {
 		extended, err := m.Extend(aaep.PrefixEarshot, name, value)
 		if err != nil {

@@ -90,7 +90,7 @@ func questionNumber(r *http.Request) (int, error) {
 	text := r.PathValue("number")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, refuse(KindInvalid, "found the question "+clip(text)+", expected its number", "see "+apiRoot+"/questions")
+		return 0, refuse(KindInvalid, "found the question "+clip(text)+", expected its number", "see "+api.Root+"/questions")
 	}
 	return n, nil
 }

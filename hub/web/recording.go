@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // RecordingOptions say what a [Recording] plays. Open is required.
@@ -214,13 +215,13 @@ func (p *playable) next() ([]byte, error) {
 func (r *Recording) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", r.serveEvents)
-	mux.HandleFunc("GET "+aaepRoot+"/events", r.serveEvents)
-	mux.HandleFunc("POST "+aaepRoot+"/subscriptions", r.serveSubscribe)
-	mux.HandleFunc("POST "+aaepRoot+"/replies", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+api.AAEPRoot+"/events", r.serveEvents)
+	mux.HandleFunc("POST "+api.AAEPRoot+"/subscriptions", r.serveSubscribe)
+	mux.HandleFunc("POST "+api.AAEPRoot+"/replies", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(KindConflict, "this is a recording: its questions were asked elsewhere, and no reply counts here", "answer where the question is asked").write(w)
 	})
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, false) })
-	mux.HandleFunc("GET "+aaepRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
+	mux.HandleFunc("GET "+api.AAEPRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if !isLoopback(q.Host) { // a page whose name was pointed here reads no recording
 			refuse(KindMisdirected, "a recording is played to this machine, under its own names", "use the address that `earshot replay` has printed").write(w)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // recorded is a recording of n events, each a second after the one before.
@@ -308,7 +309,7 @@ func TestRecordingHost(t *testing.T) {
 		"evil.example": http.StatusMisdirectedRequest, "127.0.0.1.evil.example:7412": http.StatusMisdirectedRequest, "": http.StatusMisdirectedRequest,
 		"192.168.0.2:7412": http.StatusMisdirectedRequest,
 	} {
-		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, aaepRoot+"/replies", nil)
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, api.AAEPRoot+"/replies", nil)
 		q.Host = host
 		w := httptest.NewRecorder()
 		r.Handler().ServeHTTP(w, q)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -67,12 +69,6 @@ func (s *Server) Close() {
 	s.open.Wait()
 }
 
-// The roots of the paths.
-const (
-	aaepRoot = "/aaep/v1"
-	apiRoot  = "/api/v1"
-)
-
 // routes are the API's, with those of the page or with what stands in their place.
 func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
 	mux := http.NewServeMux()
@@ -80,30 +76,30 @@ func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
 	by := func(needs right, pattern string, h handler) { mux.Handle(pattern, s.known(needs, h)) }
 
 	// Appendix B.1.
-	open("POST "+aaepRoot+"/subscriptions", s.subscribe)
-	by(mayRead(), "GET "+aaepRoot+"/events", s.events)
-	by(mayRead(), "POST "+aaepRoot+"/replies", s.reply)
+	open("POST "+api.AAEPRoot+"/subscriptions", s.subscribe)
+	by(mayRead(), "GET "+api.AAEPRoot+"/events", s.events)
+	by(mayRead(), "POST "+api.AAEPRoot+"/replies", s.reply)
 	open("GET /.well-known/aaep-manifest.json", s.manifest)
 
 	// The API.
-	by(mayStart(), "POST "+apiRoot+"/turns", s.startTurn)
-	by(mayRead(), "GET "+apiRoot+"/sessions", s.listSessions)
-	by(mayRead(), "GET "+apiRoot+"/sessions/{session}", s.oneSession)
-	by(mayRead(), "GET "+apiRoot+"/sessions/{session}/events", s.sessionEvents)
-	by(mayRead(), "GET "+apiRoot+"/sessions/{session}/recap", s.recap)
-	by(mayStop(), "POST "+apiRoot+"/sessions/{session}/stop", s.stopSession)
-	by(mayRead(), "GET "+apiRoot+"/questions", s.listQuestions)
-	by(mayRead(), "GET "+apiRoot+"/questions/{number}/arguments", s.arguments)
-	by(mayReply(), "POST "+apiRoot+"/questions/{number}/reply", s.word(VerbAnswer))
-	by(mayReply(), "POST "+apiRoot+"/questions/{number}/extend", s.word(VerbExtend))
-	by(mayReply(), "POST "+apiRoot+"/questions/{number}/undo", s.word(VerbUndo))
-	by(mayStop(), "POST "+apiRoot+"/questions/{number}/stop", s.word(VerbStop))
-	by(mayRead(), "GET "+apiRoot+"/me", s.me)
-	by(mayRead(), "GET "+apiRoot+"/preferences", s.wishes)
-	by(mayReply(), "PUT "+apiRoot+"/preferences", s.wish)
-	by(mayRead(), "POST "+apiRoot+"/codes", s.newCode)
-	by(mayMeasure(), "POST "+apiRoot+"/operator/{op}", s.operate)
-	by(mayAdmit(), "POST "+apiRoot+"/credentials", s.takeUpCredentials)
+	by(mayStart(), "POST "+api.Root+"/turns", s.startTurn)
+	by(mayRead(), "GET "+api.Root+"/sessions", s.listSessions)
+	by(mayRead(), "GET "+api.Root+"/sessions/{session}", s.oneSession)
+	by(mayRead(), "GET "+api.Root+"/sessions/{session}/events", s.sessionEvents)
+	by(mayRead(), "GET "+api.Root+"/sessions/{session}/recap", s.recap)
+	by(mayStop(), "POST "+api.Root+"/sessions/{session}/stop", s.stopSession)
+	by(mayRead(), "GET "+api.Root+"/questions", s.listQuestions)
+	by(mayRead(), "GET "+api.Root+"/questions/{number}/arguments", s.arguments)
+	by(mayReply(), "POST "+api.Root+"/questions/{number}/reply", s.word(VerbAnswer))
+	by(mayReply(), "POST "+api.Root+"/questions/{number}/extend", s.word(VerbExtend))
+	by(mayReply(), "POST "+api.Root+"/questions/{number}/undo", s.word(VerbUndo))
+	by(mayStop(), "POST "+api.Root+"/questions/{number}/stop", s.word(VerbStop))
+	by(mayRead(), "GET "+api.Root+"/me", s.me)
+	by(mayRead(), "GET "+api.Root+"/preferences", s.wishes)
+	by(mayReply(), "PUT "+api.Root+"/preferences", s.wish)
+	by(mayRead(), "POST "+api.Root+"/codes", s.newCode)
+	by(mayMeasure(), "POST "+api.Root+"/operator/{op}", s.operate)
+	by(mayAdmit(), "POST "+api.Root+"/credentials", s.takeUpCredentials)
 
 	others(mux)
 
@@ -111,7 +107,7 @@ func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
 	open("GET /healthz", s.healthy)
 	open("GET /readyz", s.ready)
 	by(mayMeasure(), "GET /metrics", s.metrics)
-	open("/", s.elsewhere(mux, "the API is below "+apiRoot))
+	open("/", s.elsewhere(mux, "the API is below "+api.Root))
 	return mux
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -42,7 +43,7 @@ func (r *Recording) serveSubscribe(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Location", aaepRoot+"/events?subscription_id="+url.QueryEscape(accepted.SubscriptionID))
+	w.Header().Set("Location", api.AAEPRoot+"/events?subscription_id="+url.QueryEscape(accepted.SubscriptionID))
 	writeRaw(w, http.StatusCreated, answer)
 }
 

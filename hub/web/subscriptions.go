@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // subscribe takes a subscription.request (TR-SSE-01). It is always answered with
@@ -57,7 +58,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, subscription Sub
 		return
 	}
 	s.counts.subscriptions.Add(1)
-	w.Header().Set("Location", aaepRoot+"/events?subscription_id="+url.QueryEscape(subscription.ID()))
+	w.Header().Set("Location", api.AAEPRoot+"/events?subscription_id="+url.QueryEscape(subscription.ID()))
 	writeRaw(w, http.StatusCreated, answer)
 }
 

@@ -47,7 +47,7 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) er
 	if !started.Repeated {
 		s.counts.turns.Add(1)
 	}
-	w.Header().Set("Location", apiRoot+"/sessions/"+started.Session+"/events")
+	w.Header().Set("Location", api.Root+"/sessions/"+started.Session+"/events")
 	started.Repeated = false // both answers are the same
 	writeJSON(w, http.StatusCreated, started)
 	return nil
