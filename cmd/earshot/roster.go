@@ -132,7 +132,7 @@ func (r *roster) takeUp(context.Context) (api.Credentials, error) {
 }
 
 func notTakenUp(err error) error {
-	return &web.Refusal{Kind: web.KindUnavailable, Message: "the credentials could not be taken up: " + why(err), Hint: "start the server again", Cause: err}
+	return &web.Refusal{Kind: api.KindUnavailable, Message: "the credentials could not be taken up: " + why(err), Hint: "start the server again", Cause: err}
 }
 
 // readable reads the credentials of one file, if they can count beside others.

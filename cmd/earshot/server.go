@@ -146,7 +146,7 @@ func (s *server) take(l net.Listener) error {
 func (s *server) judge(_ context.Context, t *api.TurnStart) error {
 	agent, raw := t.Agent, t.Args
 	invalid := func(message, hint string) error {
-		return &web.Refusal{Kind: web.KindInvalid, Message: message, Hint: hint}
+		return &web.Refusal{Kind: api.KindInvalid, Message: message, Hint: hint}
 	}
 	if agent == api.OperatorAgent {
 		var args api.OperatorArgs

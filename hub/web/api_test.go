@@ -22,7 +22,7 @@ func TestTurns(t *testing.T) {
 		o.Agents = func(_ context.Context, t *api.TurnStart) error {
 			agent := t.Agent
 			if agent != "tidy" {
-				return &web.Refusal{Kind: web.KindInvalid, Code: "unknown_agent", Message: "there is no agent " + agent, Hint: "there is: tidy"}
+				return &web.Refusal{Kind: api.KindInvalid, Code: "unknown_agent", Message: "there is no agent " + agent, Hint: "there is: tidy"}
 			}
 			return nil
 		}
@@ -217,15 +217,15 @@ func TestWords(t *testing.T) {
 // TestRefusals: each kind has its status, and says whether a retry is safe.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[web.Kind]int{
-		web.KindInvalid: 400, web.KindUnauthenticated: 401, web.KindForbidden: 403, web.KindNotFound: 404, web.KindConflict: 409, web.KindTooLarge: 413,
-		web.KindMedia: 415, web.KindMisdirected: 421, web.KindBusy: 429, web.KindUnavailable: 503, web.KindUncertain: 504, "else": 500,
+	for kind, want := range map[api.Kind]int{
+		api.KindInvalid: 400, api.KindUnauthenticated: 401, api.KindForbidden: 403, api.KindNotFound: 404, api.KindConflict: 409, api.KindTooLarge: 413,
+		api.KindMedia: 415, api.KindMisdirected: 421, api.KindBusy: 429, api.KindUnavailable: 503, api.KindUncertain: 504, "else": 500,
 	} {
 		s := newScene(t)
 		s.room.fail = &web.Refusal{Kind: kind, Message: "this was found", Hint: "do that", After: 1500 * time.Millisecond}
 		w := s.do("GET", "/api/v1/sessions", "ada", "")
 		retry := `"safe_to_retry":false`
-		if kind == web.KindBusy || kind == web.KindUnavailable {
+		if kind == api.KindBusy || kind == api.KindUnavailable {
 			retry = `"safe_to_retry":true`
 		}
 		if w.Code != want || w.Header().Get("Retry-After") != "2" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // answerTime is how long an answer may take to be found; that of a stream, or of a record
@@ -37,7 +39,7 @@ func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		allowed := methods(mux, r)
 		if len(allowed) == 0 {
-			s.fail(w, r, refuse(KindNotFound, "there is nothing at this address", hint))
+			s.fail(w, r, refuse(api.KindNotFound, "there is nothing at this address", hint))
 			return
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -45,7 +47,7 @@ func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		s.fail(w, r, refuse(KindMethod, "found the method "+clip(r.Method)+", expected "+strings.Join(allowed, ", "), "use one of these"))
+		s.fail(w, r, refuse(api.KindMethod, "found the method "+clip(r.Method)+", expected "+strings.Join(allowed, ", "), "use one of these"))
 	}
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/access"
 )
 
@@ -14,7 +15,7 @@ func mayAdmit() right { return right{"let processes in", access.Principal.Operat
 // is what the files say, which only the user of the server can write.
 func (s *Server) takeUpCredentials(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	if s.options.Credentials == nil {
-		return refuse(KindNotFound, "this server lets no processes in", "")
+		return refuse(api.KindNotFound, "this server lets no processes in", "")
 	}
 	if _, err := body(w, r, replyLimit); err != nil {
 		return err

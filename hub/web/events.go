@@ -16,11 +16,11 @@ var errRevoked = errors.New("web: the right to hear this stream has ended")
 func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error {
 	id := r.URL.Query().Get("subscription_id")
 	if id == "" {
-		return refuse(KindInvalid, "found no subscription_id in the address", "make a subscription with POST "+api.AAEPRoot+"/subscriptions and go to its Location")
+		return refuse(api.KindInvalid, "found no subscription_id in the address", "make a subscription with POST "+api.AAEPRoot+"/subscriptions and go to its Location")
 	}
 	subscription, ok := s.hub.Subscription(v.Principal, id)
 	if !ok {
-		return refuse(KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+api.AAEPRoot+"/subscriptions")
+		return refuse(api.KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+api.AAEPRoot+"/subscriptions")
 	}
 	if r.Method == http.MethodHead {
 		headStream(w)

@@ -13,31 +13,10 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Kind says what sort of refusal it is; the word is the code that a client sees when
-// the refusal has no code of its own.
-type Kind string
-
-// The kinds of refusal and the HTTP status of each. A retry of the same request is safe
-// after busy and unavailable, and useless after the others.
-const (
-	KindInvalid         Kind = "bad_request"             // 400
-	KindUnauthenticated Kind = "authentication_required" // 401
-	KindForbidden       Kind = "authorization_denied"    // 403
-	KindNotFound        Kind = "not_found"               // 404
-	KindMethod          Kind = "method_not_allowed"      // 405: Allow names those that are
-	KindConflict        Kind = "conflict"                // 409: something else happened first
-	KindTooLarge        Kind = "body_too_large"          // 413
-	KindMedia           Kind = "unsupported_media_type"  // 415
-	KindMisdirected     Kind = "wrong_host"              // 421
-	KindBusy            Kind = "rate_limit"              // 429
-	KindUnavailable     Kind = "unavailable"             // 503
-	KindUncertain       Kind = "outcome_unknown"         // 504: it may have been done
-)
-
 // Refusal is an error that is told to the client as it stands. Ports return it, or
 // wrap it; any other error is logged, and the client learns only that it happened.
 type Refusal struct { //nolint:errname // it is what a client is told; on the way it is an error
-	Kind    Kind
+	Kind    api.Kind
 	Code    string        // default: the kind
 	Message string        // what was found and what was expected
 	Hint    string        // what to do
@@ -58,7 +37,7 @@ func (r *Refusal) Error() string {
 func (r *Refusal) Unwrap() error { return r.Cause }
 
 // SafeToRetry answers whether the same request may succeed later.
-func (r *Refusal) SafeToRetry() bool { return r.Kind == KindBusy || r.Kind == KindUnavailable }
+func (r *Refusal) SafeToRetry() bool { return r.Kind == api.KindBusy || r.Kind == api.KindUnavailable }
 
 func (r *Refusal) code() string {
 	if r.Code != "" {
@@ -67,37 +46,9 @@ func (r *Refusal) code() string {
 	return string(r.Kind)
 }
 
-func (r *Refusal) status() int {
-	switch r.Kind {
-	case KindInvalid:
-		return http.StatusBadRequest
-	case KindUnauthenticated:
-		return http.StatusUnauthorized
-	case KindForbidden:
-		return http.StatusForbidden
-	case KindNotFound:
-		return http.StatusNotFound
-	case KindMethod:
-		return http.StatusMethodNotAllowed
-	case KindConflict:
-		return http.StatusConflict
-	case KindTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case KindMedia:
-		return http.StatusUnsupportedMediaType
-	case KindMisdirected:
-		return http.StatusMisdirectedRequest
-	case KindBusy:
-		return http.StatusTooManyRequests
-	case KindUnavailable:
-		return http.StatusServiceUnavailable
-	case KindUncertain:
-		return http.StatusGatewayTimeout
-	}
-	return http.StatusInternalServerError
-}
+func (r *Refusal) status() int { return r.Kind.Status() }
 
-func refuse(kind Kind, message, hint string) *Refusal {
+func refuse(kind api.Kind, message, hint string) *Refusal {
 	return &Refusal{Kind: kind, Message: message, Hint: hint}
 }
 
@@ -107,11 +58,11 @@ func (s *Server) told(r *http.Request, err error) *Refusal {
 		return refusal
 	}
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(KindTooLarge, fmt.Sprintf("the body is larger than %d bytes", big.Limit), "send less")
+		return refuse(api.KindTooLarge, fmt.Sprintf("the body is larger than %d bytes", big.Limit), "send less")
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Refusal{
-			Kind: KindUnavailable, Message: "no answer came in time; whether anything was done is not known", Hint: "look at the questions and sessions, and try again",
+			Kind: api.KindUnavailable, Message: "no answer came in time; whether anything was done is not known", Hint: "look at the questions and sessions, and try again",
 			After: time.Second, Cause: err,
 		}
 	}
@@ -119,7 +70,7 @@ func (s *Server) told(r *http.Request, err error) *Refusal {
 		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	return &Refusal{
-		Kind: "internal_error", Message: "the server could not do this", Hint: "look into the server's log; whether it was done is not known", Cause: err,
+		Kind: api.KindInternal, Message: "the server could not do this", Hint: "look into the server's log; whether it was done is not known", Cause: err,
 	}
 }
 
@@ -129,7 +80,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refusal.After > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((refusal.After+time.Second-1)/time.Second)))
 	}
-	if refusal.Kind == KindUnauthenticated {
+	if refusal.Kind == api.KindUnauthenticated {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="earshot"`)
 	}
 	if wantsPage(r) {

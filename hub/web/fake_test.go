@@ -205,7 +205,7 @@ func (h *room) Sessions(ctx context.Context, _ web.Principal, w web.Wanted) (web
 		}
 	}
 	if !behind {
-		return l, &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
+		return l, &web.Refusal{Kind: api.KindNotFound, Message: "there is no such session"}
 	}
 	return l, h.fail
 }
@@ -221,7 +221,7 @@ func (h *room) Session(_ context.Context, _ web.Principal, id string) (api.Sessi
 		}
 		return one, h.fail
 	}
-	return api.Session{}, &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
+	return api.Session{}, &web.Refusal{Kind: api.KindNotFound, Message: "there is no such session"}
 }
 
 func (h *room) Events(_ context.Context, _ web.Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
@@ -232,7 +232,7 @@ func (h *room) Events(_ context.Context, _ web.Principal, session string, after 
 		known := slices.ContainsFunc(h.sessions, func(s api.Session) bool { return s.ID == session })
 		h.mu.Unlock()
 		if fail == nil && !known {
-			fail = &web.Refusal{Kind: web.KindNotFound, Message: "there is no such session"}
+			fail = &web.Refusal{Kind: api.KindNotFound, Message: "there is no such session"}
 		}
 		if fail != nil {
 			yield(api.EventRow{}, fail)
@@ -272,7 +272,7 @@ func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offse
 	defer h.mu.Unlock()
 	text, ok := h.arguments[question]
 	if !ok {
-		return nil, 0, &web.Refusal{Kind: web.KindNotFound, Message: "no live question has that number"}
+		return nil, 0, &web.Refusal{Kind: api.KindNotFound, Message: "no live question has that number"}
 	}
 	from := min(offset, int64(len(text)))
 	return []byte(text[from:min(from+min(20<<10, cmp.Or(limit, 20<<10)), int64(len(text)))]), int64(len(text)), nil
@@ -325,7 +325,7 @@ func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (api.ReplyA
 	}
 	if slices.ContainsFunc(h.questions, func(q api.OpenQuestion) bool { return w.Token == q.Token && w.Question != q.Number }) {
 		return api.ReplyAnswer{}, &web.Refusal{
-			Kind: web.KindConflict, Message: fmt.Sprintf("the reply token does not belong to question %d", w.Question),
+			Kind: api.KindConflict, Message: fmt.Sprintf("the reply token does not belong to question %d", w.Question),
 			Hint: "nothing was changed",
 		}
 	}
@@ -333,7 +333,7 @@ func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (api.ReplyA
 		return q.Number == w.Question && (w.Token == "" || w.Token == q.Token)
 	})
 	if i < 0 && w.Verb != web.VerbUndo {
-		return api.ReplyAnswer{}, &web.Refusal{Kind: web.KindNotFound, Message: "no open question has that number"}
+		return api.ReplyAnswer{}, &web.Refusal{Kind: api.KindNotFound, Message: "no open question has that number"}
 	}
 	switch w.Verb {
 	case web.VerbExtend:

@@ -39,10 +39,10 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	case "undo":
 		word.Verb = VerbUndo
 	default:
-		return refuse(KindNotFound, "there is nothing at this address", "go back to the page")
+		return refuse(api.KindNotFound, "there is nothing at this address", "go back to the page")
 	}
 	if word.Token == "" && word.Verb != VerbUndo {
-		return refuse(KindInvalid, "the form does not say which question was read", "reload the page and try again")
+		return refuse(api.KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
 	if word.Verb == VerbAnswer && word.Decision == "" && word.Response == "" {
 		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
@@ -80,11 +80,11 @@ func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word
 // was first and what was decided, when the time ended, or which answers are taken.
 func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, bool) {
 	var refusal *Refusal
-	if !errors.As(err, &refusal) || refusal.Kind != KindNotFound && refusal.Kind != KindConflict && refusal.Kind != KindInvalid {
+	if !errors.As(err, &refusal) || refusal.Kind != api.KindNotFound && refusal.Kind != api.KindConflict && refusal.Kind != api.KindInvalid {
 		return notice{}, false
 	}
 	n := notice{
-		Refused: true, Wrong: refusal.Kind == KindInvalid,
+		Refused: true, Wrong: refusal.Kind == api.KindInvalid,
 		Text: fmt.Sprintf("Question %d is not open any more, or has been asked again. Nothing was recorded.", number),
 	}
 	switch c := refusal.Closed; {
@@ -92,7 +92,7 @@ func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, boo
 		n.Text = announce.Closed{
 			Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At,
 		}.Text(s.now(), zone)
-	case refusal.Kind != KindNotFound:
+	case refusal.Kind != api.KindNotFound:
 		n.Text = about(number, strings.TrimSuffix(legible.Text(refusal.Message), ".")+".")
 		if refusal.Hint != "" {
 			n.Text += " " + legible.Capital(legible.Text(refusal.Hint)) + "."

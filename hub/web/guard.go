@@ -27,7 +27,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // guard refuses, before anything else looks at it, a request that names another host
 // or comes from a foreign origin. Nothing that it answers tells the page's name.
-func (s *Server) guard(page, api http.Handler) http.Handler {
+func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -37,12 +37,12 @@ func (s *Server) guard(page, api http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		served := api
+		served := elsewhere
 		switch {
 		case s.onPage(r):
 			served = page
 		case !isLoopback(r.Host):
-			s.fail(w, r, refuse(KindMisdirected, "this server does not answer to the name in the Host header",
+			s.fail(w, r, refuse(api.KindMisdirected, "this server does not answer to the name in the Host header",
 				"use the address that the server printed; behind a proxy, hand on the Host that the browser sent, and start the server with --page-url"))
 			return
 		}
@@ -63,7 +63,7 @@ func (s *Server) guard(page, api http.Handler) http.Handler {
 			foreign = false
 		}
 		if !safe(r.Method) && (foreign || crossSite(r, origin)) {
-			s.fail(w, r, refuse(KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
+			s.fail(w, r, refuse(api.KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
 			return
 		}
 		served.ServeHTTP(w, r)
@@ -97,7 +97,7 @@ func hostname(hostport string) string {
 func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return nil, refuse(KindMedia, "found the content type "+clip(r.Header.Get("Content-Type"))+", expected application/json", "send JSON and say so")
+		return nil, refuse(api.KindMedia, "found the content type "+clip(r.Header.Get("Content-Type"))+", expected application/json", "send JSON and say so")
 	}
 	deadline(w, bodyTime)
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

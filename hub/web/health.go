@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // counts are the figures of the process; none of them carries content.
@@ -40,7 +42,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.options.Ready(ctx); err != nil {
 		s.log.WarnContext(r.Context(), "not ready", "error", err)
-		s.fail(w, r, &Refusal{Kind: KindUnavailable, Message: "the server does not take work now", Hint: "try again soon", After: 5 * time.Second, Cause: err})
+		s.fail(w, r, &Refusal{Kind: api.KindUnavailable, Message: "the server does not take work now", Hint: "try again soon", After: 5 * time.Second, Cause: err})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})

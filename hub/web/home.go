@@ -85,7 +85,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions/", "/sessions", "/sessions/"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			s.fail(w, r, refuse(KindMisdirected, "the page has an address of its own, which is not this one",
+			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
 				"its address was printed when the server started; the command earshot code prints it again"))
 		})
 	}
@@ -227,7 +227,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 			mark(list, len(*list)-1)
 			return nil
 		}
-		if refusal, told := errors.AsType[*Refusal](err); !told || refusal.Kind != KindNotFound {
+		if refusal, told := errors.AsType[*Refusal](err); !told || refusal.Kind != api.KindNotFound {
 			return err
 		}
 	}

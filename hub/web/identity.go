@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // cookieName is the name of the page session's cookie.
@@ -43,13 +45,13 @@ func (s *Server) shownBy(r *http.Request) (visitor, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-			return visitor{}, refuse(KindUnauthenticated, "found another Authorization than Bearer", "send Authorization: Bearer and the token")
+			return visitor{}, refuse(api.KindUnauthenticated, "found another Authorization than Bearer", "send Authorization: Bearer and the token")
 		}
 		return s.identify(func() (Principal, error) { return s.access.Authenticate(secret) }, surfaceHTTP, "")
 	}
 	cookie, err := r.Cookie(cookieName)
 	if err != nil || cookie.Value == "" || !s.onPage(r) {
-		return visitor{}, refuse(KindUnauthenticated, "nobody is logged in", "log in on the page with the one-time code, or send a token as Authorization: Bearer")
+		return visitor{}, refuse(api.KindUnauthenticated, "nobody is logged in", "log in on the page with the one-time code, or send a token as Authorization: Bearer")
 	}
 	user := s.options.User(r)
 	return s.identify(func() (Principal, error) { return s.access.Page(cookie.Value, user) }, surfacePage, formToken(cookie.Value))
@@ -64,7 +66,7 @@ func (s *Server) identify(find func() (Principal, error), surface, form string) 
 	who, err := again()
 	if err != nil {
 		return visitor{}, &Refusal{
-			Kind: KindUnauthenticated, Message: "the token or the login is not valid, or no longer", Hint: "log in again, or get a new token", Cause: err,
+			Kind: api.KindUnauthenticated, Message: "the token or the login is not valid, or no longer", Hint: "log in again, or get a new token", Cause: err,
 		}
 	}
 	return visitor{Principal: who, form: form, again: again}, nil
@@ -101,7 +103,7 @@ func (v visitor) byToken(r *http.Request) error {
 	if v.form == "" || !isAPI(r) || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
-	return refuse(KindForbidden, "a login of the page does not speak to the API", "send a token as Authorization: Bearer")
+	return refuse(api.KindForbidden, "a login of the page does not speak to the API", "send a token as Authorization: Bearer")
 }
 
 // handler is a handler that knows who asks, and may fail.

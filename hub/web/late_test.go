@@ -13,14 +13,14 @@ import (
 // lost is the refusal of a word that came second.
 func lost() *web.Refusal {
 	return &web.Refusal{
-		Kind: web.KindConflict, Code: "done", Message: "question 2 was accepted",
+		Kind: api.KindConflict, Code: "done", Message: "question 2 was accepted",
 		Closed: &api.Closed{Question: 2, Resolution: "accepted", By: "bob", Surface: "terminal", At: noon},
 	}
 }
 
 func expired() *web.Refusal {
 	return &web.Refusal{
-		Kind: web.KindConflict, Code: "done", Message: "too late", Closed: &api.Closed{Question: 2, Resolution: "expired", At: noon.Add(-time.Minute)},
+		Kind: api.KindConflict, Code: "done", Message: "too late", Closed: &api.Closed{Question: 2, Resolution: "expired", At: noon.Add(-time.Minute)},
 	}
 }
 
@@ -31,7 +31,7 @@ func TestLateOnThePage(t *testing.T) {
 	for said, refusal := range map[string]*web.Refusal{
 		"Question 2 was accepted by bob in the terminal, at 00:00:00. Your word came after that and did not count.": lost(),
 		"Too late: the time to answer question 2 ended at 23:59:00 on 31 December. Nothing was done.":               expired(),
-		"Question 2: has been asked again since. Look at it.":                                                       {Kind: web.KindConflict, Message: "has been asked again since", Hint: "look at it"},
+		"Question 2: has been asked again since. Look at it.":                                                       {Kind: api.KindConflict, Message: "has been asked again since", Hint: "look at it"},
 	} {
 		s := played(t)
 		s.login("ada")

@@ -66,17 +66,17 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 // not be able to prolong itself.
 func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if v.form != "" {
-		return refuse(KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
+		return refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
 	}
 	if s.page.text == "" {
-		return refuse(KindNotFound, "this server has no page", "")
+		return refuse(api.KindNotFound, "this server has no page", "")
 	}
 	if _, err := body(w, r, replyLimit); err != nil {
 		return err
 	}
 	code, err := s.access.Code(v.Principal)
 	if err != nil {
-		return &Refusal{Kind: KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
+		return &Refusal{Kind: api.KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, http.StatusCreated, api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)})
@@ -121,7 +121,7 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err //nolint:wrapcheck // told looks at the type
 		}
-		return &Refusal{Kind: KindInvalid, Message: "the form cannot be read", Hint: "go back to the page and try again", Cause: err}
+		return &Refusal{Kind: api.KindInvalid, Message: "the form cannot be read", Hint: "go back to the page and try again", Cause: err}
 	}
 	return nil
 }
@@ -132,5 +132,5 @@ func (v visitor) meant(r *http.Request) error {
 	if v.form == "" || subtle.ConstantTimeCompare([]byte(r.PostForm.Get("form")), []byte(v.form)) == 1 {
 		return nil
 	}
-	return refuse(KindForbidden, "the form was not made by a page of this login", "reload the page and try again")
+	return refuse(api.KindForbidden, "the form was not made by a page of this login", "reload the page and try again")
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // operatorLimit is the most that a request of an operator may hold: what a message to the
@@ -18,7 +20,7 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request, v visitor) erro
 		return err
 	}
 	if !jsontext.Value(raw).IsValid() {
-		return refuse(KindInvalid, "the body is not JSON", "send an object, such as {}")
+		return refuse(api.KindInvalid, "the body is not JSON", "send an object, such as {}")
 	}
 	answer, err := s.hub.Operate(r.Context(), v.Principal, r.PathValue("op"), raw)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -36,7 +37,7 @@ func TestOperatorDoor(t *testing.T) {
 	if w := s.do("GET", "/api/v1/operator/turn", "ada", ""); w.Code != 405 {
 		t.Errorf("GET: %d", w.Code)
 	}
-	s.room.fail = &web.Refusal{Kind: web.KindForbidden, Message: "only an operator"}
+	s.room.fail = &web.Refusal{Kind: api.KindForbidden, Message: "only an operator"}
 	if w := s.do("POST", "/api/v1/operator/erase", "ope", `{}`); w.Code != 403 {
 		t.Errorf("what the hub refuses: %d", w.Code)
 	}

@@ -151,12 +151,12 @@ func unstarted(err error, keyed bool) error {
 	var told *Refusal
 	said := refusal(err)
 	fault, answered := errors.AsType[*api.Fault](err)
-	if !errors.As(said, &told) || told.Kind != KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
+	if !errors.As(said, &told) || told.Kind != api.KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
 		return said
 	}
 	told.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
 	if !keyed {
-		told.Kind, told.After = KindUncertain, 0
+		told.Kind, told.After = api.KindUncertain, 0
 		told.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
 	}
 	return said
@@ -191,7 +191,7 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, 
 	case VerbNoticed:
 		person.Noticed(ctx, w.Question, w.Token)
 	default:
-		return api.ReplyAnswer{}, refuse(KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
+		return api.ReplyAnswer{}, refuse(api.KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
 	}
 	return a, refusal(err)
 }
@@ -231,11 +231,11 @@ func refusal(err error) error {
 	if fault, ok := errors.AsType[*api.Fault](err); ok {
 		kind, known := faultKinds()[fault.Code]
 		if !known {
-			kind = KindConflict
+			kind = api.KindConflict
 		}
 		// That a repetition does no harm (Retry) is not that it helps.
-		if fault.Code.Retryable() && kind == KindConflict {
-			kind = KindBusy
+		if fault.Code.Retryable() && kind == api.KindConflict {
+			kind = api.KindBusy
 		}
 		told := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Closed: fault.Closed, Cause: err}
 		if fault.Code == utp.CodeParked {
@@ -244,13 +244,13 @@ func refusal(err error) error {
 		return told
 	}
 	if who, ok := errors.AsType[*access.Error](err); ok {
-		return &Refusal{Kind: KindUnauthenticated, Message: who.Message, Hint: who.Hint, Cause: err}
+		return &Refusal{Kind: api.KindUnauthenticated, Message: who.Message, Hint: who.Hint, Cause: err}
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &Refusal{
-		Kind: KindUnavailable, Message: "no answer came in time; whether it was recorded is not known", Hint: "look at the questions and sessions, and send it again if it is not there",
+		Kind: api.KindUnavailable, Message: "no answer came in time; whether it was recorded is not known", Hint: "look at the questions and sessions, and send it again if it is not there",
 		After: time.Second, Cause: err,
 	}
 }
@@ -262,18 +262,18 @@ func soon(retry bool) time.Duration {
 	return 0
 }
 
-func hubKinds() map[hub.Code]Kind {
-	return map[hub.Code]Kind{
-		hub.CodeNotAllowed: KindForbidden, hub.CodeRevoked: KindUnauthenticated, hub.CodeClosed: KindNotFound, hub.CodeSuperseded: KindConflict,
-		hub.CodeMalformed: KindInvalid, hub.CodeRefused: KindConflict, hub.CodeNotFound: KindNotFound, hub.CodeAnew: KindUnavailable,
-		hub.CodeStopping: KindUnavailable,
+func hubKinds() map[hub.Code]api.Kind {
+	return map[hub.Code]api.Kind{
+		hub.CodeNotAllowed: api.KindForbidden, hub.CodeRevoked: api.KindUnauthenticated, hub.CodeClosed: api.KindNotFound, hub.CodeSuperseded: api.KindConflict,
+		hub.CodeMalformed: api.KindInvalid, hub.CodeRefused: api.KindConflict, hub.CodeNotFound: api.KindNotFound, hub.CodeAnew: api.KindUnavailable,
+		hub.CodeStopping: api.KindUnavailable,
 	}
 }
 
-func faultKinds() map[utp.Code]Kind {
-	return map[utp.Code]Kind{
-		utp.CodeBadRequest: KindInvalid, utp.CodeTooLarge: KindTooLarge, utp.CodeNotFound: KindNotFound, utp.CodeUnknownCall: KindNotFound,
-		utp.CodeAuthFailed: KindForbidden, utp.CodeUpstreamUnavailable: KindUnavailable, utp.CodeStorageError: KindUnavailable,
-		utp.CodeInternalError: KindUnavailable,
+func faultKinds() map[utp.Code]api.Kind {
+	return map[utp.Code]api.Kind{
+		utp.CodeBadRequest: api.KindInvalid, utp.CodeTooLarge: api.KindTooLarge, utp.CodeNotFound: api.KindNotFound, utp.CodeUnknownCall: api.KindNotFound,
+		utp.CodeAuthFailed: api.KindForbidden, utp.CodeUpstreamUnavailable: api.KindUnavailable, utp.CodeStorageError: api.KindUnavailable,
+		utp.CodeInternalError: api.KindUnavailable,
 	}
 }

@@ -193,24 +193,24 @@ func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err   error
-		kind  Kind
+		kind  api.Kind
 		retry bool
 	}{
-		{hub.ErrNotAllowed, KindForbidden, false},
-		{hub.ErrRevoked, KindUnauthenticated, false},
-		{hub.ErrNotFound, KindNotFound, false},
-		{hub.ErrStopping, KindUnavailable, true},
-		{&api.Fault{Code: utp.CodeNotFound, Message: "no"}, KindNotFound, false},
-		{&api.Fault{Code: utp.CodeAuthFailed, Message: "no"}, KindForbidden, false},
-		{&api.Fault{Code: utp.CodeBadRequest, Message: "no"}, KindInvalid, false},
-		{&api.Fault{Code: utp.CodeTooLarge, Message: "no"}, KindTooLarge, false},
-		{&api.Fault{Code: utp.CodeDone, Message: "no"}, KindConflict, false},
-		{&api.Fault{Code: utp.CodeDone, Message: "no", Retry: true}, KindConflict, false}, // harmless, and of no use
-		{&api.Fault{Code: utp.CodeBusy, Message: "no", Retry: true}, KindBusy, true},
-		{&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, true},
-		{fmt.Errorf("asked: %w", access.ErrUnknown), KindUnauthenticated, false},
-		{context.DeadlineExceeded, KindUnavailable, true},
-		{errors.New("the wire is cut"), KindUnavailable, true},
+		{hub.ErrNotAllowed, api.KindForbidden, false},
+		{hub.ErrRevoked, api.KindUnauthenticated, false},
+		{hub.ErrNotFound, api.KindNotFound, false},
+		{hub.ErrStopping, api.KindUnavailable, true},
+		{&api.Fault{Code: utp.CodeNotFound, Message: "no"}, api.KindNotFound, false},
+		{&api.Fault{Code: utp.CodeAuthFailed, Message: "no"}, api.KindForbidden, false},
+		{&api.Fault{Code: utp.CodeBadRequest, Message: "no"}, api.KindInvalid, false},
+		{&api.Fault{Code: utp.CodeTooLarge, Message: "no"}, api.KindTooLarge, false},
+		{&api.Fault{Code: utp.CodeDone, Message: "no"}, api.KindConflict, false},
+		{&api.Fault{Code: utp.CodeDone, Message: "no", Retry: true}, api.KindConflict, false}, // harmless, and of no use
+		{&api.Fault{Code: utp.CodeBusy, Message: "no", Retry: true}, api.KindBusy, true},
+		{&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, api.KindUnavailable, true},
+		{fmt.Errorf("asked: %w", access.ErrUnknown), api.KindUnauthenticated, false},
+		{context.DeadlineExceeded, api.KindUnavailable, true},
+		{errors.New("the wire is cut"), api.KindUnavailable, true},
 	} {
 		var got *Refusal
 		if !errors.As(refusal(tt.err), &got) || got.Kind != tt.kind || got.SafeToRetry() != tt.retry || got.Message == "" || !errors.Is(got, tt.err) {
@@ -222,7 +222,7 @@ func TestRefusal(t *testing.T) {
 	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
 		t.Errorf("who was first: %+v", told)
 	}
-	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &told) || told.Kind != KindConflict || told.Hint == "" {
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &told) || told.Kind != api.KindConflict || told.Hint == "" {
 		t.Errorf("parked: %+v", told)
 	}
 	if refusal(nil) != nil || !errors.Is(refusal(context.Canceled), context.Canceled) {
@@ -235,21 +235,21 @@ func TestUnstarted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fail  error
-		kind  Kind
-		keyed Kind
+		kind  api.Kind
+		keyed api.Kind
 	}{
-		"no answer":               {errors.New("the wire is cut"), KindUncertain, KindUnavailable},
-		"perhaps written":         {&api.Fault{Code: utp.CodeStorageError, Message: "no"}, KindUncertain, KindUnavailable},
-		"certainly not":           {&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, KindUnavailable, KindUnavailable},
-		"too many":                {&api.Fault{Code: utp.CodeTooManyTurns, Message: "no", Retry: true}, KindBusy, KindBusy},
-		"the key of another":      {&api.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, KindConflict, KindConflict},
-		"a request that is wrong": {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, KindInvalid, KindInvalid},
+		"no answer":               {errors.New("the wire is cut"), api.KindUncertain, api.KindUnavailable},
+		"perhaps written":         {&api.Fault{Code: utp.CodeStorageError, Message: "no"}, api.KindUncertain, api.KindUnavailable},
+		"certainly not":           {&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, api.KindUnavailable, api.KindUnavailable},
+		"too many":                {&api.Fault{Code: utp.CodeTooManyTurns, Message: "no", Retry: true}, api.KindBusy, api.KindBusy},
+		"the key of another":      {&api.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, api.KindConflict, api.KindConflict},
+		"a request that is wrong": {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, api.KindInvalid, api.KindInvalid},
 	} {
 		h := Over(hub.New(&kernel{fail: tt.fail}, 0))
-		for key, want := range map[string]Kind{"": tt.kind, "k1": tt.keyed} {
+		for key, want := range map[string]api.Kind{"": tt.kind, "k1": tt.keyed} {
 			_, err := h.Enqueue(t.Context(), ada(), api.TurnStart{Agent: "tidy", Key: key})
 			var got *Refusal
-			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == KindUnavailable || want == KindBusy) {
+			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == api.KindUnavailable || want == api.KindBusy) {
 				t.Errorf("%s, with the key %q: %+v; want %s", name, key, err, want)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 )
 
 //go:embed page
@@ -139,7 +140,7 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	f, ok := s.pages.files[r.PathValue("file")]
 	if !ok {
-		s.fail(w, r, refuse(KindNotFound, "there is no such file", "the page is at /"))
+		s.fail(w, r, refuse(api.KindNotFound, "there is no such file", "the page is at /"))
 		return
 	}
 	h := w.Header()
@@ -164,19 +165,19 @@ type troubleView struct {
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refusal) {
 	t := troubleView{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
 	switch refusal.Kind {
-	case KindUnauthenticated:
+	case api.KindUnauthenticated:
 		t.Title, t.Login = "Log in first", true
-	case KindForbidden:
+	case api.KindForbidden:
 		t.Title = "Not allowed"
-	case KindNotFound:
+	case api.KindNotFound:
 		t.Title = "Not here"
-	case KindConflict:
+	case api.KindConflict:
 		t.Title = "Something else came first"
-	case KindMisdirected:
+	case api.KindMisdirected:
 		t.Title = "The page is not here"
-	case KindMethod:
+	case api.KindMethod:
 		t.Title = "Not this way"
-	case KindInvalid, KindTooLarge, KindMedia, KindBusy, KindUnavailable, KindUncertain:
+	case api.KindInvalid, api.KindTooLarge, api.KindMedia, api.KindBusy, api.KindUnavailable, api.KindUncertain, api.KindInternal:
 	}
 	if refusal.Hint == "" {
 		t.Hint = ""

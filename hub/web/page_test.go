@@ -306,7 +306,7 @@ func TestNoticeForScripts(t *testing.T) {
 		{"/questions/2/accept", "token=" + tokenB, nil, `{"text":"Question 2: the reply token does not belong to question 2. Nothing was changed.","refused":true}`},
 		{"/questions/3/reply", "response=&token=" + tokenB, nil, `{"text":"Question 3: there was no answer in the form. Nothing was sent.","refused":true,"wrong":true}`},
 		{
-			"/questions/3/reply", "response=x&token=" + tokenB, &web.Refusal{Kind: web.KindInvalid, Message: wrong},
+			"/questions/3/reply", "response=x&token=" + tokenB, &web.Refusal{Kind: api.KindInvalid, Message: wrong},
 			`{"text":"Q` + wrong[1:] + `.","refused":true,"wrong":true}`,
 		},
 	} {

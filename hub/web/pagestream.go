@@ -96,7 +96,7 @@ func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (
 	}
 	if rejected != nil {
 		return nil, &Refusal{
-			Kind: KindUnavailable, Message: "the page could not subscribe: " + rejected.ReasonMessage, Hint: "try again soon",
+			Kind: api.KindUnavailable, Message: "the page could not subscribe: " + rejected.ReasonMessage, Hint: "try again soon",
 			After: time.Duration(max(rejected.RetryAfterSeconds, 1)) * time.Second,
 		}
 	}

@@ -22,7 +22,7 @@ func (s *Server) wish(w http.ResponseWriter, r *http.Request, v visitor) error {
 	var wanted api.Preferences
 	if err := json.Unmarshal(raw, &wanted, json.RejectUnknownMembers(true)); err != nil || wanted == (api.Preferences{}) {
 		return &Refusal{
-			Kind: KindInvalid, Message: "the body is not one of preferences", Cause: err,
+			Kind: api.KindInvalid, Message: "the body is not one of preferences", Cause: err,
 			Hint: `send {"answer_seconds":86400} for no time limit, {"undo_seconds":20}, or both; 0 is the usual time`,
 		}
 	}

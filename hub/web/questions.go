@@ -64,7 +64,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 		data = whole(data)
 		p.Next = offset + int64(len(data))
 		if p.Next == offset {
-			return api.ArgumentsPart{}, refuse(KindInvalid, "the offset lies within a character", "go on from the next of the page before")
+			return api.ArgumentsPart{}, refuse(api.KindInvalid, "the offset lies within a character", "go on from the next of the page before")
 		}
 	}
 	p.Text = string(data)
@@ -90,7 +90,7 @@ func questionNumber(r *http.Request) (int, error) {
 	text := r.PathValue("number")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, refuse(KindInvalid, "found the question "+clip(text)+", expected its number", "see "+api.Root+"/questions")
+		return 0, refuse(api.KindInvalid, "found the question "+clip(text)+", expected its number", "see "+api.Root+"/questions")
 	}
 	return n, nil
 }
@@ -109,7 +109,7 @@ func (s *Server) word(verb Verb) handler {
 		var b api.Reply
 		if err := json.Unmarshal(raw, &b, json.RejectUnknownMembers(true)); err != nil {
 			return &Refusal{
-				Kind: KindInvalid, Message: "the body is not one of an answer: " + err.Error(), Cause: err,
+				Kind: api.KindInvalid, Message: "the body is not one of an answer: " + err.Error(), Cause: err,
 				Hint: `send {"decision":"accept"}, {"decision":"reject"} or {"response":"…"}`,
 			}
 		}
@@ -132,17 +132,17 @@ func (s *Server) word(verb Verb) handler {
 func (w Word) check() error {
 	if w.Verb != VerbAnswer {
 		if w.Decision != "" || w.Response != "" {
-			return refuse(KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
+			return refuse(api.KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
 		}
 		return nil
 	}
 	switch {
 	case w.Decision != "" && w.Response != "":
-		return refuse(KindInvalid, "found a decision and a response, expected one of them", "a confirmation takes a decision, a clarification a response")
+		return refuse(api.KindInvalid, "found a decision and a response, expected one of them", "a confirmation takes a decision, a clarification a response")
 	case w.Decision == "" && w.Response == "":
-		return refuse(KindInvalid, "found neither a decision nor a response", "a confirmation takes a decision, a clarification a response")
+		return refuse(api.KindInvalid, "found neither a decision nor a response", "a confirmation takes a decision, a clarification a response")
 	case w.Decision != "" && w.Decision != "accept" && w.Decision != "reject":
-		return refuse(KindInvalid, "found the decision "+clip(w.Decision)+", expected accept or reject", "only these two words decide")
+		return refuse(api.KindInvalid, "found the decision "+clip(w.Decision)+", expected accept or reject", "only these two words decide")
 	}
 	return nil
 }

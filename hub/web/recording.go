@@ -218,13 +218,13 @@ func (r *Recording) Handler() http.Handler {
 	mux.HandleFunc("GET "+api.AAEPRoot+"/events", r.serveEvents)
 	mux.HandleFunc("POST "+api.AAEPRoot+"/subscriptions", r.serveSubscribe)
 	mux.HandleFunc("POST "+api.AAEPRoot+"/replies", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(KindConflict, "this is a recording: its questions were asked elsewhere, and no reply counts here", "answer where the question is asked").write(w)
+		refuse(api.KindConflict, "this is a recording: its questions were asked elsewhere, and no reply counts here", "answer where the question is asked").write(w)
 	})
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, false) })
 	mux.HandleFunc("GET "+api.AAEPRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if !isLoopback(q.Host) { // a page whose name was pointed here reads no recording
-			refuse(KindMisdirected, "a recording is played to this machine, under its own names", "use the address that `earshot replay` has printed").write(w)
+			refuse(api.KindMisdirected, "a recording is played to this machine, under its own names", "use the address that `earshot replay` has printed").write(w)
 			return
 		}
 		mux.ServeHTTP(w, q)

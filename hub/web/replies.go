@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -78,7 +79,7 @@ func replySubscription(kind string, raw []byte) (string, error) {
 		r, err := aaep.DecodeQuestionExtend(raw)
 		return r.SubscriptionID, err
 	}
-	return "", refuse(KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
+	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
 }
 
 // renegotiate changes terms: 200 with what holds from now on (C-82).
@@ -123,13 +124,13 @@ func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte)
 
 // unreadable is the answer to a body that is no message (TR-SSE-08).
 func unreadable(err error) error {
-	return &Refusal{Kind: KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
+	return &Refusal{Kind: api.KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
 }
 
 // asBadReply makes an oversize reply a bad one: the two are answered alike (C-57).
 func asBadReply(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &Refusal{Kind: KindInvalid, Code: string(KindTooLarge), Message: "the body is larger than 64 KiB", Hint: "send less", Cause: err}
+		return &Refusal{Kind: api.KindInvalid, Code: string(api.KindTooLarge), Message: "the body is larger than 64 KiB", Hint: "send less", Cause: err}
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/hub/web"
 )
 
@@ -89,8 +90,8 @@ func TestRepliesLost(t *testing.T) {
 		want int
 	}{
 		"on the merits": {errors.New("too late"), 204},
-		"refused":       {&web.Refusal{Kind: web.KindNotFound, Message: "no such token"}, 204},
-		"not recorded":  {&web.Refusal{Kind: web.KindUnavailable, Message: "no answer came in time"}, 503},
+		"refused":       {&web.Refusal{Kind: api.KindNotFound, Message: "no such token"}, 204},
+		"not recorded":  {&web.Refusal{Kind: api.KindUnavailable, Message: "no answer came in time"}, 503},
 	} {
 		s.room.fail = tt.fail
 		w := s.do("POST", "/aaep/v1/replies", "ada", confirmation(tokenA, "accept", "sub_0000000000000001"))

@@ -1,6 +1,9 @@
 package web
 
-import "github.com/earshot-dev/earshot/hub/access"
+import (
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/hub/access"
+)
 
 // right is a thing that some principals may do at all; whether they may do it to a
 // given session is judged by the hub.
@@ -30,5 +33,5 @@ func (n right) of(who Principal) error {
 	if n.holds(who) {
 		return nil
 	}
-	return refuse(KindForbidden, who.Name+" may not "+n.what, "ask the operator for a role that may")
+	return refuse(api.KindForbidden, who.Name+" may not "+n.what, "ask the operator for a role that may")
 }

@@ -117,11 +117,11 @@ func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, l
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, nil, &Refusal{Kind: KindUnavailable, Message: "the server is closing", Hint: "try again soon", After: 2 * time.Second}
+		return nil, nil, &Refusal{Kind: api.KindUnavailable, Message: "the server is closing", Hint: "try again soon", After: 2 * time.Second}
 	}
 	whose := who.Name + " " + who.Credential // one's own streams never shut out another's
 	if s.streams[whose] >= s.options.Streams {
-		return nil, nil, &Refusal{Kind: KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: beat}
+		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: beat}
 	}
 	s.streams[whose]++
 	s.open.Add(1)

@@ -47,7 +47,7 @@ func wanted(r *http.Request) (Wanted, error) {
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return w, refuse(KindInvalid, "found the limit "+clip(text)+", expected a number from 1 on", "correct the address; one answer holds 100 at most")
+			return w, refuse(api.KindInvalid, "found the limit "+clip(text)+", expected a number from 1 on", "correct the address; one answer holds 100 at most")
 		}
 		w.Limit = min(n, mostSessions)
 	}

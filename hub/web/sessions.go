@@ -98,7 +98,7 @@ func number(r *http.Request, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, refuse(KindInvalid, "found "+name+" "+clip(text)+", expected a whole number from 0 on", "correct the address")
+		return 0, refuse(api.KindInvalid, "found "+name+" "+clip(text)+", expected a whole number from 0 on", "correct the address")
 	}
 	return n, nil
 }

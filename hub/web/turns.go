@@ -27,12 +27,12 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor) er
 	var t api.TurnStart
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return &Refusal{
-			Kind: KindInvalid, Message: "the body is not a turn: " + err.Error(), Hint: `send {"agent":"…","args":{…}}, and request or answer_seconds if wanted`, Cause: err,
+			Kind: api.KindInvalid, Message: "the body is not a turn: " + err.Error(), Hint: `send {"agent":"…","args":{…}}, and request or answer_seconds if wanted`, Cause: err,
 		}
 	}
 	t.Key = key
 	if t.Agent == "" || t.Answer < 0 {
-		return refuse(KindInvalid, "found no agent, or a negative answer_seconds", `name the agent, such as {"agent":"tidy","args":{…}}`)
+		return refuse(api.KindInvalid, "found no agent, or a negative answer_seconds", `name the agent, such as {"agent":"tidy","args":{…}}`)
 	}
 	if len(t.Args) == 0 {
 		t.Args = jsontext.Value("{}")
@@ -61,13 +61,13 @@ func requestKey(r *http.Request) (string, error) {
 	}
 	const hint = "send one " + keyHeader + " of 1 to 255 visible ASCII characters, such as a UUID, or none"
 	if len(given) > 1 {
-		return "", refuse(KindInvalid, fmt.Sprintf("found %d headers %s, expected one", len(given), keyHeader), hint)
+		return "", refuse(api.KindInvalid, fmt.Sprintf("found %d headers %s, expected one", len(given), keyHeader), hint)
 	}
 	if given[0] == "" {
-		return "", refuse(KindInvalid, "the header "+keyHeader+" is empty", hint)
+		return "", refuse(api.KindInvalid, "the header "+keyHeader+" is empty", hint)
 	}
 	if err := api.CheckKey(given[0]); err != nil {
-		return "", refuse(KindInvalid, err.Error(), hint)
+		return "", refuse(api.KindInvalid, err.Error(), hint)
 	}
 	return given[0], nil
 }
