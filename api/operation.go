@@ -32,6 +32,8 @@ type Operation struct {
 	// Peers may ask for it; for all others it does not exist.
 	Peers []Peer
 	Right Right
+	// Summary is a sentence on what it does and Example a request, where people ask for it by its name.
+	Summary, Example string
 	// Repeatable: asked for twice it changes no more than once and is answered alike, so that a
 	// request without an answer may be sent again.
 	Repeatable bool
@@ -74,8 +76,9 @@ func (o Operation) repeatable() Operation {
 	return o
 }
 
-func (o Operation) needs(r Right) Operation {
-	o.Right = r
+// named makes it one that people with a right ask for by its name.
+func (o Operation) named(r Right, summary, example string) Operation {
+	o.Right, o.Summary, o.Example = r, summary, example
 	return o
 }
 

@@ -65,7 +65,8 @@ type ArgumentsRequest struct {
 
 // ArgumentsAddress is where the HTTP API has the arguments that a question is about, page by page.
 func ArgumentsAddress(question int) string {
-	return "/api/v1/questions/" + strconv.Itoa(question) + "/arguments"
+	_, path := Address(RouteArguments, strconv.Itoa(question))
+	return path
 }
 
 // ReplyRequest answers, extends, stops or undoes, or says that a question was shown. Token or Question names the

@@ -22,7 +22,7 @@ const listPage = 100
 func (c *Client) Me(ctx context.Context) (api.Identity, error) {
 	var me api.Identity
 
-	err := c.call(ctx, http.MethodGet, api.Root+"/me", nil, &me)
+	err := c.call(ctx, to(api.RouteMe), nil, &me)
 
 	return me, err
 }
@@ -76,7 +76,7 @@ func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, m
 		query.Set("before", before)
 	}
 
-	err := c.call(ctx, http.MethodGet, api.Root+"/sessions?"+query.Encode(), nil, &page)
+	err := c.call(ctx, to(api.RouteSessions).with(query), nil, &page)
 
 	return page.Sessions, page.Next, err
 }
@@ -85,7 +85,7 @@ func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, m
 func (c *Client) Session(ctx context.Context, id string) (api.Session, error) {
 	var one api.Session
 
-	err := c.call(ctx, http.MethodGet, api.Root+"/sessions/"+url.PathEscape(id), nil, &one)
+	err := c.call(ctx, to(api.RouteSession, id), nil, &one)
 
 	return one, err
 }
@@ -94,7 +94,7 @@ func (c *Client) Session(ctx context.Context, id string) (api.Session, error) {
 func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 	var list api.QuestionList
 
-	err := c.call(ctx, http.MethodGet, api.Root+"/questions", nil, &list)
+	err := c.call(ctx, to(api.RouteQuestions), nil, &list)
 
 	return list.Questions, err
 }
@@ -105,7 +105,7 @@ func (c *Client) Past(ctx context.Context, session string) iter.Seq2[Delivered, 
 		ctx, cancel := context.WithTimeout(ctx, callTime)
 		defer cancel()
 
-		answer, err := c.send(ctx, http.MethodGet, api.Root+"/sessions/"+url.PathEscape(session)+"/events", nil, nil)
+		answer, err := c.send(ctx, to(api.RouteEvents, session), nil, nil)
 		if err != nil {
 			yield(Delivered{}, err)
 
@@ -140,60 +140,56 @@ func (c *Client) Past(ctx context.Context, session string) iter.Seq2[Delivered, 
 
 // Say answers a question by its number and returns what the ledger then holds.
 func (c *Client) Say(ctx context.Context, question int, r api.Reply) (api.ReplyAnswer, error) {
-	return c.word(ctx, questionPath(question, "reply"), r)
+	return c.word(ctx, to(api.RouteReply, strconv.Itoa(question)), r)
 }
 
 // More asks for more time for a question.
 func (c *Client) More(ctx context.Context, question int, token string) (api.ReplyAnswer, error) {
-	return c.word(ctx, questionPath(question, "extend"), api.Reply{Token: token})
+	return c.word(ctx, to(api.RouteExtend, strconv.Itoa(question)), api.Reply{Token: token})
 }
 
 // TakeBack takes an accept back before its action has started.
 func (c *Client) TakeBack(ctx context.Context, question int) (api.ReplyAnswer, error) {
-	return c.word(ctx, questionPath(question, "undo"), api.Reply{})
+	return c.word(ctx, to(api.RouteUndo, strconv.Itoa(question)), api.Reply{})
 }
 
 // Halt stops a session: no further step is taken in it.
 func (c *Client) Halt(ctx context.Context, session string) (api.ReplyAnswer, error) {
-	return c.word(ctx, api.Root+"/sessions/"+url.PathEscape(session)+"/stop", api.Reply{})
+	return c.word(ctx, to(api.RouteStopSession, session), api.Reply{})
 }
 
-func (c *Client) word(ctx context.Context, path string, r api.Reply) (api.ReplyAnswer, error) {
+func (c *Client) word(ctx context.Context, to target, r api.Reply) (api.ReplyAnswer, error) {
 	var said api.ReplyAnswer
 
-	err := c.call(ctx, http.MethodPost, path, r, &said)
+	err := c.call(ctx, to, r, &said)
 
 	return said, err
-}
-
-func questionPath(question int, verb string) string {
-	return api.Root + "/questions/" + strconv.Itoa(question) + "/" + verb
 }
 
 // Retell tells the last n sentences about a session again; 0 is the server's own number.
 func (c *Client) Retell(ctx context.Context, session string, n int) ([]api.Announcement, error) {
 	var list api.AnnouncementList
 
-	path := api.Root + "/sessions/" + url.PathEscape(session) + "/recap"
+	query := url.Values{}
 	if n > 0 {
-		path += "?n=" + strconv.Itoa(n)
+		query.Set("n", strconv.Itoa(n))
 	}
 
-	err := c.call(ctx, http.MethodGet, path, nil, &list)
+	err := c.call(ctx, to(api.RouteRecap, session).with(query), nil, &list)
 
 	return list.Announcements, err
 }
 
 // Prefer sets what the token's person wishes, as far as it is not nil, and tells what then holds.
 func (c *Client) Prefer(ctx context.Context, wanted api.Preferences) (api.Preferences, error) {
-	method, in := http.MethodGet, any(nil)
+	route, in := api.RoutePreferences, any(nil)
 	if wanted != (api.Preferences{}) {
-		method, in = http.MethodPut, wanted
+		route, in = api.RouteSetPreferences, wanted
 	}
 
 	var now api.Preferences
 
-	err := c.call(ctx, method, api.Root+"/preferences", in, &now)
+	err := c.call(ctx, to(route), in, &now)
 
 	return now, err
 }
@@ -202,7 +198,7 @@ func (c *Client) Prefer(ctx context.Context, wanted api.Preferences) (api.Prefer
 func (c *Client) Code(ctx context.Context) (api.LoginCode, error) {
 	var code api.LoginCode
 
-	err := c.call(ctx, http.MethodPost, api.Root+"/codes", struct{}{}, &code)
+	err := c.call(ctx, to(api.RouteCode), api.Empty{}, &code)
 
 	return code, err
 }
@@ -242,8 +238,8 @@ func (c *Client) About(ctx context.Context, question int) (jsontext.Value, error
 	for {
 		var part api.ArgumentsPart
 
-		path := questionPath(question, "arguments") + "?offset=" + strconv.FormatInt(at, 10)
-		if err := c.call(ctx, http.MethodGet, path, nil, &part); err != nil {
+		query := url.Values{"offset": {strconv.FormatInt(at, 10)}}
+		if err := c.call(ctx, to(api.RouteArguments, strconv.Itoa(question)).with(query), nil, &part); err != nil {
 			return nil, err
 		}
 

@@ -20,13 +20,30 @@ import (
 // maxAnswer bounds what is read of an answer; a list of sessions is the largest.
 const maxAnswer = 64 << 20
 
+// target is a route with the values of its wildcards, and the query behind it.
+type target struct{ method, path string }
+
+func to(route string, values ...string) target {
+	method, path := api.Address(route, values...)
+
+	return target{method, path}
+}
+
+func (t target) with(query url.Values) target {
+	if len(query) > 0 {
+		t.path += "?" + query.Encode()
+	}
+
+	return t
+}
+
 // call makes one request. In nil sends nothing, out nil reads nothing.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
-	return c.callWith(ctx, nil, method, path, in, out)
+func (c *Client) call(ctx context.Context, to target, in, out any) error {
+	return c.callWith(ctx, nil, to, in, out)
 }
 
 // callWith is call with more headers.
-func (c *Client) callWith(ctx context.Context, header map[string]string, method, path string, in, out any) error {
+func (c *Client) callWith(ctx context.Context, header map[string]string, to target, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 
@@ -39,7 +56,7 @@ func (c *Client) callWith(ctx context.Context, header map[string]string, method,
 		}
 	}
 
-	answer, err := c.send(ctx, method, path, body, header)
+	answer, err := c.send(ctx, to, body, header)
 	if err != nil {
 		return err
 	}
@@ -67,13 +84,13 @@ func (c *Client) callWith(ctx context.Context, header map[string]string, method,
 }
 
 // send makes a request and returns the answer with its body open.
-func (c *Client) send(ctx context.Context, method, path string, body []byte, header map[string]string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, to target, body []byte, header map[string]string) (*http.Response, error) {
 	place, err := c.place()
 	if err != nil {
 		return nil, err
 	}
 
-	request, err := http.NewRequestWithContext(ctx, method, place.URL+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, to.method, place.URL+to.path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
 	}

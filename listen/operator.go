@@ -2,8 +2,6 @@ package listen
 
 import (
 	"context"
-	"net/http"
-	"net/url"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -11,7 +9,7 @@ import (
 // Operate asks for an operation of operators, with the request and the answer in the kernel's
 // own form.
 func (c *Client) Operate(ctx context.Context, op string, request, answer any) error {
-	return c.call(ctx, http.MethodPost, api.Root+"/operator/"+url.PathEscape(op), request, answer)
+	return c.call(ctx, to(api.OperatorRoute(op)), request, answer)
 }
 
 // TakeUpCredentials has the server look at its files of credentials again, and returns when what
@@ -19,7 +17,7 @@ func (c *Client) Operate(ctx context.Context, op string, request, answer any) er
 func (c *Client) TakeUpCredentials(ctx context.Context) (api.Credentials, error) {
 	var answer api.Credentials
 
-	err := c.call(ctx, http.MethodPost, api.Root+"/credentials", struct{}{}, &answer)
+	err := c.call(ctx, to(api.RouteCredentials), api.Empty{}, &answer)
 
 	return answer, err
 }

@@ -2,7 +2,6 @@ package listen
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,7 @@ func (c *Client) current(token string) string {
 
 // reply sends a message of the protocol.
 func (c *Client) reply(ctx context.Context, message any) error {
-	return c.call(ctx, http.MethodPost, protocol+"/replies", message, nil)
+	return c.call(ctx, to(api.RouteSendMessage), message, nil)
 }
 
 // stamp is a time as messages carry it.

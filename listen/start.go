@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -19,13 +18,13 @@ func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer,
 		t.Key = rand.Text()
 	}
 
-	header := map[string]string{"Idempotency-Key": t.Key}
+	header := map[string]string{api.KeyHeader: t.Key}
 	lost := false
 
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		var started api.EnqueueAnswer
 
-		err := c.callWith(ctx, header, http.MethodPost, api.Root+"/turns", t, &started)
+		err := c.callWith(ctx, header, to(api.RouteStartTurn), t, &started)
 		if err == nil || !c.maySendAgain(err, lost) || wait(ctx, pause) != nil {
 			return started, err
 		}

@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 )
 
 const (
-	protocol  = "/aaep/v1"
 	closeTime = 2 * time.Second
 	// wordTime is how long a server that has started anew may take to leave word of its new
 	// token. It answers before that, and refuses the old one.
@@ -110,7 +110,7 @@ func (l *hearing) connect(ctx context.Context) (heard bool, err error) {
 	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer silent.Stop()
 
-	answer, err := l.client.send(ctx, http.MethodGet, protocol+"/events?subscription_id="+url.QueryEscape(l.subscription), nil, header)
+	answer, err := l.client.send(ctx, to(api.RouteStream).with(url.Values{"subscription_id": {l.subscription}}), nil, header)
 	if err != nil {
 		return false, err
 	}
@@ -200,7 +200,7 @@ func (l *hearing) subscribe(ctx context.Context) error {
 		return err
 	}
 
-	answer, err := l.client.send(ctx, http.MethodPost, protocol+"/subscriptions", request, nil)
+	answer, err := l.client.send(ctx, to(api.RouteSubscribe), request, nil)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (l *hearing) close(ctx context.Context) {
 	defer cancel()
 
 	if raw, err := (aaep.SubscriptionClose{SubscriptionID: l.subscription}).Encode(); err == nil {
-		_ = l.client.call(ctx, http.MethodPost, protocol+"/replies", jsontext.Value(raw), nil) // it runs out by itself
+		_ = l.client.call(ctx, to(api.RouteSendMessage), jsontext.Value(raw), nil) // it runs out by itself
 	}
 
 	l.name("")

@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/cause"
 )
 
@@ -314,7 +315,7 @@ func (t *tap) find(ctx context.Context) error {
 		return err
 	}
 
-	answer, err := t.send(ctx, http.MethodPost, t.url.JoinPath(protocol, "subscriptions").String(), request, map[string]string{"Content-Type": "application/json"})
+	answer, err := t.send(ctx, http.MethodPost, t.url.JoinPath(api.AAEPRoot, "subscriptions").String(), request, map[string]string{"Content-Type": "application/json"})
 	if err != nil {
 		return err
 	}
@@ -343,7 +344,7 @@ func (t *tap) find(ctx context.Context) error {
 	}
 
 	query := url.Values{"subscription_id": {accepted.SubscriptionID}}
-	t.stream = t.url.JoinPath(protocol, "events").String() + "?" + query.Encode()
+	t.stream = t.url.JoinPath(api.AAEPRoot, "events").String() + "?" + query.Encode()
 	t.take(Tapped{Raw: raw})
 
 	return nil

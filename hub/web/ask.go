@@ -126,7 +126,7 @@ func foreignChoices(choices []aaep.Choice) []aaep.Choice {
 // answers tells whether somebody may answer this very question: an approver for its owner.
 // Buttons are there for nobody else.
 func answers(who Principal, q api.OpenQuestion) bool {
-	return mayReply().holds(who) && who.Approves(q.Owner)
+	return who.May(api.Answer) && who.Approves(q.Owner)
 }
 
 // unanswerable says why somebody may not answer a question, "" where they may.
@@ -134,7 +134,7 @@ func unanswerable(who Principal, q api.OpenQuestion) string {
 	switch {
 	case answers(who, q):
 		return ""
-	case !mayReply().holds(who):
+	case !who.May(api.Answer):
 		return "You may hear this question, and not answer it: that takes the role approver."
 	default:
 		return "You may hear this question, and not answer it: it is for " + legible.Text(q.Owner) + ", or an approver for that person."

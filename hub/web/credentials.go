@@ -4,26 +4,13 @@ import (
 	"net/http"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/hub/access"
 )
-
-// mayAdmit is the right to say who comes to the bus: a person's, as everything that the gate
-// relies on.
-func mayAdmit() right { return right{"let processes in", access.Principal.Operates} }
 
 // takeUpCredentials looks at the files of credentials again. The request holds none: what counts
 // is what the files say, which only the user of the server can write.
-func (s *Server) takeUpCredentials(w http.ResponseWriter, r *http.Request, _ visitor) error {
+func (s *Server) takeUpCredentials(_ http.ResponseWriter, r *http.Request, _ visitor, _ api.Empty) (api.Credentials, error) {
 	if s.options.Credentials == nil {
-		return refuse(api.KindNotFound, "this server lets no processes in", "")
+		return api.Credentials{}, refuse(api.KindNotFound, "this server lets no processes in", "")
 	}
-	if _, err := body(w, r, replyLimit); err != nil {
-		return err
-	}
-	answer, err := s.options.Credentials(r.Context())
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, answer)
-	return nil
+	return s.options.Credentials(r.Context())
 }

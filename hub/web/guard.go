@@ -16,7 +16,6 @@ import (
 // The largest bodies that are read.
 const (
 	replyLimit = 64 << 10
-	turnLimit  = 256 << 10
 	formLimit  = 64 << 10
 )
 

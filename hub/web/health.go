@@ -29,23 +29,22 @@ type Counter struct {
 	Value      int64
 }
 
-func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+func (*Server) healthy(http.ResponseWriter, *http.Request, visitor) (api.Health, error) {
+	return api.Health{Status: "ok"}, nil
 }
 
 // readyTime is how long whoever asks whether the server is ready waits for the answer.
 const readyTime = 2 * time.Second
 
 // ready answers strangers too: with one word, and nothing about any session.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ready(_ http.ResponseWriter, r *http.Request, _ visitor) (api.Health, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	if err := s.options.Ready(ctx); err != nil {
 		s.log.WarnContext(r.Context(), "not ready", "error", err)
-		s.fail(w, r, &Refusal{Kind: api.KindUnavailable, Message: "the server does not take work now", Hint: "try again soon", After: 5 * time.Second, Cause: err})
-		return
+		return api.Health{}, &Refusal{Kind: api.KindUnavailable, Message: "the server does not take work now", Hint: "try again soon", After: 5 * time.Second, Cause: err}
 	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	return api.Health{Status: "ready"}, nil
 }
 
 // metrics writes the figures in the Prometheus text format.

@@ -72,11 +72,11 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /page/{file}", s.static)
-	mux.Handle("GET /page/events", s.known(mayRead(), s.pageEvents))
-	mux.Handle("GET /sessions", s.known(mayRead(), s.sessionsPage))
-	mux.Handle("GET /questions/{number}/arguments", s.known(mayRead(), s.argumentsPage))
-	mux.Handle("POST /questions/{number}/{act}", s.known(mayReply(), s.questionForm))
-	mux.Handle("POST /sessions/{session}/stop", s.known(mayStop(), s.stopForm))
+	mux.Handle("GET /page/events", s.known(api.Hear, s.pageEvents))
+	mux.Handle("GET /sessions", s.known(api.Hear, s.sessionsPage))
+	mux.Handle("GET /questions/{number}/arguments", s.known(api.Hear, s.argumentsPage))
+	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
+	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 }
 
 // elsewhereRoutes stand in the place of the page under the names that every server of this
@@ -98,7 +98,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
 	}
-	if err = mayRead().of(v.Principal); err == nil {
+	if err = denied(v.Principal, api.Hear); err == nil {
 		var view homeView
 		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session")); err == nil {
 			if n, ok := s.flashes.take(v.form); ok && r.Method == http.MethodGet {
@@ -126,7 +126,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeVi
 	}
 	view.Sessions, view.Questions, view.Title, view.Where = n.sessions, n.questions, n.title(), n.where()
 	if n.chosen != nil {
-		c := chosenView{sessionLine: *n.chosen, Form: v.form, MayStop: !n.chosen.Ended && mayStop().holds(v.Principal)}
+		c := chosenView{sessionLine: *n.chosen, Form: v.form, MayStop: !n.chosen.Ended && v.May(api.Stop)}
 		for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
 			if err != nil {
 				return view, err
@@ -134,7 +134,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeVi
 			c.take(row.Body, row.Seq)
 		}
 		view.Chosen = &c
-		if c.Undo != 0 && !c.Ended && mayReply().holds(v.Principal) { // a page that is loaded again offers it still
+		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
 			view.Notice = &notice{Text: fmt.Sprintf("Question %d: accepted.", c.Undo), Undo: c.Undo}
 		}
 	}

@@ -105,25 +105,3 @@ func (v visitor) byToken(r *http.Request) error {
 	}
 	return refuse(api.KindForbidden, "a login of the page does not speak to the API", "send a token as Authorization: Bearer")
 }
-
-// handler is a handler that knows who asks, and may fail.
-type handler func(w http.ResponseWriter, r *http.Request, v visitor) error
-
-// known lets only those in who have shown who they are and have one of the rights.
-func (s *Server) known(needs right, h handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v, err := s.visitor(r)
-		if err == nil {
-			err = needs.of(v.Principal)
-		}
-		if err == nil {
-			err = v.byToken(r)
-		}
-		if err == nil {
-			err = h(w, r, v)
-		}
-		if err != nil {
-			s.fail(w, r, err)
-		}
-	})
-}

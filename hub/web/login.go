@@ -64,23 +64,20 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 
 // newCode makes a one-time code for whoever shows a token. A page gets none: a login must
 // not be able to prolong itself.
-func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor) error {
+func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
+	var none api.LoginCode
 	if v.form != "" {
-		return refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
+		return none, refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
 	}
 	if s.page.text == "" {
-		return refuse(api.KindNotFound, "this server has no page", "")
-	}
-	if _, err := body(w, r, replyLimit); err != nil {
-		return err
+		return none, refuse(api.KindNotFound, "this server has no page", "")
 	}
 	code, err := s.access.Code(v.Principal)
 	if err != nil {
-		return &Refusal{Kind: api.KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
+		return none, &Refusal{Kind: api.KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, http.StatusCreated, api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)})
-	return nil
+	return api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)}, nil
 }
 
 // cookie is the page session's cookie: kept from scripts and from what other sites

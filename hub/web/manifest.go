@@ -53,6 +53,7 @@ func describe(m aaep.Manifest) ([]byte, error) {
 
 // manifest publishes the manifest to everybody who may reach the server: it says what
 // the server speaks, and nothing of what it does.
-func (s *Server) manifest(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) manifest(w http.ResponseWriter, _ *http.Request, _ visitor) error {
 	writeRaw(w, http.StatusOK, s.published)
+	return nil
 }

@@ -82,7 +82,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 
 // pageSubscription subscribes as a page does: to everything, at once, able to reply.
 func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (Subscription, error) {
-	yes := mayReply().holds(v.Principal)
+	yes := v.May(api.Answer)
 	request := aaep.SubscriptionRequest{
 		AAEPVersion: aaep.Version, SubscriberID: "earshot-page", SubscriberName: "The page of this server",
 		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
@@ -347,7 +347,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	}
 	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
 	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
-	if (p.story.Undo != undo || f.Over == p.story.Undo) && mayReply().holds(p.visitor.Principal) {
+	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
 	}
 	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {

@@ -2,23 +2,18 @@ package web
 
 import (
 	"net/http"
+	"reflect"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
 )
 
 // listQuestions lists the open questions, oldest first. The reply token of each is only for
 // those who may answer it.
-func (s *Server) listQuestions(w http.ResponseWriter, r *http.Request, v visitor) error {
+func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor) (api.QuestionList, error) {
 	open, err := s.openQuestions(r, v)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, api.QuestionList{Questions: open})
-	return nil
+	return api.QuestionList{Questions: open}, err
 }
 
 func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
@@ -37,13 +32,8 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, 
 }
 
 // arguments reads a page of what a question is about: exactly the text that runs.
-func (s *Server) arguments(w http.ResponseWriter, r *http.Request, v visitor) error {
-	p, err := s.argumentsPart(r, v, 0)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, p)
-	return nil
+func (s *Server) arguments(_ http.ResponseWriter, r *http.Request, v visitor) (api.ArgumentsPart, error) {
+	return s.argumentsPart(r, v, 0)
 }
 
 func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.ArgumentsPart, error) {
@@ -95,37 +85,33 @@ func questionNumber(r *http.Request) (int, error) {
 	return n, nil
 }
 
-// word hands a word about a question in and answers with what the ledger then holds.
-func (s *Server) word(verb Verb) handler {
-	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
-		question, err := questionNumber(r)
-		if err != nil {
-			return err
-		}
-		raw, err := body(w, r, replyLimit)
-		if err != nil {
-			return err
-		}
-		var b api.Reply
-		if err := json.Unmarshal(raw, &b, json.RejectUnknownMembers(true)); err != nil {
-			return &Refusal{
-				Kind: api.KindInvalid, Message: "the body is not one of an answer: " + err.Error(), Cause: err,
-				Hint: `send {"decision":"accept"}, {"decision":"reject"} or {"response":"…"}`,
+// word serves a word about a question: it is handed in and answered with what the ledger then holds.
+func (s *Server) word(verb Verb) endpoint {
+	serves := func(route api.Route) handler {
+		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
+			question, err := questionNumber(r)
+			if err != nil {
+				return err
 			}
+			b, err := read[api.Reply](w, r, route)
+			if err != nil {
+				return err
+			}
+			word := Word{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
+			if err := word.check(); err != nil {
+				return err
+			}
+			said, err := s.hub.Say(r.Context(), v.Principal, word)
+			if err != nil {
+				return err
+			}
+			s.counts.replies.Add(1)
+			writeJSON(w, route.Statuses[0], said)
+			s.noticed(w, r, v, word, said)
+			return nil
 		}
-		word := Word{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
-		if err := word.check(); err != nil {
-			return err
-		}
-		said, err := s.hub.Say(r.Context(), v.Principal, word)
-		if err != nil {
-			return err
-		}
-		s.counts.replies.Add(1)
-		writeJSON(w, http.StatusOK, said)
-		s.noticed(w, r, v, word, said)
-		return nil
 	}
+	return endpoint{request: reflect.TypeFor[api.Reply](), answer: reflect.TypeFor[api.ReplyAnswer](), serves: serves}
 }
 
 // check refuses an answer that is none, or two.

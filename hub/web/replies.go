@@ -37,7 +37,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error 
 	if err != nil {
 		return unreadable(err)
 	}
-	if err := mayReply().of(v.Principal); err != nil {
+	if err := denied(v.Principal, api.Answer); err != nil {
 		return err
 	}
 	s.counts.replies.Add(1)

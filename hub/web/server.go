@@ -52,7 +52,15 @@ func New(o Options) (*Server, error) {
 		options: o, page: originOf(o.PageURL), hub: o.Hub, access: o.Access, log: o.Logger, now: o.Now, pages: pages, published: published, streams: map[string]int{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.served = bounded(s.guard(s.routes(s.pageRoutes), s.routes(s.elsewhereRoutes)))
+	page, err := s.routes(s.pageRoutes)
+	if err != nil {
+		return nil, err
+	}
+	loopback, err := s.routes(s.elsewhereRoutes)
+	if err != nil {
+		return nil, err
+	}
+	s.served = bounded(s.guard(page, loopback))
 	return s, nil
 }
 
@@ -69,46 +77,15 @@ func (s *Server) Close() {
 	s.open.Wait()
 }
 
-// routes are the API's, with those of the page or with what stands in their place.
-func (s *Server) routes(others func(mux *http.ServeMux)) http.Handler {
+// routes are those of the table, with those of the page or with what stands in their place.
+func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 	mux := http.NewServeMux()
-	open := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, h) }
-	by := func(needs right, pattern string, h handler) { mux.Handle(pattern, s.known(needs, h)) }
-
-	// Appendix B.1.
-	open("POST "+api.AAEPRoot+"/subscriptions", s.subscribe)
-	by(mayRead(), "GET "+api.AAEPRoot+"/events", s.events)
-	by(mayRead(), "POST "+api.AAEPRoot+"/replies", s.reply)
-	open("GET /.well-known/aaep-manifest.json", s.manifest)
-
-	// The API.
-	by(mayStart(), "POST "+api.Root+"/turns", s.startTurn)
-	by(mayRead(), "GET "+api.Root+"/sessions", s.listSessions)
-	by(mayRead(), "GET "+api.Root+"/sessions/{session}", s.oneSession)
-	by(mayRead(), "GET "+api.Root+"/sessions/{session}/events", s.sessionEvents)
-	by(mayRead(), "GET "+api.Root+"/sessions/{session}/recap", s.recap)
-	by(mayStop(), "POST "+api.Root+"/sessions/{session}/stop", s.stopSession)
-	by(mayRead(), "GET "+api.Root+"/questions", s.listQuestions)
-	by(mayRead(), "GET "+api.Root+"/questions/{number}/arguments", s.arguments)
-	by(mayReply(), "POST "+api.Root+"/questions/{number}/reply", s.word(VerbAnswer))
-	by(mayReply(), "POST "+api.Root+"/questions/{number}/extend", s.word(VerbExtend))
-	by(mayReply(), "POST "+api.Root+"/questions/{number}/undo", s.word(VerbUndo))
-	by(mayStop(), "POST "+api.Root+"/questions/{number}/stop", s.word(VerbStop))
-	by(mayRead(), "GET "+api.Root+"/me", s.me)
-	by(mayRead(), "GET "+api.Root+"/preferences", s.wishes)
-	by(mayReply(), "PUT "+api.Root+"/preferences", s.wish)
-	by(mayRead(), "POST "+api.Root+"/codes", s.newCode)
-	by(mayMeasure(), "POST "+api.Root+"/operator/{op}", s.operate)
-	by(mayAdmit(), "POST "+api.Root+"/credentials", s.takeUpCredentials)
-
+	if err := s.serveRoutes(mux, s.endpoints()); err != nil {
+		return nil, err
+	}
 	others(mux)
-
-	// The process.
-	open("GET /healthz", s.healthy)
-	open("GET /readyz", s.ready)
-	by(mayMeasure(), "GET /metrics", s.metrics)
-	open("/", s.elsewhere(mux, "the API is below "+api.Root))
-	return mux
+	mux.HandleFunc("/", s.elsewhere(mux, "the API is below "+api.Root))
+	return mux, nil
 }
 
 // enter counts a stream in, or says why not; leave is called when it has ended. The

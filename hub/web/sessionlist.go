@@ -57,17 +57,16 @@ func wanted(r *http.Request) (Wanted, error) {
 // listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves those
 // out that have ended. Where there are older ones the answer names, as next, the session
 // to go on behind with ?before=.
-func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, v visitor) error {
+func (s *Server) listSessions(_ http.ResponseWriter, r *http.Request, v visitor) (api.SessionList, error) {
 	want, err := wanted(r)
 	if err != nil {
-		return err
+		return api.SessionList{}, err
 	}
 	page, err := s.hub.Sessions(r.Context(), v.Principal, want)
 	if err != nil {
-		return err
+		return api.SessionList{}, err
 	}
-	writeJSON(w, http.StatusOK, api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: page.next()})
-	return nil
+	return api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: page.next()}, nil
 }
 
 // olderView is a page of the list of all sessions.

@@ -12,13 +12,8 @@ import (
 )
 
 // oneSession describes one session; of one that has ended it says how.
-func (s *Server) oneSession(w http.ResponseWriter, r *http.Request, v visitor) error {
-	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, one)
-	return nil
+func (s *Server) oneSession(_ http.ResponseWriter, r *http.Request, v visitor) (api.Session, error) {
+	return s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
 }
 
 // sessionEvents writes a session's events so far as lines of JSON; ?after=N begins
@@ -54,10 +49,10 @@ func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor
 }
 
 // recap tells the last announcements of a session again; ?n= says how many, default 5.
-func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error {
+func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.AnnouncementList, error) {
 	n, err := number(r, "n")
 	if err != nil {
-		return err
+		return api.AnnouncementList{}, err
 	}
 	if n == 0 {
 		n = 5
@@ -65,7 +60,7 @@ func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error 
 	narration := announce.New(announce.Preferences{Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: v.zone})
 	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0) {
 		if err != nil {
-			return err
+			return api.AnnouncementList{}, err
 		}
 		if event, err := aaep.DecodeEvent(row.Body); err == nil {
 			narration.Event(event, row.Seq)
@@ -76,18 +71,12 @@ func (s *Server) recap(w http.ResponseWriter, r *http.Request, v visitor) error 
 	for _, a := range said {
 		list = append(list, speak(a))
 	}
-	writeJSON(w, http.StatusOK, api.AnnouncementList{Announcements: list})
-	return nil
+	return api.AnnouncementList{Announcements: list}, nil
 }
 
 // stopSession stops a session's turn.
-func (s *Server) stopSession(w http.ResponseWriter, r *http.Request, v visitor) error {
-	said, err := s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, said)
-	return nil
+func (s *Server) stopSession(_ http.ResponseWriter, r *http.Request, v visitor) (api.ReplyAnswer, error) {
+	return s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
 }
 
 // number reads a whole number of a query; absent is 0.

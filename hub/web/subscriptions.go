@@ -13,29 +13,29 @@ import (
 
 // subscribe takes a subscription.request (TR-SSE-01). It is always answered with
 // accepted or rejected (HS-07), also where nobody is logged in.
-func (s *Server) subscribe(w http.ResponseWriter, r *http.Request) {
+func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	v, err := s.visitor(r)
 	if err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: "Nobody has said who this is. Send a token as Authorization: Bearer."})
-		return
+		return nil
 	}
-	if err := mayRead().of(v.Principal); err != nil {
+	if err := denied(v.Principal, api.Hear); err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."})
-		return
+		return nil
 	}
 	if err := v.byToken(r); err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: "A login of the page does not subscribe. Send a token as Authorization: Bearer."})
-		return
+		return nil
 	}
 	raw, err := body(w, r, replyLimit)
 	if err != nil {
 		s.rejectUnread(w, r, err)
-		return
+		return nil
 	}
 	request, err := aaep.DecodeSubscriptionRequest(raw)
 	if err != nil {
 		s.rejectUnread(w, r, err)
-		return
+		return nil
 	}
 	subscription, rejected, err := s.hub.Subscribe(r.Context(), v.Principal, request)
 	switch {
@@ -47,6 +47,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.accept(w, r, subscription)
 	}
+	return nil
 }
 
 // accept answers 201 with the terms and where the stream is (TR-SSE-02).

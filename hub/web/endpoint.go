@@ -1,0 +1,175 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+// handler is a handler that knows who asks, and may fail.
+type handler func(w http.ResponseWriter, r *http.Request, v visitor) error
+
+// endpoint serves a row of [api.Routes].
+type endpoint struct {
+	// request and answer are the types that it reads and writes, held against the row's; nil where the handler
+	// reads and writes by itself.
+	request, answer reflect.Type
+	// serves makes the handler for the row.
+	serves func(route api.Route) handler
+	// own: it finds out by itself who asks, and refuses in a form of its own.
+	own bool
+	// judged: whether the principal has the right of the row the hub says, to everybody who may look.
+	judged bool
+}
+
+// endpoints are those of all routes, by their names.
+func (s *Server) endpoints() map[string]endpoint {
+	all := map[string]endpoint{
+		api.RouteStartTurn:      taking(s.startTurn),
+		api.RouteSessions:       giving(s.listSessions),
+		api.RouteSession:        giving(s.oneSession),
+		api.RouteEvents:         raw(s.sessionEvents),
+		api.RouteRecap:          giving(s.recap),
+		api.RouteStopSession:    giving(s.stopSession),
+		api.RouteQuestions:      giving(s.listQuestions),
+		api.RouteArguments:      giving(s.arguments),
+		api.RouteReply:          s.word(VerbAnswer),
+		api.RouteExtend:         s.word(VerbExtend),
+		api.RouteUndo:           s.word(VerbUndo),
+		api.RouteStopCall:       s.word(VerbStop),
+		api.RoutePreferences:    giving(s.preferences),
+		api.RouteSetPreferences: taking(s.setPreferences),
+		api.RouteMe:             giving(s.me),
+		api.RouteCode:           taking(s.newCode),
+		api.RouteCredentials:    taking(s.takeUpCredentials),
+
+		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, own: true},
+		api.RouteStream:      raw(s.events),
+		api.RouteSendMessage: raw(s.reply),
+		api.RouteManifest:    raw(s.manifest),
+
+		api.RouteHealth:  giving(s.healthy),
+		api.RouteReady:   giving(s.ready),
+		api.RouteMetrics: raw(s.metrics),
+	}
+	for _, op := range api.Operations() {
+		if op.Right != api.Nobody {
+			all[api.OperatorRoute(op.Name)] = endpoint{serves: func(route api.Route) handler { return s.operate(route, op.Name) }, judged: true}
+		}
+	}
+	return all
+}
+
+// giving serves a route without a body: the answer is what the function returns.
+func giving[A any](f func(w http.ResponseWriter, r *http.Request, v visitor) (A, error)) endpoint {
+	return endpoint{answer: reflect.TypeFor[A](), serves: func(route api.Route) handler {
+		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
+			answer, err := f(w, r, v)
+			if err != nil {
+				return err
+			}
+			writeJSON(w, route.Statuses[0], answer)
+			return nil
+		}
+	}}
+}
+
+// taking serves a route whose body is a value of type Q.
+func taking[Q, A any](f func(w http.ResponseWriter, r *http.Request, v visitor, q Q) (A, error)) endpoint {
+	return endpoint{request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), serves: func(route api.Route) handler {
+		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
+			q, err := read[Q](w, r, route)
+			if err != nil {
+				return err
+			}
+			answer, err := f(w, r, v, q)
+			if err != nil {
+				return err
+			}
+			writeJSON(w, route.Statuses[0], answer)
+			return nil
+		}
+	}}
+}
+
+// raw serves a route by a handler that writes the answer itself.
+func raw(h handler) endpoint {
+	return endpoint{serves: func(api.Route) handler { return h }}
+}
+
+// read decodes the body of a request; of one that says nothing it looks at the form alone.
+func read[Q any](w http.ResponseWriter, r *http.Request, route api.Route) (Q, error) {
+	var q Q
+	raw, err := body(w, r, route.Limit)
+	if err != nil || route.Request == reflect.TypeFor[api.Empty]() {
+		return q, err
+	}
+	if err := json.Unmarshal(raw, &q, json.RejectUnknownMembers(true)); err != nil {
+		return q, &Refusal{Kind: api.KindInvalid, Message: "the body is not what this address takes: " + err.Error(), Hint: "send, for example, " + route.Example, Cause: err}
+	}
+	return q, nil
+}
+
+// serveRoutes adds the rows of the table to a mux. A row that nothing serves is an error, and so are an endpoint
+// without a row and one with other types than its row.
+func (s *Server) serveRoutes(mux *http.ServeMux, endpoints map[string]endpoint) error {
+	rows := api.Routes()
+	if len(endpoints) != len(rows) {
+		return fmt.Errorf("web: %d endpoints serve %d routes", len(endpoints), len(rows))
+	}
+	for _, route := range rows {
+		e, served := endpoints[route.Name]
+		if !served {
+			return errors.New("web: nothing serves the route " + route.Name)
+		}
+		if (e.request != nil || e.answer != nil) && (e.request != route.Request || e.answer != route.Answer) {
+			return fmt.Errorf("web: the route %s is served with %v and %v, and the table has %v and %v", route.Name, e.request, e.answer, route.Request, route.Answer)
+		}
+		mux.Handle(route.Pattern(), s.serving(route, e))
+	}
+	return nil
+}
+
+// serving is the handler of a row.
+func (s *Server) serving(route api.Route, e endpoint) http.Handler {
+	switch {
+	case e.own:
+		return s.known(api.Anyone, e.serves(route))
+	case e.judged:
+		return s.known(api.Look, e.serves(route))
+	}
+	return s.known(route.Right, e.serves(route))
+}
+
+// known lets only those in who have shown who they are and have the right.
+func (s *Server) known(needs api.Right, h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.entitled(r, needs)
+		if err == nil {
+			err = h(w, r, v)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// entitled is the visitor who makes a request, if they have the right; nobody where anyone has it.
+func (s *Server) entitled(r *http.Request, needs api.Right) (visitor, error) {
+	if needs == api.Anyone {
+		return visitor{}, nil
+	}
+	v, err := s.visitor(r)
+	if err == nil {
+		err = denied(v.Principal, needs)
+	}
+	if err == nil {
+		err = v.byToken(r)
+	}
+	return v, err
+}
