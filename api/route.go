@@ -96,6 +96,16 @@ func Routes() []Route {
 	return all
 }
 
+// Methods are those that routes have, in their alphabetical order.
+func Methods() []string {
+	var all []string
+	for _, r := range routes {
+		all = append(all, r.Method)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // RouteNamed finds a route; false where there is none of that name.
 func RouteNamed(name string) (Route, bool) {
 	all := Routes()

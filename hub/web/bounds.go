@@ -54,7 +54,7 @@ func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 // methods are those with which there is something at an address, in their alphabetical order.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var found []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range api.Methods() {
 		_, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
 		if !strings.HasPrefix(pattern, method+" ") {
 			continue

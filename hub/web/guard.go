@@ -53,7 +53,7 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 			h.Set("Access-Control-Expose-Headers", "Location, Retry-After")
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 			if r.Method == http.MethodOptions {
-				h.Set("Access-Control-Allow-Methods", "GET, POST")
+				h.Set("Access-Control-Allow-Methods", strings.Join(api.Methods(), ", "))
 				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Cache-Control")
 				h.Set("Access-Control-Max-Age", "600")
 				w.WriteHeader(http.StatusNoContent)

@@ -273,6 +273,9 @@ func TestCrossOriginReads(t *testing.T) {
 	if allowed := before.Header().Get("Access-Control-Allow-Headers"); before.Code != 204 || !strings.Contains(allowed, "Authorization") || !strings.Contains(allowed, "Idempotency-Key") {
 		t.Errorf("preflight: %d %v", before.Code, before.Header())
 	}
+	if methods := before.Header().Get("Access-Control-Allow-Methods"); methods != "GET, POST, PUT" {
+		t.Errorf("preflight: the methods are %q", methods)
+	}
 }
 
 // TestHeaders: a page may load nothing from elsewhere, and is in no frame.

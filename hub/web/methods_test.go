@@ -32,6 +32,8 @@ func TestMethods(t *testing.T) {
 		{"GET", "/questions/1/accept", 405, "OPTIONS, POST"},
 		{"POST", "/healthz", 405, "GET, HEAD, OPTIONS"},
 		{"OPTIONS", "/api/v1/turns", 204, "OPTIONS, POST"},
+		{"OPTIONS", "/api/v1/preferences", 204, "GET, HEAD, OPTIONS, PUT"},
+		{"POST", "/api/v1/preferences", 405, "GET, HEAD, OPTIONS, PUT"},
 		{"OPTIONS", "/", 204, "GET, HEAD, OPTIONS"},
 		{"OPTIONS", "/api/v1/nothing", 404, ""},
 		{"GET", "/api/v1/nothing", 404, ""},
