@@ -55,6 +55,7 @@ var house = []room{
 		pkg: "api", floor: 0,
 		beside: map[string]string{"utp": "what is asked of the kernel is about calls, cards and definitions, which are utp's"},
 	},
+	{pkg: "api/openapi", floor: 0}, // a document; what generates it is in its tests
 	{pkg: "utp/schema", floor: 0, third: []string{schemaModule}},
 
 	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
@@ -118,7 +119,7 @@ var house = []room{
 	},
 	{pkg: "bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
 	{
-		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},

@@ -10,12 +10,13 @@ type Announcement struct {
 	Seq  int64  `json:"seq,omitzero"`
 	Text string `json:"text"`
 	// Language is a BCP 47 tag, Direction ltr or rtl.
-	Language  string    `json:"language,omitzero"`
-	Direction string    `json:"direction,omitzero"`
-	Priority  string    `json:"priority"`
-	Kind      string    `json:"kind,omitzero"`
-	Question  int       `json:"question,omitzero"`
-	At        time.Time `json:"at,omitzero"`
+	Language  string `json:"language,omitzero"`
+	Direction string `json:"direction,omitzero"`
+	// Priority is how it is to be announced: assertive, polite or none.
+	Priority string    `json:"priority"`
+	Kind     string    `json:"kind,omitzero"`
+	Question int       `json:"question,omitzero"`
+	At       time.Time `json:"at,omitzero"`
 }
 
 // AnnouncementList is the last announcements of a session, in their order.

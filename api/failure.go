@@ -7,7 +7,7 @@ type Failure struct {
 
 // FailureBody is what went wrong.
 type FailureBody struct {
-	// Code is one of docs/errors.md.
+	// Code is the code of the kind of refusal, or one of docs/errors.md that says more.
 	Code string `json:"code"`
 	// Message is what was found and what was expected, Hint what to do.
 	Message string `json:"message"`

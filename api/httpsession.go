@@ -9,11 +9,13 @@ import (
 
 // Session is one session over HTTP.
 type Session struct {
+	// ID is its id, Turn that of its one turn.
 	ID    string `json:"session_id"`
 	Turn  string `json:"turn_id"`
 	Agent string `json:"agent"`
 	// Name is what people call it: no two open sessions have the same.
-	Name  string `json:"name,omitzero"`
+	Name string `json:"name,omitzero"`
+	// Owner is the person that it belongs to.
 	Owner string `json:"owner,omitzero"`
 	// Request is what the person asked for, Summary the first line of the answer once there is one:
 	// both at most 1 KiB in a list.

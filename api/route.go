@@ -14,7 +14,7 @@ const (
 )
 
 // Route is something that the server does on request over HTTP. The addresses that it serves, who may use
-// them, and the client's addresses follow from [Routes].
+// them, the client's addresses, the OpenAPI document and docs/api.md follow from [Routes].
 type Route struct {
 	Name   string
 	Method string
@@ -190,6 +190,12 @@ func (r Route) keyed() Route {
 
 func (r Route) query(name, kind, doc string) Route {
 	r.Query = append(r.Query, Parameter{Name: name, Type: kind, Doc: doc})
+	return r
+}
+
+// needs adds a parameter that has to be given.
+func (r Route) needs(name, kind, doc string) Route {
+	r.Query = append(r.Query, Parameter{Name: name, Type: kind, Doc: doc, Required: true})
 	return r
 }
 

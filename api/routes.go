@@ -105,12 +105,13 @@ var routes = []Route{
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +
 			"a file that cannot be read leaves what counted before."),
+	route(RouteOpenAPI, "GET", Root+"/openapi.json", Anyone, "Reads this description, as an OpenAPI 3.1 document.").media("application/json"),
 
 	aaepRoute(takes[AAEPMessage](answers[AAEPMessage](route(RouteSubscribe, "POST", AAEPRoot+"/subscriptions", Hear, "Begins a subscription to events."), 201),
 		replyLimit, `{"type":"subscription.request"}`)).refuses(KindConflict, KindBusy).
 		detail("The body is a `subscription.request`, the answer a `subscription.accepted`; `Location` has the address of the stream. A refusal is a `subscription.rejected`."),
 	route(RouteStream, "GET", AAEPRoot+"/events", Hear, "Streams the events of a subscription, as server-sent events.").
-		query("subscription_id", "string", "The subscription, which has to be the caller's own.").
+		needs("subscription_id", "string", "The subscription, which has to be the caller's own.").
 		header("Last-Event-ID", "The last event that was received: the stream continues behind it.").
 		media("text/event-stream").refuses(KindNotFound, KindBusy),
 	takes[AAEPMessage](answers[AAEPMessage](route(RouteSendMessage, "POST", AAEPRoot+"/replies", Hear, "Sends a message of a subscriber."), 204, 200),

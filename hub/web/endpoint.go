@@ -47,6 +47,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteMe:             giving(s.me),
 		api.RouteCode:           taking(s.newCode),
 		api.RouteCredentials:    taking(s.takeUpCredentials),
+		api.RouteOpenAPI:        raw(s.openAPI),
 
 		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, own: true},
 		api.RouteStream:      raw(s.events),

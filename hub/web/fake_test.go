@@ -567,9 +567,7 @@ func request(method, target, as, body string, headers ...string) *http.Request {
 
 func (s *scene) do(method, target, as, body string, headers ...string) *httptest.ResponseRecorder {
 	s.Helper()
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, request(method, target, as, body, headers...))
-	return w
+	return record(s, request(method, target, as, body, headers...))
 }
 
 // login lets a person in on the page and remembers the token of its forms.
@@ -718,7 +716,9 @@ const (
 )
 
 func record(s *scene, r *http.Request) *httptest.ResponseRecorder {
+	s.Helper()
 	w := httptest.NewRecorder()
 	s.server.ServeHTTP(w, r)
+	isDescribed(s, r, w, s.room.fail != nil)
 	return w
 }

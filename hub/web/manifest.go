@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/openapi"
 )
 
 // deviation is where the server departs from rules of AAEP on purpose, and where the reason is written.
@@ -49,6 +50,12 @@ func describe(m aaep.Manifest) ([]byte, error) {
 		return nil, fmt.Errorf("writing the manifest: %w", err)
 	}
 	return raw, nil
+}
+
+// openAPI publishes the description of the API.
+func (*Server) openAPI(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+	writeRaw(w, http.StatusOK, openapi.Document())
+	return nil
 }
 
 // manifest publishes the manifest to everybody who may reach the server: it says what

@@ -16,13 +16,13 @@ func TestOperatorDoor(t *testing.T) {
 	s := newScene(t)
 	for name, want := range map[string]int{"ada": 200, "ope": 200, "aud": 200, "lis": 403, "sly": 403, "bot": 403, "box": 403, "": 401} {
 		s.room.operated = nil
-		w := s.do("POST", "/api/v1/operator/turn", name, `{"name":"turn_1"}`)
+		w := s.do("POST", "/api/v1/operator/tools", name, `{"tool_name":"a.b"}`)
 		if w.Code != want {
 			t.Errorf("%q: %d, want %d: %s", name, w.Code, want, w.Body)
 		}
 		passed := []string{}
 		if want == 200 {
-			passed = append(passed, name+` turn {"name":"turn_1"}`)
+			passed = append(passed, name+` tools {"tool_name":"a.b"}`)
 			if strings.TrimSpace(w.Body.String()) != `{"done":true}` {
 				t.Errorf("%q: the answer is %s", name, w.Body)
 			}
@@ -31,10 +31,10 @@ func TestOperatorDoor(t *testing.T) {
 			t.Errorf("%q: the hub was asked for %v, want %v", name, s.room.operated, passed)
 		}
 	}
-	if w := s.do("POST", "/api/v1/operator/turn", "ada", `{"name"`); w.Code != 400 {
+	if w := s.do("POST", "/api/v1/operator/tools", "ada", `{"tool_name"`); w.Code != 400 {
 		t.Errorf("what is no JSON: %d %s", w.Code, w.Body)
 	}
-	if w := s.do("GET", "/api/v1/operator/turn", "ada", ""); w.Code != 405 {
+	if w := s.do("GET", "/api/v1/operator/tools", "ada", ""); w.Code != 405 {
 		t.Errorf("GET: %d", w.Code)
 	}
 	s.room.fail = &web.Refusal{Kind: api.KindForbidden, Message: "only an operator"}
