@@ -102,7 +102,7 @@ type ReceiptDetail struct {
 // ReceiptTerms are what an answer was bound to. What does not apply to a question is empty: the agent's
 // own questions have only the event, and only a yes says how its arguments were seen.
 type ReceiptTerms struct {
-	// Consent is the digest that a consent to the call is bound to, see [utp.Consented]: SHA-256 in hex.
+	// Consent is the digest that a consent to the call is bound to, see [Consented]: SHA-256 in hex.
 	Consent string `json:"consent,omitzero"`
 	// Arguments is the SHA-256 in hex of the call's arguments in their canonical form.
 	Arguments string `json:"arguments,omitzero"`

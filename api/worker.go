@@ -65,8 +65,8 @@ type ToolCall struct {
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`
 	// Question, where it is set, is put to the person instead: Tool is [utp.AskPerson], and
-	// Args stay empty. Its result is an [utp.Answered].
-	Question *utp.Question `json:"question,omitzero"`
+	// Args stay empty. Its result is an [Answered].
+	Question *Question `json:"question,omitzero"`
 }
 
 // ResumeAnswer tells how many calls of the step are still open; when none is, the turn runs
@@ -133,5 +133,5 @@ type DeliverRequest struct {
 	// Fields are the result by name; those that the turn requires must be there once each.
 	Fields []utp.Field `json:"fields,omitzero"`
 	// Handoff asks that somebody else takes over.
-	Handoff *utp.Handoff `json:"handoff,omitzero"`
+	Handoff *Handoff `json:"handoff,omitzero"`
 }

@@ -73,12 +73,12 @@ func decision(m aaep.ConfirmationReply) string {
 // for counts as none (CLA-08, CLA-10).
 func responseType(r aaep.Response) string {
 	if _, is := r.YesNo(); is {
-		return utp.ResponseBool
+		return api.ResponseBool
 	}
 	if _, is := r.Number(); is {
-		return utp.ResponseNumber
+		return api.ResponseNumber
 	}
-	return utp.ResponseText
+	return api.ResponseText
 }
 
 // consider judges a reply by who sends it, then hands it to the kernel, which judges it by

@@ -52,7 +52,7 @@ func TestReply(t *testing.T) {
 			},
 			"a clarification": {
 				fmt.Appendf(nil, `{"type":"clarification.reply","reply_token":%q,"response":"leave","subscription_id":%q,"timestamp":%q}`, q.Token, sub.ID(), at),
-				api.ReplyRequest{Response: "leave", ResponseType: utp.ResponseText},
+				api.ReplyRequest{Response: "leave", ResponseType: api.ResponseText},
 			},
 			"more time": {
 				fmt.Appendf(nil, `{"type":"earshot:question.extend","reply_token":%q,"subscription_id":%q,"timestamp":%q}`, q.Token, sub.ID(), at),

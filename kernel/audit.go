@@ -234,7 +234,7 @@ func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error 
 			return err
 		}
 	}
-	sum, err := utp.Consented{
+	sum, err := api.Consented{
 		Project: a.Project, Session: r.Session, Turn: a.Turn, Call: r.Call, Tool: a.Tool, Definition: r.Terms.Definition, Args: args,
 		Policy: r.Terms.Policy, Question: r.Question,
 	}.Digest()

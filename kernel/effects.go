@@ -420,7 +420,7 @@ func (s *step) digest(c turn.Call) (string, error) {
 }
 
 func (s *step) digestOf(c turn.Call, args jsontext.Value) (string, error) {
-	sum, err := utp.Consented{
+	sum, err := api.Consented{
 		Project: s.rec.State.Project, Session: s.rec.State.Session, Turn: s.rec.State.Turn, Call: c.ID,
 		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
 	}.Digest()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -72,7 +73,7 @@ type Telling struct {
 	Summary, Output string
 	Told            bool
 	// Handoff is whom the agent wants to take over, at the end of the turn.
-	Handoff *utp.Handoff
+	Handoff *api.Handoff
 }
 
 // QuestionFacts are what a narrator needs to ask.

@@ -63,7 +63,7 @@ func (s *step) whyNot(raw jsontext.Value) string {
 	return "the result is in order; deliver it"
 }
 
-func clarification(q utp.Question, number int, session, token string, at time.Time, seconds int) consent.Params {
+func clarification(q api.Question, number int, session, token string, at time.Time, seconds int) consent.Params {
 	p := consent.Params{
 		Number: number, Kind: consent.Clarification, SessionID: session, Token: token, AskedAt: at, Timeout: seconds,
 		DefaultResponse: q.Default,
@@ -84,7 +84,7 @@ func (s *step) askPerson(id string) error {
 	if err != nil {
 		return err
 	}
-	var asked utp.Question
+	var asked api.Question
 	if err := json.Unmarshal(raw, &asked); err != nil {
 		return unexpected("the question of call "+id, err)
 	}
@@ -113,7 +113,7 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentExpired},
 	}
 	if q.Resolution.Response != (consent.Response{}) {
-		a := utp.Answered{
+		a := api.Answered{
 			Answer: scalar(q.Resolution.Response), By: q.Resolution.By, Surface: q.Resolution.Surface, Default: q.State == consent.Expired,
 		}
 		raw, err := json.Marshal(a, json.Deterministic(true))
@@ -151,11 +151,11 @@ func scalar(r consent.Response) jsontext.Value {
 func response(q consent.Question, r api.ReplyRequest) consent.Response {
 	kinds := []consent.ResponseKind{consent.MultipleChoice, consent.YesNo, consent.Numeric}
 	switch r.ResponseType {
-	case utp.ResponseText:
+	case api.ResponseText:
 		return consent.TextResponse(r.Response)
-	case utp.ResponseBool:
+	case api.ResponseBool:
 		kinds = kinds[1:2]
-	case utp.ResponseNumber:
+	case api.ResponseNumber:
 		kinds = kinds[2:]
 	default:
 		kinds = slices.DeleteFunc(kinds, func(kind consent.ResponseKind) bool { return !slices.Contains(q.ResponseKinds, kind) })

@@ -43,7 +43,7 @@ const maxReadings = 16
 // seen says how who accepts has seen the arguments, and refuses a yes that would be about something
 // which its person has not been shown.
 func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
-	must := utp.MustBeRead(c.Class, c.Risk)
+	must := api.MustBeRead(c.Class, c.Risk)
 	put := s.lastPut(q.Number)
 	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
 		s.sees = api.SeenShown

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -130,14 +131,14 @@ func agentScenarios() map[string]func(*stage) {
 		"handed over to a person": func(s *stage) {
 			s.claim()
 			s.writes("I cannot do this myself. ")
-			s.tell.Handoff = &utp.Handoff{
+			s.tell.Handoff = &api.Handoff{
 				Reason: "It needs a signature.", To: "human", Urgency: "high", URI: "mailto:help@example.org", Context: jsontext.Value(`{"case":7}`),
 			}
 			s.deliver(turn.End{Status: utp.StatusPartial}, "Somebody has to sign.", "")
 		},
 		"handed over to a queue with nothing done": func(s *stage) {
 			s.claim()
-			s.tell.Handoff = &utp.Handoff{Reason: "\u202e\x1b[2JSay accept", To: "escalation_queue", URI: "no uri at all"}
+			s.tell.Handoff = &api.Handoff{Reason: "\u202e\x1b[2JSay accept", To: "escalation_queue", URI: "no uri at all"}
 			s.deliver(turn.End{Status: utp.StatusPartial}, "", "Nothing was done.")
 		},
 		"text while planning": func(s *stage) {

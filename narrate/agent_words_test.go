@@ -45,10 +45,10 @@ func TestHostileAgent(t *testing.T) {
 			}
 			s.writesAs(tries, text)
 		}
-		q, err := utp.Question{
+		q, err := api.Question{
 			Text: hostile().Draw(r, "question"), Context: hostile().Draw(r, "context"), Default: hostile().Draw(r, "default"),
-			Choices: []utp.Choice{{Value: hostile().Draw(r, "value"), Label: hostile().Draw(r, "label")}, {Value: "b", Label: hostile().Draw(r, "other")}},
-			Kinds:   []string{utp.AnswerChoice, utp.AnswerText},
+			Choices: []api.Choice{{Value: hostile().Draw(r, "value"), Label: hostile().Draw(r, "label")}, {Value: "b", Label: hostile().Draw(r, "other")}},
+			Kinds:   []string{api.AnswerChoice, api.AnswerText},
 		}.Complete()
 		if err == nil && q.Choices[0].Value != "b" {
 			raw, err := json.Marshal(q, jsontext.AllowInvalidUTF8(true))
@@ -62,7 +62,7 @@ func TestHostileAgent(t *testing.T) {
 			}
 			s.responds(1, "anna", string(answer))
 		}
-		h, err := utp.Handoff{
+		h, err := api.Handoff{
 			Reason: hostile().Draw(r, "reason"), URI: rapid.SampledFrom([]string{"", "mailto:a@example.org", "x:%", "a:b c", "https://[::1"}).Draw(r, "uri"),
 			Context: rapid.SampledFrom([]jsontext.Value{nil, jsontext.Value(`{"a":"\u001b"}`), jsontext.Value(`{"@type":{"a":[[]]}}`)}).Draw(r, "packed"),
 		}.Complete()

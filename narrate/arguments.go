@@ -7,7 +7,6 @@ import (
 	"github.com/earshot-dev/earshot/aaep/outline"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // spokenValues is how many values of the arguments a sentence says; more can be listened to on
@@ -94,7 +93,7 @@ func (s *scene) unread(o outline.Outline, short bool) Param {
 		return Param{}
 	}
 	p := Params{
-		"must": yes(utp.MustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
+		"must": yes(api.MustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
 		"sha": identifier(o.SHA256), "address": identifier(api.ArgumentsAddress(s.t.Question.Number)),
 	}
 	if o.Left > 0 {

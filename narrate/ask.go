@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -50,15 +51,15 @@ func (s *scene) personAsked() error {
 }
 
 // question is what the agent asks, as the ledger has it.
-func (s *scene) question() utp.Question {
-	var q utp.Question
+func (s *scene) question() api.Question {
+	var q api.Question
 	if json.Unmarshal(s.t.Args, &q) != nil || q.Text == "" { // it cannot be read any more: it is asked all the same
-		q = utp.Question{Kinds: []string{utp.AnswerText}}
+		q = api.Question{Kinds: []string{api.AnswerText}}
 	}
 	return q
 }
 
-func kinds(q utp.Question) []aaep.ResponseKind {
+func kinds(q api.Question) []aaep.ResponseKind {
 	out := make([]aaep.ResponseKind, 0, len(q.Kinds))
 	for _, kind := range q.Kinds {
 		out = append(out, aaep.ResponseKind(kind))
@@ -67,7 +68,7 @@ func kinds(q utp.Question) []aaep.ResponseKind {
 }
 
 // choices have values that are compared, and so are never changed, and labels that are read.
-func (s *scene) choices(q utp.Question) []aaep.Choice {
+func (s *scene) choices(q api.Question) []aaep.Choice {
 	if len(q.Choices) == 0 {
 		return nil
 	}
@@ -82,9 +83,9 @@ func (s *scene) choices(q utp.Question) []aaep.Choice {
 	return out
 }
 
-func label(c utp.Choice) Param { return foreign(strings.TrimSpace(c.Label)) }
+func label(c api.Choice) Param { return foreign(strings.TrimSpace(c.Label)) }
 
-func defaultOf(q utp.Question) string {
+func defaultOf(q api.Question) string {
 	if text := valid(q.Default); len(text) <= maxDefault {
 		return text
 	}
@@ -92,11 +93,11 @@ func defaultOf(q utp.Question) string {
 }
 
 // how says in which ways the question can be answered.
-func how(q utp.Question) Param {
+func how(q api.Question) Param {
 	out := Param{}
 	for _, kind := range q.Kinds {
 		switch kind {
-		case utp.AnswerChoice:
+		case api.AnswerChoice:
 			list := Param{}
 			for _, c := range q.Choices {
 				one := Params{"value": foreign(c.Value)}
@@ -106,7 +107,7 @@ func how(q utp.Question) Param {
 				list.List = append(list.List, say("how.choice", one))
 			}
 			out.All = append(out.All, say("how.multiple_choice", Params{"choices": list}))
-		case utp.AnswerText, utp.AnswerYesNo, utp.AnswerNumber:
+		case api.AnswerText, api.AnswerYesNo, api.AnswerNumber:
 			out.All = append(out.All, say("how."+kind, nil))
 		}
 	}
@@ -114,10 +115,10 @@ func how(q utp.Question) Param {
 }
 
 // answerLimit says how long there is to answer, and what holds without one.
-func (s *scene) answerLimit(q utp.Question) Param {
+func (s *scene) answerLimit(q api.Question) Param {
 	p := s.limit(false)
 	p.Key = "answer." + p.Key
-	switch yesNo := slices.Contains(q.Kinds, utp.AnswerYesNo); {
+	switch yesNo := slices.Contains(q.Kinds, api.AnswerYesNo); {
 	case yesNo && (q.Default == "true" || q.Default == "false"):
 		p.Params["default"] = words(jsontext.Value(q.Default))
 	case q.Default != "":
@@ -132,7 +133,7 @@ func (s *scene) responded() error {
 	if !open {
 		return nil // a stop has taken it back already
 	}
-	var a utp.Answered
+	var a api.Answered
 	given := json.Unmarshal(s.t.Result, &a) == nil && len(a.Answer) > 0
 	params := Params{paramQuestion: count(int64(q.Number)), "by": who(s.by()), "surface": who(s.surface())}
 	if given {

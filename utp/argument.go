@@ -21,7 +21,7 @@ type ArgumentError struct {
 func (e *ArgumentError) Error() string {
 	where := "arguments"
 	if e.Pointer != "" {
-		where += " at " + shown(e.Pointer)
+		where += " at " + Shown(e.Pointer)
 	}
 	return where + ": found " + e.Found + "; expected " + e.Expected
 }
@@ -44,7 +44,7 @@ func argumentError(err error) *ArgumentError {
 	text := syntax.Err.Error()
 	switch {
 	case errors.Is(syntax.Err, jsontext.ErrDuplicateName):
-		e.Found, e.Expected = "the name "+shown(syntax.JSONPointer.LastToken())+" twice", "every name once"
+		e.Found, e.Expected = "the name "+Shown(syntax.JSONPointer.LastToken())+" twice", "every name once"
 	case strings.Contains(text, "UTF-8"):
 		e.Found, e.Expected = "bytes that are not UTF-8", "UTF-8"
 	case strings.Contains(text, "surrogate"):

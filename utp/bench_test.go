@@ -60,17 +60,6 @@ func BenchmarkCanonical(b *testing.B) {
 	}
 }
 
-func BenchmarkDigest(b *testing.B) {
-	c := consented()
-	c.Args = []byte(large["sets"]())
-	b.SetBytes(int64(len(c.Args)))
-	for b.Loop() {
-		if _, err := c.Digest(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkDecodeToolCall(b *testing.B) {
 	f := callCard()
 	f.Arguments = []byte(large["sets"]())

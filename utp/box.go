@@ -60,7 +60,7 @@ func DecodeBox(raw []byte) (Box, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, row.UpdatedAt)
 	if err != nil {
-		return Box{}, contentError("updated_at", shown(row.UpdatedAt), "a time with an offset", err)
+		return Box{}, contentError("updated_at", Shown(row.UpdatedAt), "a time with an offset", err)
 	}
 	b := Box{ID: row.ID, Project: row.Project, Parents: row.Parents, UpdatedAt: cardInstant(at)}.Append(row.Cards...)
 	return b, b.validate()
@@ -69,18 +69,18 @@ func DecodeBox(raw []byte) (Box, error) {
 func (b Box) validate() error {
 	switch {
 	case len(b.ID) != 36:
-		return contentError("box_id", shown(b.ID), "a UUID", nil)
+		return contentError("box_id", Shown(b.ID), "a UUID", nil)
 	case !ValidToken(b.Project):
-		return contentError("tenant_id", shown(b.Project), alphabetRule, nil)
+		return contentError("tenant_id", Shown(b.Project), alphabetRule, nil)
 	case b.UpdatedAt.IsZero():
 		return contentError("updated_at", "nothing", "the time of the last change", nil)
 	}
 	if _, err := ParseTraceID(b.ID); err != nil { // a UUID is written like one
-		return contentError("box_id", shown(b.ID), "a UUID", err)
+		return contentError("box_id", Shown(b.ID), "a UUID", err)
 	}
 	for _, card := range append(slices.Clone(b.Cards), b.Parents...) {
 		if !validID(card) {
-			return contentError("card_ids or parent_ids", shown(card), idRule, nil)
+			return contentError("card_ids or parent_ids", Shown(card), idRule, nil)
 		}
 	}
 	return nil

@@ -78,17 +78,17 @@ func NewToolCall(f CallCard) (Card, error) {
 
 func (f CallCard) validate(c Card) error {
 	if !validID(f.ToolCallID) {
-		return c.wrong("the call", shown(f.ToolCallID), idRule, nil)
+		return c.wrong("the call", Shown(f.ToolCallID), idRule, nil)
 	}
 	if !validID(f.ToolName) {
-		return c.wrong("content.tool_name", shown(f.ToolName), idRule, nil)
+		return c.wrong("content.tool_name", Shown(f.ToolName), idRule, nil)
 	}
 	if f.Arguments.Kind() != jsontext.KindBeginObject {
 		return c.wrong("content.arguments", "no object", "a JSON object", nil)
 	}
 	if f.TargetSubject != "" {
 		if _, err := ParseSubject(f.TargetSubject); err != nil {
-			return c.wrong("content.target_subject", shown(f.TargetSubject), "a subject", err)
+			return c.wrong("content.target_subject", Shown(f.TargetSubject), "a subject", err)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func DecodeToolCall(c Card) (CallCard, error) {
 	if t := metadata.DispatchRequestedAt; t != "" {
 		at, err := time.Parse(time.RFC3339Nano, t)
 		if err != nil {
-			return CallCard{}, c.wrong("metadata.dispatch_requested_at", shown(t), "a time with an offset", err)
+			return CallCard{}, c.wrong("metadata.dispatch_requested_at", Shown(t), "a time with an offset", err)
 		}
 		f.DispatchRequestedAt = cardInstant(at)
 	}

@@ -161,7 +161,7 @@ func foundInstead(raw []byte, i int) string {
 	if kind == jsontext.KindInvalid {
 		return "no JSON"
 	}
-	return "a value that begins with " + shown(string(raw[i:i+1]))
+	return "a value that begins with " + Shown(string(raw[i:i+1]))
 }
 
 // locate is the JSON Pointer of the value at an offset, or the parser's complaint about

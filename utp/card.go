@@ -43,7 +43,7 @@ type CardError struct {
 }
 
 func (e *CardError) Error() string {
-	return "card " + shown(e.Card) + ": " + e.Field + " is " + e.Found + "; expected " + e.Expected
+	return "card " + Shown(e.Card) + ": " + e.Field + " is " + e.Found + "; expected " + e.Expected
 }
 
 func (e *CardError) Unwrap() error { return e.Err }
@@ -105,7 +105,7 @@ func (c Card) mandatory() (mandatory, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, m.CreatedAt)
 	if err != nil {
-		return m, c.wrong("metadata.created_at", shown(m.CreatedAt), "a time with an offset", err)
+		return m, c.wrong("metadata.created_at", Shown(m.CreatedAt), "a time with an offset", err)
 	}
 	m.created = t.UTC().Truncate(time.Microsecond)
 	return m, nil
@@ -136,14 +136,14 @@ func (c Card) validateFrame() error {
 		{"the id", c.ID}, {"the type", c.Type}, {"the author", c.AuthorID},
 	} {
 		if !validID(id.value) {
-			return c.wrong(id.name, shown(id.value), idRule, nil)
+			return c.wrong(id.name, Shown(id.value), idRule, nil)
 		}
 	}
 	if !ValidToken(c.Project) {
-		return c.wrong("the project", shown(c.Project), alphabetRule, nil)
+		return c.wrong("the project", Shown(c.Project), alphabetRule, nil)
 	}
 	if c.ToolCallID != "" && !validID(c.ToolCallID) {
-		return c.wrong("the call", shown(c.ToolCallID), idRule, nil)
+		return c.wrong("the call", Shown(c.ToolCallID), idRule, nil)
 	}
 	return c.validateMetadata()
 }
@@ -155,13 +155,13 @@ func (c Card) validateMetadata() error {
 	}
 	switch {
 	case m.Type != c.Type:
-		return c.wrong("metadata.type", shown(m.Type), shown(c.Type), nil)
+		return c.wrong("metadata.type", Shown(m.Type), Shown(c.Type), nil)
 	case m.ProjectID != c.Project:
-		return c.wrong("metadata.project_id", shown(m.ProjectID), shown(c.Project), nil)
+		return c.wrong("metadata.project_id", Shown(m.ProjectID), Shown(c.Project), nil)
 	case m.AuthorID != c.AuthorID:
-		return c.wrong("metadata.author_id", shown(m.AuthorID), shown(c.AuthorID), nil)
+		return c.wrong("metadata.author_id", Shown(m.AuthorID), Shown(c.AuthorID), nil)
 	case !m.created.Equal(c.CreatedAt):
-		return c.wrong("metadata.created_at", shown(m.CreatedAt), shown(c.CreatedAt.UTC().Format(cardTime)), nil)
+		return c.wrong("metadata.created_at", Shown(m.CreatedAt), Shown(c.CreatedAt.UTC().Format(cardTime)), nil)
 	default:
 		return nil
 	}
@@ -184,7 +184,7 @@ func (c Card) expect(cardType string) error {
 		return err
 	}
 	if c.Type != cardType {
-		return &CardError{Reason: CodeInvalidCardType, Card: c.ID, Field: "the type", Found: shown(c.Type), Expected: cardType}
+		return &CardError{Reason: CodeInvalidCardType, Card: c.ID, Field: "the type", Found: Shown(c.Type), Expected: cardType}
 	}
 	if c.ToolCallID == "" {
 		return c.wrong("the call", "nothing", "the id of the call", nil)
@@ -197,7 +197,7 @@ func (c Card) expectContent(found, expected string) error {
 	if found == expected {
 		return nil
 	}
-	return &CardError{Reason: CodeInvalidCardType, Card: c.ID, Field: "content.__type__", Found: shown(found), Expected: expected}
+	return &CardError{Reason: CodeInvalidCardType, Card: c.ID, Field: "content.__type__", Found: Shown(found), Expected: expected}
 }
 
 // sameCall checks that the metadata, where it names a call, names the card's.
@@ -206,7 +206,7 @@ func (c Card) sameCall(inMetadata string) error {
 		return nil
 	}
 	return &CardError{
-		Reason: CodeToolCallIDMismatch, Card: c.ID, Field: "metadata.tool_call_id", Found: shown(inMetadata), Expected: shown(c.ToolCallID),
+		Reason: CodeToolCallIDMismatch, Card: c.ID, Field: "metadata.tool_call_id", Found: Shown(inMetadata), Expected: Shown(c.ToolCallID),
 	}
 }
 

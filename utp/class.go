@@ -84,13 +84,6 @@ func (r Risk) Order() int {
 	}
 }
 
-// MustBeRead answers whether a yes to a call has to be about all of its arguments, so that
-// nobody can give it who was not shown them: what cannot be undone, or is of high risk, and
-// anything of which neither is known.
-func MustBeRead(c Class, r Risk) bool {
-	return c.Order() == Irreversible.Order() || r.Order() == RiskHigh.Order()
-}
-
 // Raise is the higher of the two.
 func (r Risk) Raise(other Risk) Risk {
 	if other.Order() > r.Order() {

@@ -19,16 +19,16 @@ type Command struct {
 // [*PayloadError].
 func EncodeCommand(c Command) ([]byte, error) {
 	if !validID(c.ToolName) {
-		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolName, Found: shown(c.ToolName), Expected: idRule}
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolName, Found: Shown(c.ToolName), Expected: idRule}
 	}
 	if !c.AfterExecution.Valid() {
 		return nil, &PayloadError{
 			Reason: CodeInvalidAfterExecution, Field: keyAfterExecution,
-			Found: shown(string(c.AfterExecution)), Expected: "suspend or terminate",
+			Found: Shown(string(c.AfterExecution)), Expected: "suspend or terminate",
 		}
 	}
 	if !validID(c.ToolCallCardID) {
-		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolCallCardID, Found: shown(c.ToolCallCardID), Expected: idRule}
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolCallCardID, Found: Shown(c.ToolCallCardID), Expected: idRule}
 	}
 	out, err := json.Marshal(c)
 	if err != nil {

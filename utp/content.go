@@ -85,7 +85,7 @@ func DecodeContent(raw jsontext.Value) (Content, error) {
 		c, err = contentOf[Tools](raw)
 	default:
 		return nil, &CardError{
-			Reason: CodeInvalidCardType, Field: "content.__type__", Found: shown(head.Type),
+			Reason: CodeInvalidCardType, Field: "content.__type__", Found: Shown(head.Type),
 			Expected: "TextContent, JsonContent, FieldsSchemaContent or ToolContent",
 		}
 	}

@@ -61,10 +61,10 @@ func (c Context) CheckCommand() error {
 // refuses a header that names others, with a [*HeaderError] (UTP, "Headers").
 func (c Context) At(s Subject) (Context, error) {
 	if c.ProjectID != "" && c.ProjectID != s.Project {
-		return c, &HeaderError{Name: HeaderProjectID, Found: shown(c.ProjectID), Expected: shown(s.Project) + ", as the subject says"}
+		return c, &HeaderError{Name: HeaderProjectID, Found: Shown(c.ProjectID), Expected: Shown(s.Project) + ", as the subject says"}
 	}
 	if c.ChannelID != "" && c.ChannelID != s.Channel {
-		return c, &HeaderError{Name: HeaderChannelID, Found: shown(c.ChannelID), Expected: shown(s.Channel) + ", as the subject says"}
+		return c, &HeaderError{Name: HeaderChannelID, Found: Shown(c.ChannelID), Expected: Shown(s.Channel) + ", as the subject says"}
 	}
 	c.ProjectID, c.ChannelID = s.Project, s.Channel
 	return c, nil

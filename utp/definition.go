@@ -39,7 +39,7 @@ type DefinitionError struct {
 }
 
 func (e *DefinitionError) Error() string {
-	return "definition of tool " + shown(e.Tool) + ": " + e.Field + " is " + e.Found + "; expected " + e.Expected
+	return "definition of tool " + Shown(e.Tool) + ": " + e.Field + " is " + e.Found + "; expected " + e.Expected
 }
 
 func (e *DefinitionError) Unwrap() error { return e.Err }
@@ -58,20 +58,20 @@ func (d Definition) Validate() error {
 	}
 	switch {
 	case !ValidToolName(d.Tool):
-		return wrong("tool_name", shown(d.Tool), "1 to 128 of A-Z a-z 0-9 _ - .", nil)
+		return wrong("tool_name", Shown(d.Tool), "1 to 128 of A-Z a-z 0-9 _ - .", nil)
 	case slices.Contains(reserved, d.Tool):
-		return wrong("tool_name", shown(d.Tool), "a name that is not reserved", nil)
+		return wrong("tool_name", Shown(d.Tool), "a name that is not reserved", nil)
 	case !d.AfterExecution.Valid():
-		return wrong("after_execution", shown(string(d.AfterExecution)), "suspend or terminate", nil)
+		return wrong("after_execution", Shown(string(d.AfterExecution)), "suspend or terminate", nil)
 	case !d.Class.Valid() && (d.Class != "" || !d.unclaimed()):
-		return wrong("class", shown(string(d.Class)), "read, idempotent, reversible or irreversible", nil)
+		return wrong("class", Shown(string(d.Class)), "read, idempotent, reversible or irreversible", nil)
 	case !d.Risk.Valid() && (d.Risk != "" || !d.unclaimed()):
-		return wrong("risk", shown(string(d.Risk)), "low, medium or high", nil)
+		return wrong("risk", Shown(string(d.Risk)), "low, medium or high", nil)
 	case d.Parameters.Kind() != jsontext.KindBeginObject:
 		return wrong("parameters", "no object", "a JSON Schema object", nil)
 	}
 	if _, err := RenderTarget(d.Target, TargetValues{Project: "p", Channel: "c", Agent: "a"}); err != nil {
-		return wrong("target_subject", shown(d.Target), "cg."+Version+".{project_id}.{channel_id}.cmd.tool.<target>.<suffix>", err)
+		return wrong("target_subject", Shown(d.Target), "cg."+Version+".{project_id}.{channel_id}.cmd.tool.<target>.<suffix>", err)
 	}
 	if _, err := ParseOptions(d.Options); err != nil {
 		return wrong("options", "refused: "+clip(err.Error()), "args.defaults, args.fixed and envs", err)
@@ -98,6 +98,8 @@ func ValidToolName(s string) bool {
 	}
 	return true
 }
+
+const definitionDomain = "earshot-definition-1\n"
 
 // Digest is the hex SHA-256 over `earshot-definition-1\n` and the RFC 8785 form of the
 // object with the members after_execution, class, options, schema and target (call

@@ -145,26 +145,3 @@ func TestClasses(t *testing.T) {
 		}
 	}
 }
-
-// TestMustBeRead: what cannot be undone, what is of high risk, and what nobody knows of is read in full before a yes.
-func TestMustBeRead(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		class utp.Class
-		risk  utp.Risk
-		want  bool
-	}{
-		{utp.Read, utp.RiskLow, false},
-		{utp.Idempotent, utp.RiskMedium, false},
-		{utp.Reversible, utp.RiskMedium, false},
-		{utp.Reversible, utp.RiskHigh, true},
-		{utp.Irreversible, utp.RiskLow, true},
-		{"", utp.RiskLow, true},
-		{"unknown", utp.RiskLow, true},
-		{utp.Read, "", true},
-	} {
-		if got := utp.MustBeRead(row.class, row.risk); got != row.want {
-			t.Errorf("%q of %q risk: %t", row.class, row.risk, got)
-		}
-	}
-}

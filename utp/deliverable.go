@@ -51,7 +51,7 @@ func NewDeliverable(f Deliverable) (Card, error) {
 // DecodeDeliverable reads the fields of such a card.
 func DecodeDeliverable(c Card) ([]Field, error) {
 	if c.Type != CardDeliverable {
-		return nil, c.wrong("type", shown(c.Type), CardDeliverable, nil)
+		return nil, c.wrong("type", Shown(c.Type), CardDeliverable, nil)
 	}
 	var content deliverableContent
 	if err := c.decode("content", c.Content, &content); err != nil {

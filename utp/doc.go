@@ -1,6 +1,6 @@
 // Package utp is the tool side of the wire: the subjects, headers, payloads and cards of
 // CommonGround v1r4, the protocol by which an agent's turn reaches tool services over
-// NATS, and the two digests on which consent rests.
+// NATS, and the digest of a definition.
 //
 // The package is stateless and pure. It parses, formats and validates; it never reads a
 // clock, draws a random number or opens a connection. It is shared with third-party

@@ -7,8 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// A call on its way out: where it goes, under which headers, with which payload, and
-// what a consent to it is bound to.
+// A call on its way out: where it goes, under which headers, and with which payload.
 func Example() {
 	subject, err := utp.ToolCommand("home", "public", "files", "delete")
 	if err != nil {
@@ -28,23 +27,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	digest, err := utp.Consented{
-		Project: "home", Session: "sess_1", Turn: "turn_1", Call: "tc_1", Tool: "files.delete", Definition: "d1",
-		Args: []byte(`{"root":"/home/ada","sets":[]}`), Policy: "p1", Question: 7,
-	}.Digest()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	fmt.Println(subject)
 	fmt.Println(header[utp.HeaderToolCallID][0], header[utp.HeaderTraceparent][0])
 	fmt.Println(string(payload))
-	fmt.Printf("%x\n", digest[:4])
 	// Output:
 	// cg.v1r4.home.public.cmd.tool.files.delete
 	// tc_1 00-00000000000000000000000000000001-0000000000000002-01
 	// {"tool_name":"files.delete","after_execution":"suspend","tool_call_card_id":"card_1"}
-	// 15cb5200
 }
 
 // Arguments that could mean two things are refused before anyone is asked.

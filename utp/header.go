@@ -104,7 +104,7 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	}
 	for _, name := range []string{HeaderMsgType, HeaderSender} {
 		if v := out[name][0]; !validID(v) {
-			return nil, &HeaderError{Name: name, Found: shown(v), Expected: idRule}
+			return nil, &HeaderError{Name: name, Found: Shown(v), Expected: idRule}
 		}
 	}
 	return out, nil
@@ -148,7 +148,7 @@ func DecodeHeader(header map[string][]string) (Context, error) {
 		return Context{}, err
 	}
 	if v, ok := values[strings.ToLower(HeaderVersion)]; ok && v != Version {
-		return Context{}, &HeaderError{Name: HeaderVersion, Found: shown(v), Expected: Version}
+		return Context{}, &HeaderError{Name: HeaderVersion, Found: Shown(v), Expected: Version}
 	}
 	var c Context
 	for _, h := range textHeaders {
@@ -188,7 +188,7 @@ func gather(header map[string][]string) (map[string]string, error) {
 		for _, v := range header[spelling] {
 			v = strings.TrimSpace(v)
 			if before, twice := values[lower]; twice && before != v && v != "" {
-				return nil, &HeaderError{Name: name, Found: shown(before) + " and also " + shown(v), Expected: "one value"}
+				return nil, &HeaderError{Name: name, Found: Shown(before) + " and also " + Shown(v), Expected: "one value"}
 			}
 			if v != "" {
 				values[lower] = v
@@ -206,7 +206,7 @@ func count(values map[string]string, name string) (n int, present bool, err erro
 	}
 	n, err = parseCount(text)
 	if err != nil {
-		return 0, false, &HeaderError{Name: name, Found: shown(text), Expected: "a whole number of at least 0"}
+		return 0, false, &HeaderError{Name: name, Found: Shown(text), Expected: "a whole number of at least 0"}
 	}
 	return n, true, nil
 }
@@ -244,19 +244,19 @@ func checkHeader(name, value string) error {
 	switch name {
 	case HeaderProjectID, HeaderChannelID:
 		if !ValidToken(value) {
-			return &HeaderError{Name: name, Found: shown(value), Expected: alphabetRule}
+			return &HeaderError{Name: name, Found: Shown(value), Expected: alphabetRule}
 		}
 	case HeaderTraceparent, HeaderParentTraceparent:
 		if _, _, err := ParseTraceparent(value); err != nil {
-			return &HeaderError{Name: name, Found: shown(value), Expected: traceparentRule}
+			return &HeaderError{Name: name, Found: Shown(value), Expected: traceparentRule}
 		}
 	case HeaderTracestate:
 		if len(value) > maxHeader || !validText(value) {
-			return &HeaderError{Name: name, Found: shown(value), Expected: "at most 1024 bytes without control characters"}
+			return &HeaderError{Name: name, Found: Shown(value), Expected: "at most 1024 bytes without control characters"}
 		}
 	default:
 		if !validID(value) {
-			return &HeaderError{Name: name, Found: shown(value), Expected: idRule}
+			return &HeaderError{Name: name, Found: Shown(value), Expected: idRule}
 		}
 	}
 	return nil

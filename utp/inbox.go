@@ -114,7 +114,7 @@ func (in inboxColumns) over(c Context) (Context, error) {
 		{HeaderToolCallID, in.Correlation, &c.ToolCallID},
 	} {
 		if *column.of != "" && *column.of != column.value {
-			return c, &HeaderError{Name: column.name, Found: shown(*column.of), Expected: shown(column.value) + ", as the column says"}
+			return c, &HeaderError{Name: column.name, Found: Shown(*column.of), Expected: Shown(column.value) + ", as the column says"}
 		}
 		*column.of = column.value
 	}
@@ -144,10 +144,10 @@ var controlFields = []string{
 
 func (r InboxRow) validate() error {
 	if !validID(r.ID) || strings.Contains(r.ID, " ") {
-		return &PayloadError{Reason: CodeInvalidPayload, Field: "inbox_id", Found: shown(r.ID), Expected: idRule}
+		return &PayloadError{Reason: CodeInvalidPayload, Field: "inbox_id", Found: Shown(r.ID), Expected: idRule}
 	}
 	if r.MessageType != InboxToolResult && r.MessageType != InboxTimeout {
-		return &PayloadError{Reason: CodeInvalidPayload, Field: "message_type", Found: shown(r.MessageType), Expected: "tool_result or timeout"}
+		return &PayloadError{Reason: CodeInvalidPayload, Field: "message_type", Found: Shown(r.MessageType), Expected: "tool_result or timeout"}
 	}
 	return r.Context.CheckCommand()
 }

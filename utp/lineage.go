@@ -17,15 +17,15 @@ type Lineage struct {
 func (l Lineage) validate(c Card) error {
 	for _, id := range []struct{ name, value string }{{"metadata.agent_turn_id", l.TurnID}, {"metadata.step_id", l.StepID}} {
 		if !validID(id.value) {
-			return c.wrong(id.name, shown(id.value), idRule, nil)
+			return c.wrong(id.name, Shown(id.value), idRule, nil)
 		}
 	}
 	if l.ParentStepID != "" && !validID(l.ParentStepID) {
-		return c.wrong("metadata.parent_step_id", shown(l.ParentStepID), idRule, nil)
+		return c.wrong("metadata.parent_step_id", Shown(l.ParentStepID), idRule, nil)
 	}
 	if l.TraceID != "" {
 		if _, err := ParseTraceID(l.TraceID); err != nil {
-			return c.wrong("metadata.trace_id", shown(l.TraceID), "a trace id", err)
+			return c.wrong("metadata.trace_id", Shown(l.TraceID), "a trace id", err)
 		}
 	}
 	return nil

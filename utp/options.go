@@ -47,15 +47,15 @@ func ParseOptions(raw jsontext.Value) (Options, error) {
 		o.Enforcement = in.Enforcement
 	}
 	if !o.Enforcement.Valid() {
-		return Options{}, wrong(".enforcement", shown(string(in.Enforcement)), "enforced, broker-only or advisory", nil)
+		return Options{}, wrong(".enforcement", Shown(string(in.Enforcement)), "enforced, broker-only or advisory", nil)
 	}
 	for _, envs := range []map[string]string{in.Envs, in.Args.Envs} {
 		for arg, env := range envs {
 			if !validID(env) {
-				return Options{}, wrong(".envs", shown(env), "the name of an environment variable", nil)
+				return Options{}, wrong(".envs", Shown(env), "the name of an environment variable", nil)
 			}
 			if before, twice := o.Envs[arg]; twice && before != env {
-				return Options{}, wrong(".envs", "two names for "+shown(arg), "one", nil)
+				return Options{}, wrong(".envs", "two names for "+Shown(arg), "one", nil)
 			}
 			o.Envs[arg] = env
 		}

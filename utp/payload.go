@@ -87,7 +87,7 @@ func (p payload) text(field string) (string, error) {
 	}
 	s = strings.TrimSpace(s)
 	if s != "" && !validID(s) {
-		return "", &PayloadError{Reason: CodeBadRequest, Field: field, Found: shown(s), Expected: idRule}
+		return "", &PayloadError{Reason: CodeBadRequest, Field: field, Found: Shown(s), Expected: idRule}
 	}
 	return s, nil
 }
@@ -121,7 +121,7 @@ func (p payload) after() (AfterExecution, error) {
 	}
 	a := AfterExecution(s)
 	if s != "" && !a.Valid() {
-		return "", &PayloadError{Reason: CodeInvalidAfterExecution, Field: keyAfterExecution, Found: shown(s), Expected: "suspend or terminate"}
+		return "", &PayloadError{Reason: CodeInvalidAfterExecution, Field: keyAfterExecution, Found: Shown(s), Expected: "suspend or terminate"}
 	}
 	return a, nil
 }
@@ -219,7 +219,7 @@ func (p payload) controlTrace(c Context) error {
 	}
 	id, err := ParseTraceID(text)
 	if err != nil {
-		return &PayloadError{Reason: CodeBadRequest, Field: "trace_id", Found: shown(text), Expected: "a trace id", Err: err}
+		return &PayloadError{Reason: CodeBadRequest, Field: "trace_id", Found: Shown(text), Expected: "a trace id", Err: err}
 	}
 	if c.Traceparent == "" {
 		return nil
@@ -231,7 +231,7 @@ func (p payload) controlTrace(c Context) error {
 }
 
 func disagree(field, found, header string) error {
-	return &PayloadError{Reason: CodeBadRequest, Field: field, Found: shown(found), Expected: shown(header) + ", as the header says"}
+	return &PayloadError{Reason: CodeBadRequest, Field: field, Found: Shown(found), Expected: Shown(header) + ", as the header says"}
 }
 
 // clip shortens a text of unknown length for an error message.

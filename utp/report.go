@@ -19,14 +19,14 @@ func EncodeReport(r Report) ([]byte, error) {
 	if !r.AfterExecution.Valid() {
 		return nil, &PayloadError{
 			Reason: CodeInvalidAfterExecution, Field: keyAfterExecution,
-			Found: shown(string(r.AfterExecution)), Expected: "suspend or terminate",
+			Found: Shown(string(r.AfterExecution)), Expected: "suspend or terminate",
 		}
 	}
 	if !r.Status.Valid() {
 		return nil, invalidStatus(string(r.Status))
 	}
 	if !validID(r.ToolResultCardID) {
-		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolResultCardID, Found: shown(r.ToolResultCardID), Expected: idRule}
+		return nil, &PayloadError{Reason: CodeBadRequest, Field: keyToolResultCardID, Found: Shown(r.ToolResultCardID), Expected: idRule}
 	}
 	out, err := json.Marshal(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func DecodeReport(raw []byte, header Context) (Report, Context, error) {
 
 func invalidStatus(found string) error {
 	return &PayloadError{
-		Reason: CodeInvalidStatus, Field: keyStatus, Found: shown(found),
+		Reason: CodeInvalidStatus, Field: keyStatus, Found: Shown(found),
 		Expected: "success, failed, canceled, timeout or partial",
 	}
 }

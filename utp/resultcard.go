@@ -60,10 +60,10 @@ func NewToolResult(f ResultCard) (Card, error) {
 		CreatedAt: cardInstant(f.CreatedAt), ToolCallID: f.ToolCallID,
 	}
 	if !validID(f.ToolCallID) {
-		return Card{}, c.wrong("the call", shown(f.ToolCallID), idRule, nil)
+		return Card{}, c.wrong("the call", Shown(f.ToolCallID), idRule, nil)
 	}
 	if !validID(f.FunctionName) {
-		return Card{}, c.wrong("metadata.function_name", shown(f.FunctionName), idRule, nil)
+		return Card{}, c.wrong("metadata.function_name", Shown(f.FunctionName), idRule, nil)
 	}
 	content := resultContent{Type: typeToolResult, Status: f.Status, AfterExecution: f.AfterExecution, Result: f.Result}
 	if f.Error != nil {
@@ -96,10 +96,10 @@ func (f ResultCard) Report() Report {
 func (f ResultCard) Normalize() ResultCard {
 	f.Source = orDefault(f.Source, SourceTool)
 	if !f.Status.Valid() {
-		f = f.fail(CodeInvalidStatus, "the status "+shown(string(f.Status))+" is none of the five")
+		f = f.fail(CodeInvalidStatus, "the status "+Shown(string(f.Status))+" is none of the five")
 	}
 	if f.AfterExecution != "" && !f.AfterExecution.Valid() {
-		f = f.fail(CodeInvalidAfterExecution, "after_execution "+shown(string(f.AfterExecution))+" is neither suspend nor terminate")
+		f = f.fail(CodeInvalidAfterExecution, "after_execution "+Shown(string(f.AfterExecution))+" is neither suspend nor terminate")
 		f.AfterExecution = Suspend
 	}
 	f = f.checkResult()
@@ -213,7 +213,7 @@ func DecodeToolResult(c Card, otherwise ...AfterExecution) (ResultCard, error) {
 		return ResultCard{}, err
 	}
 	if !validID(metadata.FunctionName) {
-		return ResultCard{}, c.wrong("metadata.function_name", shown(metadata.FunctionName), idRule, nil)
+		return ResultCard{}, c.wrong("metadata.function_name", Shown(metadata.FunctionName), idRule, nil)
 	}
 	f := ResultCard{
 		ID: c.ID, Project: c.Project, AuthorID: c.AuthorID, CreatedAt: c.CreatedAt, ToolCallID: c.ToolCallID,

@@ -53,7 +53,7 @@ type SubjectError struct {
 }
 
 func (e *SubjectError) Error() string {
-	return "subject " + shown(e.Subject) + ": " + e.Part + " is " + e.Found + "; expected " + e.Expected
+	return "subject " + Shown(e.Subject) + ": " + e.Part + " is " + e.Found + "; expected " + e.Expected
 }
 
 // Code is bad_request.
@@ -70,7 +70,7 @@ func ParseSubject(text string) (Subject, error) {
 		}
 	}
 	if tokens[0] != subjectRoot {
-		return Subject{}, &SubjectError{Subject: text, Part: "the first token", Found: shown(tokens[0]), Expected: subjectRoot}
+		return Subject{}, &SubjectError{Subject: text, Part: "the first token", Found: Shown(tokens[0]), Expected: subjectRoot}
 	}
 	s := Subject{
 		Version: tokens[1], Project: tokens[2], Channel: tokens[3],
@@ -95,22 +95,22 @@ func (s Subject) Validate() error {
 		{"the target", s.Target},
 	} {
 		if !ValidToken(part.value) {
-			return &SubjectError{Subject: text, Part: part.name, Found: shown(part.value), Expected: alphabetRule}
+			return &SubjectError{Subject: text, Part: part.name, Found: Shown(part.value), Expected: alphabetRule}
 		}
 	}
 	switch s.Category {
 	case CategoryCommand, CategoryEvent, CategoryStream:
 	default:
-		return &SubjectError{Subject: text, Part: "the category", Found: shown(s.Category), Expected: "cmd, evt or str"}
+		return &SubjectError{Subject: text, Part: "the category", Found: Shown(s.Category), Expected: "cmd, evt or str"}
 	}
 	switch s.Component {
 	case ComponentAgent, ComponentTool, ComponentSystem, ComponentUser:
 	default:
-		return &SubjectError{Subject: text, Part: "the component", Found: shown(s.Component), Expected: "agent, tool, sys or user"}
+		return &SubjectError{Subject: text, Part: "the component", Found: Shown(s.Component), Expected: "agent, tool, sys or user"}
 	}
 	for token := range strings.SplitSeq(s.Suffix, ".") {
 		if !ValidToken(token) {
-			return &SubjectError{Subject: text, Part: "a token of the suffix", Found: shown(token), Expected: alphabetRule}
+			return &SubjectError{Subject: text, Part: "a token of the suffix", Found: Shown(token), Expected: alphabetRule}
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func ToolCommand(project, channel, target, suffix string) (Subject, error) {
 func checkedTool(s Subject) (Subject, error) {
 	if strings.Contains(s.Suffix, ".") {
 		return Subject{}, &SubjectError{
-			Subject: s.String(), Part: "the suffix", Found: shown(s.Suffix), Expected: "one token: services listen to no more",
+			Subject: s.String(), Part: "the suffix", Found: Shown(s.Suffix), Expected: "one token: services listen to no more",
 		}
 	}
 	if err := s.Validate(); err != nil {

@@ -24,7 +24,7 @@ func RenderTarget(template string, v TargetValues) (Subject, error) {
 		return Subject{}, err
 	}
 	wrong := func(part, found, expected string) error {
-		return &SubjectError{Subject: template, Part: part, Found: shown(found), Expected: expected}
+		return &SubjectError{Subject: template, Part: part, Found: Shown(found), Expected: expected}
 	}
 	switch {
 	case s.Version != Version:
@@ -52,7 +52,7 @@ func fillTarget(template string, v TargetValues) (string, error) {
 		}
 		name, tail, closed := strings.Cut(after, "}")
 		if !closed {
-			return "", &SubjectError{Subject: template, Part: "a place", Found: shown("{" + after), Expected: "a closing brace"}
+			return "", &SubjectError{Subject: template, Part: "a place", Found: Shown("{" + after), Expected: "a closing brace"}
 		}
 		value, err := v.value(template, name)
 		if err != nil {
@@ -74,12 +74,12 @@ func (v TargetValues) value(template, name string) (string, error) {
 		value = v.Agent
 	default:
 		return "", &SubjectError{
-			Subject: template, Part: "a place", Found: shown("{" + name + "}"),
+			Subject: template, Part: "a place", Found: Shown("{" + name + "}"),
 			Expected: "{project_id}, {channel_id} or {agent_id}",
 		}
 	}
 	if !ValidToken(value) {
-		return "", &SubjectError{Subject: template, Part: "the value of {" + name + "}", Found: shown(value), Expected: alphabetRule}
+		return "", &SubjectError{Subject: template, Part: "the value of {" + name + "}", Found: Shown(value), Expected: alphabetRule}
 	}
 	return value, nil
 }

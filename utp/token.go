@@ -44,8 +44,8 @@ func validText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) && strings.TrimSpace(s) == s
 }
 
-// shown quotes what was found for an error message, shortened.
-func shown(s string) string {
+// Shown quotes what was found for an error message, shortened.
+func Shown(s string) string {
 	if s == "" {
 		return "nothing"
 	}

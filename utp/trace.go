@@ -17,7 +17,7 @@ func NewTraceparent(trace [16]byte, span [8]byte) string {
 // malformed one drops the whole message without a word, so it is checked on the way out
 // as well.
 func ParseTraceparent(text string) (normal, traceID string, err error) {
-	bad := &HeaderError{Name: HeaderTraceparent, Found: shown(text), Expected: traceparentRule}
+	bad := &HeaderError{Name: HeaderTraceparent, Found: Shown(text), Expected: traceparentRule}
 	parts := strings.Split(text, "-")
 	if len(parts) != 4 {
 		return "", "", bad
@@ -42,7 +42,7 @@ func ParseTraceID(text string) (string, error) {
 		id = id[:8] + id[9:13] + id[14:18] + id[19:23] + id[24:]
 	}
 	if len(id) != 32 || !isHex(id) || strings.Trim(id, "0") == "" {
-		return "", &HeaderError{Name: "trace_id", Found: shown(text), Expected: "32 hex digits or a UUID, not all zeros"}
+		return "", &HeaderError{Name: "trace_id", Found: Shown(text), Expected: "32 hex digits or a UUID, not all zeros"}
 	}
 	return strings.ToLower(id), nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -63,16 +64,16 @@ type Kind string
 
 // The kinds of answers.
 const (
-	Text     Kind = utp.AnswerText   // any words
-	YesNo    Kind = utp.AnswerYesNo  // true or false
-	OneOf    Kind = utp.AnswerChoice // the value of one of the choices
-	ANumber  Kind = utp.AnswerNumber
+	Text     Kind = api.AnswerText   // any words
+	YesNo    Kind = api.AnswerYesNo  // true or false
+	OneOf    Kind = api.AnswerChoice // the value of one of the choices
+	ANumber  Kind = api.AnswerNumber
 	askedFor      = utp.AskPerson
 )
 
 // Choice is one answer of a question: Value is what the planner gets, 1 to 256 printable
 // characters, Label what a person reads.
-type Choice = utp.Choice
+type Choice = api.Choice
 
 // Question asks the person for something that the planner does not know. It asks for no
 // consent: whether a call may run is asked by the kernel, whatever was answered here.
@@ -93,8 +94,8 @@ type Question struct {
 	Within time.Duration
 }
 
-func (q Question) wire() *utp.Question {
-	out := &utp.Question{
+func (q Question) wire() *api.Question {
+	out := &api.Question{
 		Text: q.Text, Context: q.Context, Choices: q.Choices, Default: q.Default, Seconds: int((q.Within + time.Second - 1) / time.Second),
 	}
 	for _, kind := range q.Kinds {
@@ -154,7 +155,7 @@ type Result struct {
 }
 
 // Answered is the person's answer.
-type Answered = utp.Answered
+type Answered = api.Answered
 
 // Answered reads the result of a question. It is false for another one, and where nobody
 // answered and there was no default.

@@ -448,7 +448,7 @@ func (h *held) fail(ctx context.Context, code utp.Code, err error) error {
 }
 
 func (h *held) handOver(ctx context.Context, m Handoff) error {
-	out := &utp.Handoff{Reason: m.Reason, To: m.To, URI: m.URI, Urgency: m.Urgency}
+	out := &api.Handoff{Reason: m.Reason, To: m.To, URI: m.URI, Urgency: m.Urgency}
 	if m.Context != nil {
 		raw, err := json.Marshal(m.Context, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 		if err != nil {
@@ -461,7 +461,7 @@ func (h *held) handOver(ctx context.Context, m Handoff) error {
 
 // deliver ends the turn with an answer, or, where that is not one that can be taken,
 // says so in its place: a turn ends in any case.
-func (h *held) deliver(ctx context.Context, a Answer, handoff *utp.Handoff) error {
+func (h *held) deliver(ctx context.Context, a Answer, handoff *api.Handoff) error {
 	err := h.send(ctx, a, handoff)
 	if refusedForGood(err) {
 		why := fmt.Errorf("the agent's answer was refused: %w", err)
@@ -473,7 +473,7 @@ func (h *held) deliver(ctx context.Context, a Answer, handoff *utp.Handoff) erro
 	return err
 }
 
-func (h *held) send(ctx context.Context, a Answer, handoff *utp.Handoff) error {
+func (h *held) send(ctx context.Context, a Answer, handoff *api.Handoff) error {
 	fields, err := wireFields(a.Fields)
 	if err != nil {
 		return fmt.Errorf("%w: %w", rpc.ErrValue, err)

@@ -1,16 +1,15 @@
-package utp
+package api
 
 import (
 	"crypto/sha256"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/utp"
 )
 
-const (
-	consentDomain    = "earshot-consent-1\n"
-	definitionDomain = "earshot-definition-1\n"
-)
+const consentDomain = "earshot-consent-1\n"
 
 // Consented is all that a consent is bound to. If any of it changes between the question
 // and the start, the digests differ and nothing starts (call protocol, "What is
@@ -21,7 +20,7 @@ type Consented struct {
 	Turn    string
 	Call    string // the tool_call_id
 	Tool    string
-	// Definition is the digest of the tool's definition, see [Definition.Digest].
+	// Definition is the digest of the tool's definition, see [utp.Definition.Digest].
 	Definition string
 	// Args are the resolved arguments, exactly as they will be handed out.
 	Args jsontext.Value
@@ -33,12 +32,12 @@ type Consented struct {
 
 // Digest is SHA-256 over `earshot-consent-1\n` and the RFC 8785 form of the object with
 // the members args, definition, policy, project, question, session, tool, tool_call_id
-// and turn. Nothing may be left out: an empty field is an [*ArgumentError], for a consent
+// and turn. Nothing may be left out: an empty field is an [*utp.ArgumentError], for a consent
 // that is bound to nothing there would fit everything, and so are arguments that
-// [Canonical] refuses.
+// [utp.Canonical] refuses.
 func (c Consented) Digest() ([sha256.Size]byte, error) {
 	var sum [sha256.Size]byte
-	args, err := Canonical(c.Args)
+	args, err := utp.Canonical(c.Args)
 	if err != nil {
 		return sum, err
 	}
@@ -79,5 +78,12 @@ func (c Consented) Digest() ([sha256.Size]byte, error) {
 }
 
 func unbound(name, found string, err error) error {
-	return &ArgumentError{Found: "a consent with " + found + " as its " + name, Expected: "a value: the consent is bound to it", Err: err}
+	return &utp.ArgumentError{Found: "a consent with " + found + " as its " + name, Expected: "a value: the consent is bound to it", Err: err}
+}
+
+// MustBeRead answers whether a yes to a call has to be about all of its arguments, so that
+// nobody can give it who was not shown them: what cannot be undone, or is of high risk, and
+// anything of which neither is known.
+func MustBeRead(c utp.Class, r utp.Risk) bool {
+	return c.Order() == utp.Irreversible.Order() || r.Order() == utp.RiskHigh.Order()
 }

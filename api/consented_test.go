@@ -1,4 +1,4 @@
-package utp_test
+package api_test
 
 import (
 	"encoding/hex"
@@ -8,11 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-func consented() utp.Consented {
-	return utp.Consented{
+func consented() api.Consented {
+	return api.Consented{
 		Project: "home", Session: "sess_1", Turn: "turn_1", Call: "tc_1", Tool: "files.delete", Definition: "d1",
 		Args: []byte(`{"root":"/home/ada","sets":[]}`), Policy: "p1", Question: 7,
 	}
@@ -48,16 +49,16 @@ func TestDigestMeansTheSame(t *testing.T) {
 }
 
 // mutations change one field each.
-var mutations = map[string]func(*utp.Consented, string){
-	"project":    func(c *utp.Consented, s string) { c.Project += s },
-	"session":    func(c *utp.Consented, s string) { c.Session += s },
-	"turn":       func(c *utp.Consented, s string) { c.Turn += s },
-	"call":       func(c *utp.Consented, s string) { c.Call += s },
-	"tool":       func(c *utp.Consented, s string) { c.Tool += s },
-	"definition": func(c *utp.Consented, s string) { c.Definition += s },
-	"policy":     func(c *utp.Consented, s string) { c.Policy += s },
-	"question":   func(c *utp.Consented, s string) { c.Question += len(s) },
-	"args": func(c *utp.Consented, s string) {
+var mutations = map[string]func(*api.Consented, string){
+	"project":    func(c *api.Consented, s string) { c.Project += s },
+	"session":    func(c *api.Consented, s string) { c.Session += s },
+	"turn":       func(c *api.Consented, s string) { c.Turn += s },
+	"call":       func(c *api.Consented, s string) { c.Call += s },
+	"tool":       func(c *api.Consented, s string) { c.Tool += s },
+	"definition": func(c *api.Consented, s string) { c.Definition += s },
+	"policy":     func(c *api.Consented, s string) { c.Policy += s },
+	"question":   func(c *api.Consented, s string) { c.Question += len(s) },
+	"args": func(c *api.Consented, s string) {
 		value, err := json.Marshal(s)
 		if err != nil {
 			panic(err)
@@ -67,7 +68,7 @@ var mutations = map[string]func(*utp.Consented, string){
 			panic(err)
 		}
 	},
-	"args value": func(c *utp.Consented, s string) {
+	"args value": func(c *api.Consented, s string) {
 		value, err := json.Marshal("/home/ada" + s)
 		if err != nil {
 			panic(err)
@@ -86,7 +87,7 @@ func TestDigestBindsEveryField(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				field := rapid.StringOfN(rapid.RuneFrom([]rune("ab,:\"{}\\é")), 1, 6, -1)
-				before := utp.Consented{
+				before := api.Consented{
 					Project: field.Draw(t, "project"), Session: field.Draw(t, "session"), Turn: field.Draw(t, "turn"),
 					Call: field.Draw(t, "call"), Tool: field.Draw(t, "tool"), Definition: field.Draw(t, "definition"),
 					Args: []byte(`{"root":"/home/ada"}`), Policy: field.Draw(t, "policy"), Question: rapid.IntRange(0, 99).Draw(t, "question"),
@@ -129,25 +130,48 @@ func TestDigestFieldsDoNotFlow(t *testing.T) {
 
 func TestDigestRefuses(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*utp.Consented){
-		"project":       func(c *utp.Consented) { c.Project = "" },
-		"session":       func(c *utp.Consented) { c.Session = "" },
-		"turn":          func(c *utp.Consented) { c.Turn = "" },
-		"tool_call_id":  func(c *utp.Consented) { c.Call = "" },
-		"its tool;":     func(c *utp.Consented) { c.Tool = "" },
-		"definition":    func(c *utp.Consented) { c.Definition = "" },
-		"policy":        func(c *utp.Consented) { c.Policy = "" },
-		"question":      func(c *utp.Consented) { c.Question = -1 },
-		"UTF-8":         func(c *utp.Consented) { c.Session = "\xff" },
-		"JSON object":   func(c *utp.Consented) { c.Args = nil },
-		"name once":     func(c *utp.Consented) { c.Args = []byte(`{"a":1,"a":1}`) },
-		"or a string":   func(c *utp.Consented) { c.Args = []byte(`{"a":9007199254740993}`) },
-		"text without ": func(c *utp.Consented) { c.Args = []byte(`{"a":"\u0000"}`) },
+	for name, change := range map[string]func(*api.Consented){
+		"project":       func(c *api.Consented) { c.Project = "" },
+		"session":       func(c *api.Consented) { c.Session = "" },
+		"turn":          func(c *api.Consented) { c.Turn = "" },
+		"tool_call_id":  func(c *api.Consented) { c.Call = "" },
+		"its tool;":     func(c *api.Consented) { c.Tool = "" },
+		"definition":    func(c *api.Consented) { c.Definition = "" },
+		"policy":        func(c *api.Consented) { c.Policy = "" },
+		"question":      func(c *api.Consented) { c.Question = -1 },
+		"UTF-8":         func(c *api.Consented) { c.Session = "\xff" },
+		"JSON object":   func(c *api.Consented) { c.Args = nil },
+		"name once":     func(c *api.Consented) { c.Args = []byte(`{"a":1,"a":1}`) },
+		"or a string":   func(c *api.Consented) { c.Args = []byte(`{"a":9007199254740993}`) },
+		"text without ": func(c *api.Consented) { c.Args = []byte(`{"a":"\u0000"}`) },
 	} {
 		c := consented()
 		change(&c)
 		if _, err := c.Digest(); err == nil || !strings.Contains(err.Error()+" ", name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestMustBeRead: what cannot be undone, what is of high risk, and what nobody knows of is read in full before a yes.
+func TestMustBeRead(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		class utp.Class
+		risk  utp.Risk
+		want  bool
+	}{
+		{utp.Read, utp.RiskLow, false},
+		{utp.Idempotent, utp.RiskMedium, false},
+		{utp.Reversible, utp.RiskMedium, false},
+		{utp.Reversible, utp.RiskHigh, true},
+		{utp.Irreversible, utp.RiskLow, true},
+		{"", utp.RiskLow, true},
+		{"unknown", utp.RiskLow, true},
+		{utp.Read, "", true},
+	} {
+		if got := api.MustBeRead(row.class, row.risk); got != row.want {
+			t.Errorf("%q of %q risk: %t", row.class, row.risk, got)
 		}
 	}
 }
