@@ -15,7 +15,7 @@ const (
 	RouteReply          = "reply"
 	RouteExtend         = "extend"
 	RouteUndo           = "undo"
-	RouteStopCall       = "stopCall"
+	RouteStopAsking     = "stopSessionOfQuestion"
 	RoutePreferences    = "getPreferences"
 	RouteSetPreferences = "setPreferences"
 	RouteMe             = "getIdentity"
@@ -92,7 +92,7 @@ var routes = []Route{
 		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionWord),
 	takes[Reply](answers[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
 		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionWord),
-	takes[Reply](answers[ReplyAnswer](route(RouteStopCall, "POST", Root+"/questions/{number}/stop", Stop, "Stops the call that a question is about.")),
+	takes[Reply](answers[ReplyAnswer](route(RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.")),
 		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionWord),
 	answers[Preferences](route(RoutePreferences, "GET", Root+"/preferences", Hear, "Reads what the caller prefers.")),
 	takes[Preferences](answers[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Answer, "Sets what the caller prefers.")),

@@ -41,7 +41,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteReply:          s.word(VerbAnswer),
 		api.RouteExtend:         s.word(VerbExtend),
 		api.RouteUndo:           s.word(VerbUndo),
-		api.RouteStopCall:       s.word(VerbStop),
+		api.RouteStopAsking:     s.word(VerbStop),
 		api.RoutePreferences:    giving(s.preferences),
 		api.RouteSetPreferences: taking(s.setPreferences),
 		api.RouteMe:             giving(s.me),
