@@ -127,7 +127,8 @@ var operations = []Operation{
 		`{"tool_name":"files.move","digest":"…","class":"reversible","risk":"medium"}`),
 	operation[RegisterRequest, ToolDetail](OpAdd, Hub).named(Operate,
 		"Registers a tool whose service does not do so itself.",
-		`{"definition":{"tool_name":"files.move","description":"Moves files.","parameters":{"type":"object"},"target_subject":"tool.files","after_execution":"suspend","class":"reversible","risk":"medium"}}`),
+		`{"definition":{"tool_name":"files.move","description":"Moves files.","parameters":{"type":"object"},"target_subject":"tool.files",`+
+			`"after_execution":"suspend","class":"reversible","risk":"medium"}}`),
 	operation[RemoveRequest, Empty](OpRemove, Hub).named(Operate,
 		"Removes a tool.",
 		`{"tool_name":"files.move"}`),

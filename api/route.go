@@ -98,7 +98,7 @@ func Routes() []Route {
 
 // Methods are those that routes have, in their alphabetical order.
 func Methods() []string {
-	var all []string
+	all := make([]string, 0, len(routes))
 	for _, r := range routes {
 		all = append(all, r.Method)
 	}
@@ -125,8 +125,8 @@ func Address(name string, values ...string) (method, path string) {
 		return "", ""
 	}
 	path = r.Path
-	for i, wildcard := range wildcards {
-		path = strings.Replace(path, "{"+wildcard+"}", url.PathEscape(values[i]), 1)
+	for i, value := range values {
+		path = strings.Replace(path, "{"+wildcards[i]+"}", url.PathEscape(value), 1)
 	}
 	return r.Method, path
 }

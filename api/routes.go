@@ -20,7 +20,7 @@ const (
 	RouteSetPreferences = "setPreferences"
 	RouteMe             = "getIdentity"
 	RouteCode           = "createLoginCode"
-	RouteCredentials    = "reloadCredentials"
+	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
 	RouteOpenAPI        = "getOpenAPI"
 
 	RouteSubscribe   = "subscribe"

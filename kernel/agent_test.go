@@ -610,7 +610,7 @@ func TestHintsKeepTheirOrder(t *testing.T) {
 			defer w.now.mu.Unlock()
 			w.now.committed = func() { // of the finish: what follows it is held up until the turn has ended
 				for w.turn(turnID.Load().(string)).Status != turn.Ended {
-					time.Sleep(time.Second)
+					<-time.After(time.Second) // of the bubble
 				}
 			}
 			return nil

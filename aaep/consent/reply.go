@@ -65,14 +65,10 @@ func (q Question) Reply(now time.Time, r Reply) (Question, Outcome) {
 
 // admits runs the checks that both kinds share (CONF-51…54, CLA-07).
 func (q Question) admits(now time.Time, r Reply) Reason {
-	numbered := r.Token == "" && r.Number == q.Number && r.Number > 0
+	reason := q.names(r)
 	switch {
-	case slices.Contains(q.SpentTokens, r.Token):
-		return SpentToken
-	case !numbered && (r.Token == "" || r.Token != q.Token):
-		return UnknownToken
-	case numbered && q.Again && q.State == Open && (r.Kind != Confirmation || r.Decision != Reject):
-		return NoToken
+	case reason != "":
+		return reason
 	case r.Kind != q.Kind || (q.Kind != Confirmation && q.Kind != Clarification):
 		return WrongKind
 	case q.State != Open:
@@ -81,6 +77,21 @@ func (q Question) admits(now time.Time, r Reply) Reason {
 		return TooLate
 	case !r.Authenticated || r.Principal == "":
 		return NotAuthenticated
+	default:
+		return ""
+	}
+}
+
+// names checks that the reply is about this asking of this question.
+func (q Question) names(r Reply) Reason {
+	numbered := r.Token == "" && r.Number == q.Number && r.Number > 0
+	switch {
+	case slices.Contains(q.SpentTokens, r.Token):
+		return SpentToken
+	case !numbered && (r.Token == "" || r.Token != q.Token):
+		return UnknownToken
+	case numbered && q.Again && q.State == Open && (r.Kind != Confirmation || r.Decision != Reject):
+		return NoToken
 	default:
 		return ""
 	}

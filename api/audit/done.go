@@ -71,16 +71,21 @@ func (v *Verifier) done(e api.AuditEntry) {
 			tell(Outcome, "its late result "+differ(d.Result, a.Digest)+" was recorded", "the late result was altered or removed")
 		}
 	case api.ActOutcome:
-		if d.Fence != a.Fence {
-			tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
-		}
-		switch {
-		case d.Status != a.Detail:
-			tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
-		case d.Turn == api.AuditTurnWhole && d.Told != a.Detail:
-			tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.Told, a.Detail), "the call was altered after it had ended")
-		case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
-			tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
-		}
+		ended(d, a, tell)
+	}
+}
+
+// ended holds what the ledger keeps of a call that has ended against its outcome.
+func ended(d api.AuditDone, a api.AuditAct, tell func(Flaw, string, string)) {
+	if d.Fence != a.Fence {
+		tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
+	}
+	switch {
+	case d.Status != a.Detail:
+		tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
+	case d.Turn == api.AuditTurnWhole && d.Told != a.Detail:
+		tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.Told, a.Detail), "the call was altered after it had ended")
+	case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
+		tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
 	}
 }

@@ -129,7 +129,6 @@ func writeRoute(b *strings.Builder, r api.Route) {
 		codes = append(codes, fmt.Sprintf("%d `%s`", k.Status(), k))
 	}
 	fmt.Fprintf(b, "- Refusals: %s.\n", strings.Join(codes, ", "))
-
 }
 
 func inWith(place string, p api.Parameter) string {
@@ -212,7 +211,7 @@ func typeLink(of reflect.Type) string {
 	case reflect.TypeFor[api.Empty]():
 		return "`{}`"
 	}
-	switch of.Kind() {
+	switch of.Kind() { //nolint:exhaustive // the others follow
 	case reflect.Pointer:
 		return typeLink(of.Elem())
 	case reflect.Slice:

@@ -103,7 +103,7 @@ func (s *schemas) form(of reflect.Type) object {
 	if of == reflect.TypeFor[api.AAEPMessage]() {
 		return object{{"type", "object"}}
 	}
-	switch of.Kind() {
+	switch of.Kind() { //nolint:exhaustive // no type of the API is of the others
 	case reflect.String:
 		return object{{"type", "string"}}
 	case reflect.Bool:

@@ -17,7 +17,6 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // attachHere runs the turn at the server that holds the data directory, if it is one;
@@ -129,7 +128,7 @@ func verdictThere(ctx context.Context, client *listen.Client, session string) er
 	case told.End == nil:
 		return failed(nil, "the turn has not ended", resumeHint(session))
 	}
-	if code := exitCode(utp.Status(told.End.Status), api.Tally(told.End.Tally)); code != exitDone {
+	if code := exitCode(told.End.Status, told.End.Tally); code != exitDone {
 		return &exitError{code}
 	}
 	return nil

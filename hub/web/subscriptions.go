@@ -17,15 +17,15 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 	v, err := s.visitor(r)
 	if err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: "Nobody has said who this is. Send a token as Authorization: Bearer."})
-		return nil
+		return nil //nolint:nilerr // the rejection says it
 	}
 	if err := denied(v.Principal, api.Hear); err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."})
-		return nil
+		return nil //nolint:nilerr // the rejection says it
 	}
 	if err := v.byToken(r); err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: "A login of the page does not subscribe. Send a token as Authorization: Bearer."})
-		return nil
+		return nil //nolint:nilerr // the rejection says it
 	}
 	raw, err := body(w, r, replyLimit)
 	if err != nil {

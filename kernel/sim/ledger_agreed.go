@@ -108,18 +108,10 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 			}
 		}
 	}
-	recorded := t.recorded()
-	for key := range t.rows.grants {
-		c, is := t.rows.made[key.call]
-		if !is || !c.Class.Effectful() {
-			continue
-		}
-		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Over)
-		if !recorded[key] || ended && !recorded[startKey{key.call, 0}] {
-			w := wanted[key.call]
-			w.Unrecorded = true
-			wanted[key.call] = w
-		}
+	for _, call := range t.unrecorded() {
+		w := wanted[call]
+		w.Unrecorded = true
+		wanted[call] = w
 	}
 	for number := range t.rows.questions {
 		if id := t.unreceipted(number); id != "" {
@@ -137,6 +129,20 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 	}
 	slices.SortFunc(rows, func(a, b api.AuditCall) int { return cmp.Compare(a.Call, b.Call) })
 	return firstOf(rows, f.Limit)
+}
+
+// unrecorded are the calls with an effect whose start, or whose end, has no act.
+func (t *tx) unrecorded() []string {
+	var calls []string
+	recorded := t.recorded()
+	for key := range t.rows.grants {
+		c, is := t.rows.made[key.call]
+		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Over)
+		if is && c.Class.Effectful() && (!recorded[key] || ended && !recorded[startKey{key.call, 0}]) {
+			calls = append(calls, key.call)
+		}
+	}
+	return calls
 }
 
 // recorded are the starts that have an act; that of an outcome has no fence.

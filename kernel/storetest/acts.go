@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -110,11 +111,11 @@ func operatorsActs(l *ledger) {
 	b.Acts = []api.AuditAct{operated(1), start(2), operated(3)}
 	l.save(b)
 	numbers := func() string {
-		all := ""
+		var all strings.Builder
 		for _, e := range l.read(kernel.AuditFilter{Limit: 9, Operators: true}) {
-			all += fmt.Sprintf(" %d:%t", e.N, e.Act != nil)
+			fmt.Fprintf(&all, " %d:%t", e.N, e.Act != nil)
 		}
-		return all
+		return all.String()
 	}
 	same(l, "what operators did", numbers(), " 2:true 4:true")
 	l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour), Limit: 1})
