@@ -49,7 +49,6 @@ type Choice struct {
 
 const (
 	maxQuestion = 4096
-	maxWait     = 86_400
 	maxValue    = 256
 )
 
@@ -70,7 +69,7 @@ func (q Question) Complete() (Question, error) {
 		return q, wrong("context", fmt.Sprintf("%d characters", utf8.RuneCountInString(q.Context)), "at most 4096 characters")
 	case utf8.RuneCountInString(q.Default) > maxQuestion:
 		return q, wrong("default", fmt.Sprintf("%d characters", utf8.RuneCountInString(q.Default)), "at most 4096 characters")
-	case q.Seconds < 0 || q.Seconds > maxWait:
+	case q.Seconds < 0 || q.Seconds > MaxAnswerSeconds:
 		return q, wrong("seconds", strconv.Itoa(q.Seconds), "0 to 86400")
 	}
 	for _, c := range q.Choices {

@@ -32,7 +32,7 @@ type book struct {
 	answer   error
 	shown    []api.ReplyRequest
 	noticed  []api.ReplyRequest
-	wish     int
+	prefers  api.Preferences
 	away     bool
 	ears     map[int]func([]byte)
 	ear      int
@@ -227,10 +227,8 @@ func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, er
 		})
 	case api.OpPrefer:
 		return answered(request, func(q api.PreferRequest) (api.PreferAnswer, error) {
-			if q.Seconds != nil {
-				b.wish = *q.Seconds
-			}
-			return api.PreferAnswer{Person: q.Person, Seconds: b.wish}, nil
+			b.prefers = b.prefers.With(q.Preferences)
+			return api.PreferAnswer{Person: q.Person, Preferences: b.prefers.Full()}, nil
 		})
 	case api.OpEnqueue:
 		return answered(request, func(q api.EnqueueRequest) (api.EnqueueAnswer, error) {

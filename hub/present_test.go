@@ -179,14 +179,14 @@ func TestShownOnceByEachProcess(t *testing.T) {
 func TestPrefer(t *testing.T) {
 	onStage(t, func(s *stage) {
 		ann, day := s.hub.As(person("ann", access.Approver)), 86_400
-		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{Person: "bob", Seconds: &day}); err != nil || a.Seconds != day || a.Person != "ann" {
+		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{Person: "bob", Preferences: api.Preferences{AnswerSeconds: &day}}); err != nil || *a.AnswerSeconds != day || a.Person != "ann" {
 			t.Errorf("%+v, %v", a, err)
 		}
-		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{}); err != nil || a.Seconds != day {
+		if a, err := ann.Prefer(s.t.Context(), api.PreferRequest{}); err != nil || *a.AnswerSeconds != day {
 			t.Errorf("%+v, %v", a, err)
 		}
-		for name, q := range map[string]api.PreferRequest{"the time to answer": {Seconds: &day}, "the time to take a yes back": {Undo: new(20)}} {
-			if _, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), q); err == nil {
+		for name, q := range map[string]api.Preferences{"the time to answer": {AnswerSeconds: &day}, "the time to take a yes back": {UndoSeconds: new(20)}} {
+			if _, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), api.PreferRequest{Preferences: q}); err == nil {
 				t.Error("a listener has set " + name)
 			}
 		}

@@ -269,8 +269,8 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if b.Wish.AnswerSeconds > 0 {
-		return min(max(b.Wish.AnswerSeconds, api.MinAnswerSeconds), consent.MaxSeconds), nil
+	if n := api.Preferred(b.Wish.AnswerSeconds); n > 0 {
+		return min(max(n, api.MinAnswerSeconds), consent.MaxSeconds), nil
 	}
 	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
 }

@@ -246,19 +246,19 @@ func TestParked(t *testing.T) {
 func TestWishOfTheOwner(t *testing.T) {
 	inWorld(t, waits, func(t *testing.T, w *world) {
 		prefer := func(seconds *int) (a api.PreferAnswer, err error) {
-			err = w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Person: person, Seconds: seconds}, &a)
+			err = w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Person: person, Preferences: api.Preferences{AnswerSeconds: seconds}}, &a)
 			return a, err
 		}
 		set := func(n int) *int { return &n }
-		if a, err := prefer(nil); err != nil || a.Seconds != 0 || a.Person != person {
+		if a, err := prefer(nil); err != nil || *a.AnswerSeconds != 0 || a.Person != person {
 			t.Errorf("without a wish: %+v, %v", a, err)
 		}
 		for _, bad := range []int{-1, 1, api.MinAnswerSeconds - 1, consent.MaxSeconds + 1} {
 			_, err := prefer(&bad)
 			wantFault(t, err, utp.CodeBadRequest)
 		}
-		wantFault(t, w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Seconds: set(5)}, nil), utp.CodeBadRequest)
-		if a, err := prefer(set(consent.MaxSeconds)); err != nil || a.Seconds != consent.MaxSeconds {
+		wantFault(t, w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Preferences: api.Preferences{AnswerSeconds: set(5)}}, nil), utp.CodeBadRequest)
+		if a, err := prefer(set(consent.MaxSeconds)); err != nil || *a.AnswerSeconds != consent.MaxSeconds {
 			t.Errorf("no time limit: %+v, %v", a, err)
 		}
 		w.restart() // it is kept

@@ -199,7 +199,7 @@ func (s *step) undoWish(person string) (time.Duration, error) {
 		return 0, nil
 	}
 	b, err := s.tx.Beside(BesideFilter{Wish: person})
-	return seconds(b.Wish.UndoSeconds), err
+	return seconds(api.Preferred(b.Wish.UndoSeconds)), err
 }
 
 // mayApprove reports whether a person may consent in this turn: the agent never, for who

@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep/consent"
@@ -138,39 +137,19 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 		return err
 	}
 	var err error
-	if q.Seconds == nil && q.Undo == nil {
+	if q.Preferences == (api.Preferences{}) {
 		err = k.o.Store.View(ctx, read)
 	} else {
 		err = k.update(ctx, func(tx Tx) error {
-			err := read(tx)
-			if err == nil {
-				wish.Person = q.Person
-				wish, err = wish.with(q)
-			}
-			if err != nil {
+			if err := read(tx); err != nil {
 				return err
+			}
+			wish = Wish{Person: q.Person, Preferences: wish.With(q.Preferences)}
+			if err := wish.Check(); err != nil {
+				return fault(utp.CodeBadRequest, err.Error())
 			}
 			return tx.Save(Batch{Wishes: []Wish{wish}})
 		})
 	}
-	return api.PreferAnswer{Person: q.Person, Seconds: wish.AnswerSeconds, Undo: wish.UndoSeconds}, err
-}
-
-// with is the wish with what is asked for now.
-func (w Wish) with(q api.PreferRequest) (Wish, error) {
-	if q.Seconds != nil {
-		w.AnswerSeconds = *q.Seconds
-	}
-	if q.Undo != nil {
-		w.UndoSeconds = *q.Undo
-	}
-	if n := w.AnswerSeconds; n != 0 && n < api.MinAnswerSeconds || n > consent.MaxSeconds {
-		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
-			"questions can stay open for %d to %d seconds; 0 leaves it to policy and tool", api.MinAnswerSeconds, consent.MaxSeconds))
-	}
-	if n := w.UndoSeconds; n != 0 && n < api.MinUndoSeconds || n > api.MaxUndoSeconds {
-		return w, fault(utp.CodeBadRequest, fmt.Sprintf(
-			"an accept can be taken back for %d to %d seconds; 0 leaves it to policy and tool", api.MinUndoSeconds, api.MaxUndoSeconds))
-	}
-	return w, nil
+	return api.PreferAnswer{Person: q.Person, Preferences: wish.Full()}, err
 }

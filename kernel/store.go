@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -385,14 +386,26 @@ type Put struct {
 	Covered []string `json:"covered,omitzero"`
 }
 
-// Wish is what a person wishes of the questions that are put to them.
+// Wish is what a person prefers for the questions that are put to them. One without any preference is
+// forgotten.
 type Wish struct {
 	Person string
-	// AnswerSeconds is how long a question stays open; 0 leaves it to policy and tool.
-	AnswerSeconds int
-	// UndoSeconds is how long an accept can be taken back; 0 leaves it to policy and tool. A wish
-	// without either is forgotten.
-	UndoSeconds int
+	api.Preferences
+}
+
+// Empty reports whether there is nothing to keep; an error says why it cannot be kept.
+func (w Wish) Empty() (bool, error) {
+	empty := true
+	for one, n := range w.All() {
+		if n < 0 {
+			return false, fmt.Errorf("found %d for %s, expected 0 or more", n, one.Name)
+		}
+		empty = empty && n == 0
+	}
+	if w.Person == "" {
+		return false, errors.New("found no person, expected whose preferences they are")
+	}
+	return empty, nil
 }
 
 // KeyLife is for how long a key stands for the request that it came with.

@@ -266,7 +266,7 @@ func TestUndoWish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.post(definition(mail, utp.Irreversible, tt.options), nil)
-				if _, err := w.hub.Prefer(w.ctx, api.PreferRequest{Person: person, Undo: &tt.wish}); err != nil {
+				if _, err := w.hub.Prefer(w.ctx, api.PreferRequest{Person: person, Preferences: api.Preferences{UndoSeconds: &tt.wish}}); err != nil {
 					t.Fatal(err)
 				}
 				w.work(one(mail))

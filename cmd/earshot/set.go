@@ -63,7 +63,7 @@ server running or not.`,
 			if err != nil {
 				return serverFailure(err)
 			}
-			return m.preferredAnswer(f, person, said(now.AnswerSeconds), seconds != nil)
+			return m.preferredAnswer(f, person, api.Preferred(now.AnswerSeconds), seconds != nil)
 		},
 	}
 	f.add(c)
@@ -95,19 +95,11 @@ server running or not.`,
 			if err != nil {
 				return serverFailure(err)
 			}
-			return m.preferredUndo(f, person, said(now.UndoSeconds), seconds != nil)
+			return m.preferredUndo(f, person, api.Preferred(now.UndoSeconds), seconds != nil)
 		},
 	}
 	f.add(c)
 	return c
-}
-
-// said is a number that may not have been told.
-func said(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // undoTime reads a time to take an accept back in seconds; nil where none is given.
@@ -190,11 +182,11 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 	}
 	defer h.Close()
 	person = localUser()
-	a, err := h.hub.Prefer(ctx, api.PreferRequest{Person: person, Seconds: wanted.AnswerSeconds, Undo: wanted.UndoSeconds})
+	a, err := h.hub.Prefer(ctx, api.PreferRequest{Person: person, Preferences: wanted})
 	if err != nil {
 		err = h.cause(failed(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}
-	return person, api.Preferences{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, err
+	return person, a.Preferences, err
 }
 
 // preferredUndo tells what holds of the time to take an accept back.

@@ -305,7 +305,7 @@ func (h *room) Prefer(_ context.Context, _ web.Principal, w api.Preferences) (ap
 	if h.fail != nil {
 		return api.Preferences{}, h.fail
 	}
-	h.wish = api.Preferences{AnswerSeconds: cmp.Or(w.AnswerSeconds, h.wish.AnswerSeconds), UndoSeconds: cmp.Or(w.UndoSeconds, h.wish.UndoSeconds)}
+	h.wish = h.wish.With(w)
 	return h.wish, nil
 }
 

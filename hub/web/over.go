@@ -163,8 +163,8 @@ func unstarted(err error, keyed bool) error {
 }
 
 func (o over) Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error) {
-	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Seconds: w.AnswerSeconds, Undo: w.UndoSeconds})
-	return api.Preferences{AnswerSeconds: &a.Seconds, UndoSeconds: &a.Undo}, refusal(err)
+	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Preferences: w})
+	return a.Preferences, refusal(err)
 }
 
 func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {

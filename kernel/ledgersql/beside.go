@@ -114,12 +114,3 @@ func (t *Tx) openCalls(agent string, limit int) (n int, err error) {
 		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Over), limit}, &n)
 	return n, t.read(err, "the open calls of %s", agent)
 }
-
-func (t *Tx) wish(person string) (kernel.Wish, error) {
-	w := kernel.Wish{Person: person}
-	err := t.c.One(`SELECT answer_seconds, undo_seconds FROM people WHERE person = $1`, []any{person}, &w.AnswerSeconds, &w.UndoSeconds)
-	if noRows(err) {
-		return kernel.Wish{}, nil
-	}
-	return w, t.read(err, "what %s wishes", person)
-}

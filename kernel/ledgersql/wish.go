@@ -1,27 +1,74 @@
 package ledgersql
 
 import (
+	"fmt"
+	"strings"
+
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 )
 
-// saveWishes enters what people wish, or takes it out.
+// preferences are the columns of what people prefer, and the statements that read and write them.
+type preferences struct{ read, write string }
+
+// wishes follow from the table of preferences.
+var wishes = func() preferences {
+	var columns, values, replaced []string
+	for one := range (api.Preferences{}).All() {
+		columns = append(columns, one.Name)
+		values = append(values, fmt.Sprintf("$%d", len(columns)+1))
+		replaced = append(replaced, one.Name+" = excluded."+one.Name)
+	}
+	list := strings.Join(columns, ", ")
+	return preferences{
+		read: `SELECT ` + list + ` FROM people WHERE person = $1`,
+		write: `INSERT INTO people (person, ` + list + `) VALUES ($1, ` + strings.Join(values, ", ") + `)
+			ON CONFLICT (person) DO UPDATE SET ` + strings.Join(replaced, ", "),
+	}
+}()
+
+// saveWishes enters what people prefer, or takes it out.
 func (t *Tx) saveWishes(b *kernel.Batch) error {
 	for _, w := range b.Wishes {
+		empty, err := w.Empty()
 		switch {
-		case w.Person == "" || w.AnswerSeconds < 0 || w.UndoSeconds < 0:
-			return invalid("keeping a wish", "no person, or a negative time", "a person, and 0 or more seconds")
-		case w.AnswerSeconds == 0 && w.UndoSeconds == 0:
-			if err := t.put("what "+w.Person+" wishes", `DELETE FROM people WHERE person = $1`, w.Person); err != nil {
-				return err
-			}
+		case err != nil:
+			return invalid("keeping a wish", err.Error(), "a person, and 0 or more seconds")
+		case empty:
+			err = t.put("what "+w.Person+" wishes", `DELETE FROM people WHERE person = $1`, w.Person)
 		default:
-			err := t.put("what "+w.Person+" wishes", `INSERT INTO people (person, answer_seconds, undo_seconds) VALUES ($1, $2, $3)
-				ON CONFLICT (person) DO UPDATE SET answer_seconds = excluded.answer_seconds, undo_seconds = excluded.undo_seconds`,
-				w.Person, w.AnswerSeconds, w.UndoSeconds)
-			if err != nil {
-				return err
+			values := []any{w.Person}
+			for _, n := range w.All() {
+				values = append(values, n)
 			}
+			err = t.put("what "+w.Person+" wishes", wishes.write, values...)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// wish is what a person prefers, the zero value where nothing is kept.
+func (t *Tx) wish(person string) (kernel.Wish, error) {
+	w := kernel.Wish{Person: person}
+	var found []int
+	for range w.All() {
+		found = append(found, 0)
+	}
+	into := make([]any, len(found))
+	for i := range found {
+		into[i] = &found[i]
+	}
+	err := t.c.One(wishes.read, []any{person}, into...)
+	if noRows(err) {
+		return kernel.Wish{}, nil
+	}
+	i := 0
+	for one := range w.All() {
+		w.Preferences = w.Set(one, found[i])
+		i++
+	}
+	return w, t.read(err, "what %s wishes", person)
 }

@@ -351,10 +351,10 @@ func sameTool(a, b kernel.Tool) bool {
 
 func (t *tx) saveWishes(b kernel.Batch) error {
 	for _, w := range b.Wishes {
-		switch {
-		case w.Person == "" || w.AnswerSeconds < 0 || w.UndoSeconds < 0:
-			return fmt.Errorf("%w: a wish of nobody, or of a negative time", errInvalid)
-		case w.AnswerSeconds == 0 && w.UndoSeconds == 0:
+		switch empty, err := w.Empty(); {
+		case err != nil:
+			return fmt.Errorf("%w: %w", errInvalid, err)
+		case empty:
 			remove(t, t.rows.wishes, w.Person)
 		default:
 			put(t, t.rows.wishes, w.Person, w)

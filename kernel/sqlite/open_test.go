@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 	"github.com/earshot-dev/earshot/kernel/ledgersql"
 	"github.com/earshot-dev/earshot/kernel/sqlite"
@@ -172,7 +173,7 @@ func TestOlderLedger(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if err := save(t.Context(), s, kernel.Batch{Wishes: []kernel.Wish{{Person: "ann", AnswerSeconds: 60}}}); err != nil {
+	if err := save(t.Context(), s, kernel.Batch{Wishes: []kernel.Wish{{Person: "ann", Preferences: api.Preferences{AnswerSeconds: new(60)}}}}); err != nil {
 		t.Error(err)
 	}
 	if err := save(t.Context(), s, storetest.Answered(1)); err != nil {

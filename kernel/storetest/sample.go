@@ -142,7 +142,7 @@ func everything(n int) kernel.Batch {
 		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
 		Late:   []kernel.Report{report(n)},
 		Tools:  []kernel.Tool{tool(n)},
-		Wishes: []kernel.Wish{{Person: id("ann", n), AnswerSeconds: 1 + n, UndoSeconds: 2 + n}},
+		Wishes: []kernel.Wish{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
 		Keys:   []kernel.RequestKey{requestKey(n)},
 	}
 }

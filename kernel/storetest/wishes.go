@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"github.com/earshot-dev/earshot/aaep/consent"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/kernel"
 )
 
@@ -27,26 +28,48 @@ func wishesAreKept(l *ledger) {
 		same(l, "the wish of "+person, wish(person), kernel.Wish{})
 	}
 	none("ann")
-	ann, bob := kernel.Wish{Person: "ann", AnswerSeconds: 86_400, UndoSeconds: 20}, kernel.Wish{Person: "Bób", UndoSeconds: 60}
+	ann, bob := kernel.Wish{Person: "ann", Preferences: preferred(86_400, 20)}, kernel.Wish{Person: "Bób", Preferences: preferred(0, 60)}
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann, bob}})
 	same(l, "ann's wish", wish("ann"), ann)
 	same(l, "Bób's wish", wish("Bób"), bob)
 	none("bob")
-	ann.AnswerSeconds = 20
+	ann.Preferences = preferred(20, 20)
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
 	same(l, "another wish", wish("ann"), ann)
-	ann.AnswerSeconds = 0
+	ann.Preferences = preferred(0, 20)
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
 	same(l, "half a wish", wish("ann"), ann)
-	ann.UndoSeconds = 0
+	ann.Preferences = preferred(0, 0)
 	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
 	none("ann")
 	same(l, "the other's wish", wish("Bób"), bob)
-	for _, bad := range []kernel.Wish{{AnswerSeconds: 5}, {Person: "ann", AnswerSeconds: -1}, {Person: "ann", AnswerSeconds: 60, UndoSeconds: -1}} {
+	for _, bad := range []kernel.Wish{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
 		if err := l.try(kernel.Batch{Wishes: []kernel.Wish{bad}}); err == nil {
 			l.t.Errorf("the wish %+v was kept", bad)
 		}
 	}
+}
+
+// preferred are preferences with these values, in the order of their table; the others are not set.
+func preferred(values ...int) api.Preferences {
+	var p api.Preferences
+	for one := range p.All() {
+		if len(values) > 0 {
+			p = p.Set(one, values[0])
+			values = values[1:]
+		}
+	}
+	return p
+}
+
+// allPreferred sets every preference to a value of its own, from n on.
+func allPreferred(n int) api.Preferences {
+	var p api.Preferences
+	for one := range p.All() {
+		p = p.Set(one, n)
+		n++
+	}
+	return p
 }
 
 // turnsThatAsk: only turns with a question that is open are found, and none of them is missed,
