@@ -4,47 +4,57 @@ import (
 	"time"
 )
 
-// AuditRequest asks for the entries of the audit chain after one of them, as many as a message
-// holds; with Head only for the newest one, and for what is beside the chain. With Standing it asks for what is in force
-// or reviewed otherwise than the chain says. With Calls it asks for
-// calls instead, those after AfterCall of which the chain does not say what it should: that a yes was used for,
-// or that were started although they cannot be undone, without a receipt of a yes; those with a question that a person has
-// answered without a receipt; and those with an effect that were started, or have ended, without an entry that says so.
+// AuditRequest asks for one part of what the audit chain is verified with: without anything for its entries from the
+// first on, page by page. At most one of Head, Standing and Calls is set.
 type AuditRequest struct {
-	After     int64  `json:"after,omitzero"`
-	Head      bool   `json:"head,omitzero"`
-	Standing  bool   `json:"standing,omitzero"`
-	Calls     bool   `json:"calls,omitzero"`
+	// After is the entry behind which the page begins. Entries have numbers from 1; one that was put in may have any.
+	After int64 `json:"after,omitzero"`
+	// Head asks for the newest entry only, and for what is beside the chain.
+	Head bool `json:"head,omitzero"`
+	// Standing asks for what is in force or reviewed otherwise than the chain says.
+	Standing bool `json:"standing,omitzero"`
+	// Calls asks for calls of which the chain says too little: agreed to, answered or started without a receipt; with
+	// an effect, and started or ended without an entry.
+	Calls bool `json:"calls,omitzero"`
+	// AfterCall is the call behind which that page begins.
 	AfterCall string `json:"after_call,omitzero"`
 }
 
-// AuditAnswer is a page of the chain, in its order.
+// AuditAnswer is a page of what was asked for.
 type AuditAnswer struct {
+	// Entries are those of the chain, in its order.
 	Entries []AuditEntry `json:"entries,omitzero"`
-	More    bool         `json:"more,omitzero"`
-	// Unchained is told with the head.
+	// More: another page follows, which may be empty.
+	More bool `json:"more,omitzero"`
+	// Unchained comes with the head.
 	Unchained AuditUnchained `json:"unchained,omitzero"`
-	// Calls are told where they are asked for.
+	// Calls come where they were asked for.
 	Calls []AuditCall `json:"calls,omitzero"`
-	// Standing is told where it is asked for.
+	// Standing comes where it was asked for.
 	Standing []AuditStanding `json:"standing,omitzero"`
 }
 
-// AuditEntry is one entry of the audit chain. What makes it one is in package utp/audit.
+// AuditEntry is one entry of the audit chain; package api/audit says what makes it one.
 type AuditEntry struct {
-	N    int64     `json:"n"` // 1, 2, 3, … in the whole ledger
-	Kind string    `json:"kind"`
-	At   time.Time `json:"at"` // to the microsecond
+	// N is its number: 1, 2, 3, … in the whole ledger.
+	N int64 `json:"n"`
+	// Kind is answer, act or forgotten.
+	Kind string `json:"kind"`
+	// At is when it was made, to the microsecond.
+	At time.Time `json:"at"`
 	// Of is the entry whose receipt or act was forgotten, in an entry that says so.
-	Of         int64  `json:"of,omitzero"`
-	Commitment string `json:"commitment,omitzero"` // of an answer or an act; SHA-256 in hex
-	Link       string `json:"link"`                // SHA-256 in hex
+	Of int64 `json:"of,omitzero"`
+	// Commitment is that of an answer or an act; SHA-256 in hex.
+	Commitment string `json:"commitment,omitzero"`
+	// Link is the digest of this entry and of the link before it; SHA-256 in hex.
+	Link string `json:"link"`
 	// Receipt is the answer's, while the ledger has it.
 	Receipt *AuditReceipt `json:"receipt,omitzero"`
 	// Kept is what the ledger keeps beside the receipt, where the receipt has terms.
 	Kept *AuditKept `json:"kept,omitzero"`
-	// Act is what was done, while the ledger has it, and Done what the ledger keeps of its call.
-	Act  *AuditAct  `json:"act,omitzero"`
+	// Act is what was done, while the ledger has it.
+	Act *AuditAct `json:"act,omitzero"`
+	// Done is what the ledger keeps of the act's call.
 	Done *AuditDone `json:"done,omitzero"`
 }
 
@@ -73,8 +83,11 @@ const OlderReceipts, OlderStarts = "receipts", "starts"
 
 // AuditAct is all that the commitment of an act is made of.
 type AuditAct struct {
-	Act string    `json:"act"`
-	At  time.Time `json:"at"` // to the microsecond
+	// Act is what kind of act: start, outcome, late, review, remove, erase, import, restore, policy, token, login,
+	// credential or older.
+	Act string `json:"act"`
+	// At is when it was done, to the microsecond.
+	At time.Time `json:"at"`
 	// Session, Call and Fence name the start that a start or an outcome is of.
 	Session string `json:"session_id,omitzero"`
 	Call    string `json:"tool_call_id,omitzero"`
@@ -87,22 +100,27 @@ type AuditAct struct {
 	// content of an outcome, of the definition, the file or the row that another act was about.
 	Digest string `json:"digest,omitzero"`
 	// By is who did it: the service that started, the person; "" where nobody can tell.
-	By   string `json:"by,omitzero"`
+	By string `json:"by,omitzero"`
+	// Salt is random, and makes the commitment one that nobody can guess.
 	Salt string `json:"salt"`
 }
 
 // AuditDone is what the ledger keeps of the call of a start or an outcome.
 type AuditDone struct {
+	// Turn is how much of its turn is kept.
 	Turn AuditTurn `json:"turn"`
-	// Class is that of the call, Consent its digest, and Fence that of its last start.
-	Class   string `json:"class,omitzero"`
+	// Class is that of the call.
+	Class string `json:"class,omitzero"`
+	// Consent is the digest of the consent to it.
 	Consent string `json:"consent,omitzero"`
-	Fence   int    `json:"fence,omitzero"`
-	// Granted: the start is there. Status is that of the report, and Result the digest of the result card's
-	// content, which goes with the content of the turn.
+	// Fence is that of its last start.
+	Fence int `json:"fence,omitzero"`
+	// Granted: the start is there.
 	Granted bool `json:"granted,omitzero"`
-	// Of a late result, it is that of its own card.
+	// Status is that of its report.
 	Status string `json:"status,omitzero"`
+	// Result is the digest of the result card's content, which goes with the content of the turn; of a late result,
+	// that of its own card.
 	Result string `json:"result,omitzero"`
 	// Told is the status of the call as its own document, which people are shown, has it.
 	Told string `json:"told,omitzero"`
