@@ -11,8 +11,8 @@ CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard kernel kernel/sim kernel/sqlite kernel/postgres bus hub hub/access hub/web tool tool/command tool/openapi worker listen agents/tidy agents/tidy/files))
-# What the linter looks at: everything, or one folder (make lint PKG=./bus/...).
+CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/transport/web tool tool/command tool/openapi worker listen agents/tidy agents/tidy/files))
+# What the linter looks at: everything, or one folder (make lint PKG=./internal/bus/...).
 PKG ?= ./...
 CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
 
@@ -37,17 +37,17 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but hub/web/browser, kernel/postgres and kernel/siege, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(hub/web/browser|kernel/postgres|kernel/siege)$$')
+unit: ## go test of every package but those of browser, postgres and chaos, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/internal/(transport/web/browser|kernel/store/postgres|chaos)$$')
 
 .PHONY: postgres
-postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short siege on it
-	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./kernel/postgres ./kernel/siege; else exit 1; fi
+postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
+	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/kernel/store/postgres ./internal/chaos; else exit 1; fi
 
-.PHONY: siege
-siege: FOR ?= 5m
-siege: ## kernels, services, workers and the bus killed again and again while they work (FOR=5m CALLS=10000)
-	EARSHOT_SIEGE_FOR=$(FOR) EARSHOT_SIEGE_CALLS=$(CALLS) $(GO) test -count 1 -timeout 60m -v -run '^TestSiege$$' ./kernel/siege
+.PHONY: chaos
+chaos: FOR ?= 5m
+chaos: ## kernels, services, workers and the bus killed again and again while they work (FOR=5m CALLS=10000)
+	EARSHOT_CHAOS_FOR=$(FOR) EARSHOT_CHAOS_CALLS=$(CALLS) $(GO) test -count 1 -timeout 60m -v -run '^TestChaos$$' ./internal/chaos
 
 .PHONY: catalogue
 catalogue: ## how much of AAEP's catalogue of rules is covered, by level
@@ -55,7 +55,7 @@ catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
-	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./hub/web/browser; else exit 1; fi
+	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000
@@ -65,23 +65,23 @@ SEED ?= 0
 .PHONY: sim
 sim: FOR ?= 0
 sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 500)
-	$(GO) test -count=1 -timeout 48h -v -run '^TestSeeds$$' ./kernel/sim -args -seeds $(SEEDS) -from $(FROM) -seed $(SEED) -for $(FOR)
+	$(GO) test -count=1 -timeout 48h -v -run '^TestSeeds$$' ./internal/sim -args -seeds $(SEEDS) -from $(FROM) -seed $(SEED) -for $(FOR)
 
 .PHONY: race
 race: ## the concurrent packages under the race detector (needs a C compiler)
 	@if scripts/need cc; then scripts/check race $(TIMEOUT) $(CONCURRENT); elif [ "$${CI-}" = true ]; then exit 1; fi
 
 .PHONY: soak
-soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of siege, each fuzz target for a minute (about two hours)
+soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, each fuzz target for a minute (about two hours)
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
-	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./hub/web/browser
-	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) ./bus ./hub
-	$(MAKE) siege
+	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
+	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) ./internal/bus ./internal/hub
+	$(MAKE) chaos
 	$(MAKE) fuzz FUZZTIME=1m
 
 .PHONY: lint
-lint: ## every linter, on both builds (PKG=./bus/... for one folder)
+lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 	$(LINT) run $(PKG)
 	$(LINT) run --build-tags faults ./cmd/earshot/...
 

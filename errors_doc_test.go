@@ -118,7 +118,7 @@ func judgeCells(name, code string, cells []string) []string {
 	return found
 }
 
-// codeTypes maps each type of error codes, as package.Type, to its exported constants' values.
+// codeTypes maps each type of error codes, as package.Type without internal/, to its exported constants' values.
 func codeTypes(packages []source) map[string][]string {
 	all := map[string][]string{}
 	for _, p := range packages {
@@ -131,7 +131,7 @@ func codeTypes(packages []source) map[string][]string {
 			if !ok || !named.Obj().Exported() || !strings.HasSuffix(named.Obj().Name(), "Code") {
 				continue
 			}
-			key := p.pkg + "." + named.Obj().Name()
+			key := strings.TrimPrefix(p.pkg, "internal/") + "." + named.Obj().Name()
 			all[key] = append(all[key], constant.StringVal(c.Val()))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -46,8 +47,7 @@ const (
 	rapidModule  = "pgregory.net/rapid"
 )
 
-// house is the table of docs/design.md. A package that is not here fails the test; a row whose package does
-// not exist yet is a plan.
+// house is the table of docs/design.md. A package that is not here fails the test, and so does a row without a package.
 var house = []room{
 	{pkg: "aaep", floor: 0, third: []string{textModule}},
 	{pkg: "utp", floor: 0},
@@ -59,100 +59,97 @@ var house = []room{
 	{pkg: "utp/schema", floor: 0, third: []string{schemaModule}},
 
 	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
-	{pkg: "aaep/consent", floor: 1, own: []string{"aaep"}},
+	{pkg: "internal/kernel/consent", floor: 1},
 	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule}},
 	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
 	{pkg: "aaep/capture", floor: 0},
 	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
-	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}, third: []string{textModule}},
-	{pkg: "kernel/turn", floor: 1, own: []string{"api", "utp"}},
+	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}},
+	{pkg: "internal/kernel/turn", floor: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
 
 	{
-		pkg: "kernel", floor: 2, own: []string{"kernel/turn", "api", "utp", "utp/schema", "aaep/consent"}, third: []string{schemaModule},
+		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
-	{pkg: "hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule}},
+	{pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule}},
 	{
-		pkg: "hub", floor: 2, own: []string{"aaep", "aaep/pacing", "aaep/announce", "api", "utp"},
+		pkg: "internal/hub", floor: 2, own: []string{"aaep", "aaep/pacing", "api", "utp"},
 		beside: map[string]string{
-			"cause":      "why something failed is put into words once",
-			"rpc":        "asking the kernel, with its retries and paged values, exists once",
-			"hub/access": "who may hear and say what is asked at each delivery and each word",
+			"internal/cause":      "why something failed is put into words once",
+			"internal/rpc":        "asking the kernel, with its retries and paged values, exists once",
+			"internal/hub/access": "who may hear and say what is asked at each delivery and each word",
 		},
 		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are api's",
 	},
-	{pkg: "rpc", floor: 2, own: []string{"api", "utp"}},
-	{pkg: "boottime", floor: 2, third: []string{sysModule}},
+	{pkg: "internal/rpc", floor: 2, own: []string{"api", "utp"}},
+	{pkg: "internal/boottime", floor: 2, third: []string{sysModule}},
 	{
 		pkg: "tool", floor: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
 		beside: map[string]string{
-			"rpc":      "asking the kernel, with its retries and paged values, exists once",
-			"boottime": "a service measures how long ago it asked, also while its machine sleeps",
+			"internal/rpc":      "asking the kernel, with its retries and paged values, exists once",
+			"internal/boottime": "a service measures how long ago it asked, also while its machine sleeps",
 		},
 	},
 	{
-		pkg: "tool/service", floor: 3, own: []string{"cause", "tool"},
-		beside: map[string]string{"bus": "a service's process connects itself, so that its author writes no transport"},
+		pkg: "tool/service", floor: 3, own: []string{"internal/cause", "tool"},
+		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
-	{pkg: "cause", floor: 2},
+	{pkg: "internal/cause", floor: 2},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
-	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, third: []string{schemaModule}, beside: kernelClient()},
+	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
-		pkg: "worker/agent", floor: 3, own: []string{"cause", "worker", "utp"},
-		beside: map[string]string{"bus": "an agent's process connects itself, so that its author writes no transport"},
+		pkg: "worker/agent", floor: 3, own: []string{"internal/cause", "worker", "utp"},
+		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
-		pkg: "kernel/ledgersql", floor: 3, own: []string{"kernel", "kernel/turn", "aaep/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
-	{pkg: "kernel/clock", floor: 3, own: []string{"boottime", "kernel"}},
+	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
-		pkg: "kernel/sqlite", floor: 3, own: []string{"kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
-		pkg: "kernel/postgres", floor: 3, own: []string{"boottime", "kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
-	{pkg: "bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "internal/bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
 	{
-		pkg: "hub/web", floor: 3, own: []string{"hub", "hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", floor: 3, own: []string{"internal/hub", "internal/hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
-	{pkg: "hub/rpc", floor: 3, own: []string{"hub", "aaep"}, third: []string{"connectrpc.com/connect", "google.golang.org"}},
-	{pkg: "hub/pipe", floor: 3, own: []string{"hub", "aaep"}, third: []string{sysModule}},
 	{
-		pkg: "narrate", floor: 3, own: []string{"kernel", "kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"cause", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, termModule, textModule, "github.com/coder/websocket"}},
-	{pkg: "tool/command", floor: 3, own: []string{"cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
+	{pkg: "listen", floor: 3, own: []string{"internal/cause", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, textModule, "github.com/coder/websocket"}},
+	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"cause", "agents/tidy/files", "tool", "worker", "utp"}},
-	{pkg: "agents/script", floor: 3, own: []string{"tool", "worker", "utp"}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"internal/cause", "agents/tidy/files", "tool", "worker", "utp"}},
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "kernel/storetest", floor: 4, own: []string{"kernel", "kernel/turn", "aaep/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "kernel/sim", floor: 4, own: []string{"kernel", "kernel/turn", "aaep", "aaep/session", "aaep/consent", "api", "utp", "api/audit", "narrate", "rpc", "tool", "worker"},
+		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 
-	{pkg: "kernel/siege", floor: 4},                                                        // all of it is in its tests
-	{pkg: "bus/bustest", floor: 4, own: []string{"bus"}},                                   // for tests of a bus that goes and comes back
-	{pkg: "kernel/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
+	{pkg: "internal/chaos", floor: 4},                                                                     // all of it is in its tests
+	{pkg: "internal/bus/bustest", floor: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
+	{pkg: "internal/kernel/store/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
 	{pkg: "scripts/verdict", floor: 5}, // judges test runs for scripts/check; not part of the program
 	{
 		pkg: "cmd/earshot", floor: 5, own: everyRoom(),
-		third: []string{"github.com/spf13", "github.com/knadh/koanf", yamlModule, sysModule, termModule},
+		third: []string{"github.com/spf13", yamlModule, sysModule, termModule},
 		both:  "it wires everything",
 	},
 }
@@ -160,12 +157,12 @@ var house = []room{
 // kernelClient is the one way in which everybody asks the kernel. It keeps a context and waits, so it is no pure
 // machine, and it stands beside those that use it.
 func kernelClient() map[string]string {
-	return map[string]string{"rpc": "asking the kernel, with its retries and paged values, exists once"}
+	return map[string]string{"internal/rpc": "asking the kernel, with its retries and paged values, exists once"}
 }
 
 // ledgerRows is what both databases have in common: the rows of the ledger, and the statements that write them.
 func ledgerRows() map[string]string {
-	return map[string]string{"kernel/ledgersql": "what is said in both dialects of SQL exists once"}
+	return map[string]string{"internal/kernel/store/ledgersql": "what is said in both dialects of SQL exists once"}
 }
 
 // everyRoom is written as a function because a table cannot name itself; only the top floor uses it.
@@ -190,6 +187,12 @@ func TestPureFloors(t *testing.T) {
 	t.Parallel()
 	packages := mustLoad(t, os.DirFS("."))
 	report(t, purityViolations(packages))
+}
+
+// TestNoUnusedAllowance: each row is of a package that exists, and allows what its sources import and no more.
+func TestNoUnusedAllowance(t *testing.T) {
+	t.Parallel()
+	report(t, unusedAllowances(mustLoad(t, os.DirFS(".")), house))
 }
 
 // TestHouseTable proves that the table itself is sound: rows only point downward, and at rows.
@@ -226,30 +229,30 @@ func TestLayersCheckerBites(t *testing.T) {
 		want             string // "" means that nothing may be found
 	}{
 		{"lower floor", "aaep/session/a.go", imports("session", "time", module+"/aaep"), ""},
-		{"upward", "aaep/a.go", imports("aaep", module+"/kernel"), "aaep may not import kernel"},
+		{"upward", "aaep/a.go", imports("aaep", module+"/internal/kernel"), "aaep may not import internal/kernel"},
 		{"sideways", "utp/a.go", imports("utp", module+"/aaep"), "utp may not import aaep"},
-		{"beside, with a reason", "tool/a.go", imports("tool", module+"/rpc"), ""},
-		{"beside, without", "rpc/a.go", imports("rpc", module+"/tool"), "rpc may not import tool"},
-		{"not listed", "tool/a.go", imports("tool", module+"/kernel/turn"), "tool may not import kernel/turn"},
+		{"beside, with a reason", "tool/a.go", imports("tool", module+"/internal/rpc"), ""},
+		{"beside, without", "internal/rpc/a.go", imports("internal/rpc", module+"/tool"), "internal/rpc may not import tool"},
+		{"not listed", "tool/a.go", imports("tool", module+"/internal/kernel/turn"), "tool may not import internal/kernel/turn"},
 		{"unknown package", "gadget/a.go", "package gadget\n", "gadget has no row"},
 		{"unknown import", "cmd/earshot/a.go", imports("main", module+"/gadget"), "gadget has no row"},
-		{"top imports all", "cmd/earshot/a.go", imports("main", module+"/kernel", module+"/aaep", "github.com/spf13/cobra"), ""},
-		{"third party", "kernel/turn/a.go", imports("turn", "golang.org/x/text/language"), "kernel/turn may not import golang.org/x/text/language"},
-		{"prefix is a path", "bus/a.go", imports("bus", "github.com/nats-io.evil/x"), "bus may not import github.com/nats-io.evil/x"},
+		{"top imports all", "cmd/earshot/a.go", imports("main", module+"/internal/kernel", module+"/aaep", "github.com/spf13/cobra"), ""},
+		{"third party", "internal/kernel/turn/a.go", imports("turn", "golang.org/x/text/language"), "internal/kernel/turn may not import golang.org/x/text/language"},
+		{"prefix is a path", "internal/bus/a.go", imports("internal/bus", "github.com/nats-io.evil/x"), "internal/bus may not import github.com/nats-io.evil/x"},
 		{"third party listed", "aaep/a.go", imports("aaep", "golang.org/x/text/language"), ""},
-		{"tests are free", "aaep/a_test.go", imports("aaep_test", module+"/kernel", "pgregory.net/rapid", "os"), ""},
+		{"tests are free", "aaep/a_test.go", imports("aaep_test", module+"/internal/kernel", "pgregory.net/rapid", "os"), ""},
 		{"testdata is not code", "aaep/testdata/a.go", imports("x", "os"), ""},
 		{"other module", "bench/a.go", imports("bench", "example.com/peer"), ""},
 		{"impure import", "aaep/a.go", imports("aaep", "os"), "imports os"},
 		{"impure below", "utp/a.go", imports("utp", "sync/atomic"), "imports sync/atomic"},
 		{"url only parses", "aaep/a.go", imports("aaep", "net/url"), ""},
-		{"shells may", "kernel/a.go", imports("kernel", "context", "sync"), ""},
-		{"clock", "aaep/consent/a.go", "package consent\nimport \"time\"\nvar x = time.Now()\n", "uses time.Now"},
+		{"shells may", "internal/kernel/a.go", imports("internal/kernel", "context", "sync"), ""},
+		{"clock", "internal/kernel/consent/a.go", "package consent\nimport \"time\"\nvar x = time.Now()\n", "uses time.Now"},
 		{"clock by another name", "utp/a.go", "package utp\nimport t \"time\"\nfunc f() { t.Sleep(1) }\n", "uses time.Sleep"},
 		{"clock without a name", "utp/a.go", "package utp\nimport . \"time\"\nvar x = Second\n", "dot import"},
 		{"a method is no clock", "utp/a.go", "package utp\ntype c struct{}\nfunc (c) Now() int { return 0 }\nvar time c\nvar x = time.Now()\n", ""},
-		{"goroutine", "kernel/turn/a.go", "package turn\nfunc f() { go f() }\n", "starts a goroutine"},
-		{"goroutine above", "kernel/a.go", "package kernel\nfunc f() { go f() }\n", ""},
+		{"goroutine", "internal/kernel/turn/a.go", "package turn\nfunc f() { go f() }\n", "starts a goroutine"},
+		{"goroutine above", "internal/kernel/a.go", "package kernel\nfunc f() { go f() }\n", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,6 +264,29 @@ func TestLayersCheckerBites(t *testing.T) {
 			packages := mustLoad(t, fsys)
 			got := append(floorViolations(packages), purityViolations(packages)...)
 			wantFinding(t, got, tt.want)
+		})
+	}
+}
+
+func TestUnusedAllowancesBite(t *testing.T) {
+	t.Parallel()
+	packages := mustLoad(t, fstest.MapFS{
+		"x/a.go": {Data: []byte("package x\nimport (\n_ \"" + module + "/aaep/session\"\n_ \"golang.org/x/text/language\"\n)\n")},
+	})
+	for name, tt := range map[string]struct {
+		row  room
+		want string
+	}{
+		"used":         {room{pkg: "x", own: []string{"aaep/session"}, third: []string{textModule}}, ""},
+		"own":          {room{pkg: "x", own: []string{"aaep", "aaep/session"}}, "x may import aaep and does not"},
+		"beside":       {room{pkg: "x", beside: map[string]string{"utp": "why"}}, "x may import utp and does not"},
+		"third party":  {room{pkg: "x", third: []string{sysModule}}, "x may import golang.org/x/sys and does not"},
+		"a reason":     {room{pkg: "x", both: "why"}, "has a reason to know both"},
+		"without code": {room{pkg: "y"}, "y has a row and no sources"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantFinding(t, unusedAllowances(packages, []room{tt.row}), tt.want)
 		})
 	}
 }
@@ -281,17 +307,56 @@ func floorViolations(packages []source) []string {
 			found = append(found, p.pkg+" has no row in the table: give it a floor, or put its code where it belongs")
 			continue
 		}
-		people, tools := false, false
 		for _, imp := range p.imports() {
 			if why := judgeImport(r, imp.path); why != "" {
 				found = append(found, imp.where+": "+why)
 			}
-			own := strings.TrimPrefix(imp.path, module+"/")
-			people = people || under(own, "aaep")
-			tools = tools || under(own, "utp") || under(own, "kernel")
 		}
-		if people && tools && r.both == "" {
+		if knowsBoth(p) && r.both == "" {
 			found = append(found, p.pkg+" knows both protocols without a reason in the table")
+		}
+	}
+	return found
+}
+
+// knowsBoth reports whether a package imports of the people's side and of the tools' side. The machine of questions
+// is a part of the kernel and is about people.
+func knowsBoth(p source) bool {
+	people, tools := false, false
+	for _, imp := range p.imports() {
+		own := strings.TrimPrefix(imp.path, module+"/")
+		asks := own == "internal/kernel/consent"
+		people = people || asks || under(own, "aaep")
+		tools = tools || !asks && (under(own, "utp") || under(own, "internal/kernel"))
+	}
+	return people && tools
+}
+
+// unusedAllowances finds what a row allows and nobody uses.
+func unusedAllowances(packages []source, rows []room) []string {
+	var found []string
+	for _, r := range rows {
+		i := slices.IndexFunc(packages, func(p source) bool { return p.pkg == r.pkg })
+		if i < 0 {
+			found = append(found, r.pkg+" has a row and no sources")
+			continue
+		}
+		imports := packages[i].imports()
+		unused := func(what string, is func(imp string) bool) {
+			if !slices.ContainsFunc(imports, func(imp importLine) bool { return is(imp.path) }) {
+				found = append(found, r.pkg+" may import "+what+" and does not")
+			}
+		}
+		for _, own := range slices.AppendSeq(slices.Clone(r.own), maps.Keys(r.beside)) {
+			if own != "*" {
+				unused(own, func(imp string) bool { return imp == module+"/"+own })
+			}
+		}
+		for _, third := range r.third {
+			unused(third, func(imp string) bool { return under(imp, third) })
+		}
+		if r.both != "" && !knowsBoth(packages[i]) {
+			found = append(found, r.pkg+" has a reason to know both protocols and does not")
 		}
 	}
 	return found

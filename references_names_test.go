@@ -46,16 +46,18 @@ func TestNamesCheckerBites(t *testing.T) {
 		{"name of a test", "`kernel.World`\n", "kernel has no World"},
 		{"names behind a file", "`kernel/a.go`, `Options`, `Options.Generation`\n", ""},
 		{"names behind a folder", "`kernel`, `New`\n", ""},
+		{"names behind the last folder", "`deep`, `Old`\n", "deep has no Old"},
 		{"name in another file", "`kernel/b.go`, `Generation`\n", "kernel/b.go has no Generation"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			wantFinding(t, nameViolations(t, fstest.MapFS{
-				"docs/x.md":        {Data: []byte(tt.text)},
-				"kernel/a.go":      {Data: []byte("package kernel\n\n// Gone was here.\ntype Options struct {\n\tGeneration string // Gone\n}\n")},
-				"kernel/b.go":      {Data: []byte("package kernel\n\nfunc New(Options) {}\n")},
-				"kernel/b_test.go": {Data: []byte("package kernel\n\ntype World struct{}\n")},
-				"utp/c.go":         {Data: []byte("package utp\n")},
+				"docs/x.md":          {Data: []byte(tt.text)},
+				"kernel/a.go":        {Data: []byte("package kernel\n\n// Gone was here.\ntype Options struct {\n\tGeneration string // Gone\n}\n")},
+				"internal/deep/a.go": {Data: []byte("package deep\n\nfunc New() {}\n")},
+				"kernel/b.go":        {Data: []byte("package kernel\n\nfunc New(Options) {}\n")},
+				"kernel/b_test.go":   {Data: []byte("package kernel\n\ntype World struct{}\n")},
+				"utp/c.go":           {Data: []byte("package utp\n")},
 			}), tt.want)
 		})
 	}
@@ -66,11 +68,11 @@ func TestCrashCheckerBites(t *testing.T) {
 	for table, want := range map[string]string{
 		"`TestCrashA`, `TestCrashB`":  "",
 		"`TestCrash…`":                "",
-		"`TestCrashA`, `TestCrashBC`": "kernel/a_test.go:5: TestCrashB is not in " + protocolDoc,
+		"`TestCrashA`, `TestCrashBC`": "internal/kernel/a_test.go:5: TestCrashB is not in " + protocolDoc,
 	} {
 		wantFinding(t, crashViolations(t, fstest.MapFS{
-			protocolDoc:        {Data: []byte(table)},
-			"kernel/a_test.go": {Data: []byte("package kernel\n\nfunc TestCrashA(*testing.T) {}\n\nfunc TestCrashB(*testing.T) {}\n")},
+			protocolDoc:                 {Data: []byte(table)},
+			"internal/kernel/a_test.go": {Data: []byte("package kernel\n\nfunc TestCrashA(*testing.T) {}\n\nfunc TestCrashB(*testing.T) {}\n")},
 		}), want)
 	}
 }
@@ -157,7 +159,7 @@ func (c *code) line(f *findings, n int, line string) {
 		}
 	}
 	for _, m := range namesBehind.FindAllStringSubmatch(line, -1) {
-		if known := c.names[m[1]]; known != nil {
+		if known := c.names[byLastFolders(c.names, m[1])]; known != nil {
 			c.all(f, n, m[1], known, exported.FindAllString(m[2], -1))
 		}
 	}
@@ -185,7 +187,7 @@ func crashViolations(t *testing.T, fsys fs.FS) []string {
 		return nil
 	})
 	return eachFile(t, fsys, func(name, text string) []string {
-		if path.Dir(name) != "kernel" {
+		if path.Dir(name) != "internal/kernel" {
 			return nil
 		}
 		f := findings{file: name}

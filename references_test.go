@@ -36,7 +36,7 @@ const (
 //	docs/tools.md#quick-start     a document and a heading of it; as a link, also without the folder
 //	kernel/turn/gate.go           in a document: a file
 //	TestSeeds, TestCrash…         in a document or a comment: a test, or the beginning of some; in a document
-//	                              one of the package that is named before it on the line
+//	                              one of the package that is named before it on the line, in full or by its last folders
 func TestReferencesResolve(t *testing.T) {
 	t.Parallel()
 	report(t, referenceViolations(t, os.DirFS(".")))
@@ -62,9 +62,9 @@ func TestReferencesCheckerBites(t *testing.T) {
 		{"section of the wire", "x/a.go", "package x // UTP, \"Headers\"\n", ""},
 		{"unknown second section of the wire", "x/a.go", "package x // UTP, \"Headers\" and \"Foot" + "ers\"\n", "Foot" + "ers"},
 		{"unknown section of the wire", "x/a.go", "package x // UTP, \"Foot" + "ers\"\n", "Foot" + "ers"},
-		{"elsewhere", "hub/a.go", "package hub // (contr" + "act §5)\n", "contr" + "act §"},
+		{"elsewhere", "internal/hub/a.go", "package hub // (contr" + "act §5)\n", "contr" + "act §"},
 		{"elsewhere, the wire", "docs/a.md", "v1r4 " + "§5\n", "v1r4 " + "§"},
-		{"elsewhere, its own section", "kernel/a.go", "package kernel // of the step (§" + "5)\n", "§" + "5"},
+		{"elsewhere, its own section", "internal/kernel/a.go", "package kernel // of the step (§" + "5)\n", "§" + "5"},
 		{"elsewhere, a conflict", "utp/a.go", "package utp // confl" + "icts #5\n", "confl" + "icts #"},
 		{"a section of AAEP", "aaep/a.go", "package aaep // §6.3.4\n", ""},
 		{"a section of an RFC", "tool/a.go", "package tool // RFC 9110 §5.6.2\n", ""},
@@ -82,20 +82,23 @@ func TestReferencesCheckerBites(t *testing.T) {
 		{"unknown test", "x/a.md", "TestIs" + "Not\n", "TestIs" + "Not"},
 		{"unknown beginning", "x/a.go", "package x // TestNo" + "ne…\n", "TestNo" + "ne…"},
 		{"test of another package", "x/a.md", "`docs` is no package; `aaep` `TestIs`\n", "aaep has no TestIs"},
+		{"test of a package by its last folder", "x/a.md", "`deep` `TestDeep`\n", ""},
+		{"unknown test of such a package", "x/a.md", "`deep` `TestIs`\n", "internal/deep has no TestIs"},
 		{"test in a string", "x/a.go", "package x\n\nvar _ = \"TestIsNot\"\n", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			found := referenceViolations(t, fstest.MapFS{
-				tt.file:           {Data: []byte(tt.text)},
-				catalogueFile:     {Data: []byte(`{"rules":[{"id":"SEQ-22"}]}`)},
-				deviationsDoc:     {Data: []byte("| C-" + "01 | a | b |\n| U-" + "01 | c | d |\n")},
-				protocolDoc:       {Data: []byte("## Effect classes\n\n### Step E: effect\n")},
-				wireDoc:           {Data: []byte("## Headers\n")},
-				"utp/is.go":       {Data: []byte("package utp\n")},
-				"utp/is_test.go":  {Data: []byte("package utp\n\nfunc TestIs(*testing.T) {}\n")},
-				"aaep/is_test.go": {Data: []byte("package aaep\n\nfunc TestAll(*testing.T) {}\n")},
+				tt.file:                   {Data: []byte(tt.text)},
+				catalogueFile:             {Data: []byte(`{"rules":[{"id":"SEQ-22"}]}`)},
+				deviationsDoc:             {Data: []byte("| C-" + "01 | a | b |\n| U-" + "01 | c | d |\n")},
+				protocolDoc:               {Data: []byte("## Effect classes\n\n### Step E: effect\n")},
+				wireDoc:                   {Data: []byte("## Headers\n")},
+				"utp/is.go":               {Data: []byte("package utp\n")},
+				"utp/is_test.go":          {Data: []byte("package utp\n\nfunc TestIs(*testing.T) {}\n")},
+				"internal/deep/a_test.go": {Data: []byte("package deep\n\nfunc TestDeep(*testing.T) {}\n")},
+				"aaep/is_test.go":         {Data: []byte("package aaep\n\nfunc TestAll(*testing.T) {}\n")},
 			})
 			wantFinding(t, found, tt.want)
 		})
@@ -117,7 +120,7 @@ var (
 	packageOrTest   = regexp.MustCompile("`([\\w/]+)…?`")
 	codeSpan        = regexp.MustCompile("`[^`]*`")
 	sourcePath      = regexp.MustCompile(`(?:^|[^\w./<-])((?:` + strings.Join([]string{
-		"aaep", "agents", "api", "bench", "boottime", "bus", "cause", "cmd", "hub", "kernel", "listen", "narrate", "rpc", "scripts", "tool", "utp", "worker",
+		"aaep", "agents", "api", "bench", "boottime", "bus", "cause", "cmd", "hub", "internal", "kernel", "listen", "narrate", "rpc", "scripts", "tool", "utp", "worker",
 	}, "|") + `)/[\w/-]+\.(?:go|md|json))\b`)
 
 	// elsewhere are references to documents that are not here. The sections of AAEP are named on its own side, as §6.3.4.
@@ -126,7 +129,7 @@ var (
 	}
 	clause   = regexp.MustCompile(`§\d[\d.]*`)
 	ofAnRFC  = regexp.MustCompile(`RFC \d+ $`)
-	toolSide = regexp.MustCompile(`^(api|bus|kernel|rpc|tool|utp|worker)/`)
+	toolSide = regexp.MustCompile(`^(api|internal/(bus|kernel|rpc)|tool|utp|worker)/`)
 )
 
 // mayBeAbsent are documents that come and go.
@@ -356,7 +359,7 @@ func (all *targets) everywhere(f *findings, text string) {
 			f.addf(line(m[0]), "%q refers to a document that is not here", flat[m[0]:m[1]])
 		}
 	}
-	if !toolSide.MatchString(f.file) {
+	if !toolSide.MatchString(f.file) || strings.HasPrefix(f.file, "internal/kernel/consent/") {
 		return
 	}
 	for _, m := range clause.FindAllStringIndex(flat, -1) {
@@ -420,8 +423,8 @@ func (all *targets) testsOf(f *findings, line int, text string) {
 	pkg, at := "", 0
 	for _, m := range testName.FindAllStringSubmatchIndex(text, -1) {
 		for _, p := range packageOrTest.FindAllStringSubmatch(text[at:m[0]], -1) {
-			if all.tests[p[1]] != nil {
-				pkg = p[1]
+			if folder := byLastFolders(all.tests, p[1]); folder != "" {
+				pkg = folder
 			}
 		}
 		at = m[0]
@@ -435,6 +438,24 @@ func (all *targets) testsOf(f *findings, line int, text string) {
 		}
 		f.addf(line, "there is no test %s", text[m[0]:m[1]])
 	}
+}
+
+// byLastFolders is the one path that ends with what a document calls it, such as internal/transport/web for
+// transport/web; "" where none or several do.
+func byLastFolders[V any](paths map[string]V, name string) string {
+	var found []string
+	for full := range paths {
+		switch {
+		case full == name:
+			return name
+		case strings.HasSuffix(full, "/"+name):
+			found = append(found, full)
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }
 
 // hasTest reports whether a package, or any where none is named, has the test, or one that begins so.

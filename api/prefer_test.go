@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
 )
 
 // TestPreferencesAreTheTables: each field of the type has its row in the table, in the same order and under its name in

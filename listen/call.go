@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // maxAnswer bounds what is read of an answer; a list of sessions is the largest.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // Place is where a server is and how programs of its own user are let in. A server leaves

@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // Answer implements [Port]. A question of a server of ours is answered by its API,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // resolution is the end of a question as an event tells it.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives

@@ -3,7 +3,7 @@ package tool
 import (
 	"context"
 
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
 // Conn is a service's way to the kernel and to its commands.

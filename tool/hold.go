@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 

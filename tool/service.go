@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/boottime"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/boottime"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/schema"
 )

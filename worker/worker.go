@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
 // Conn is a worker's way to the kernel and to its doorbell.

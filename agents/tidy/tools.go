@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )

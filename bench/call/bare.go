@@ -18,7 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/earshot-dev/earshot/kernel/postgres"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 )
 
 // script is what pgbench runs for one call: the statements that the kernel was seen to send

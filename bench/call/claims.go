@@ -17,10 +17,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/postgres"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
+	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/ledgersql"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
 // counted is what a database has done.

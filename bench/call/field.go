@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel/postgres"
-	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
 // The contenders.

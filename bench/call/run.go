@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // round is what one measurement of one contender has found.

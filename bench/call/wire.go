@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // serve answers the bus's requests with the kernel.

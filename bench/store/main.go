@@ -25,11 +25,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/postgres"
-	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
-	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 )
 

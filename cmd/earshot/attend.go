@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/listen"
 	"github.com/earshot-dev/earshot/utp"
 )

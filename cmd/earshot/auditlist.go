@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 func (m *Main) auditListCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
 func (m *Main) backupCommand() *cobra.Command {

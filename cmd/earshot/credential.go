@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 )
 
 // credentialDir holds a file for each process that comes to the bus from outside.

@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/bus/bustest"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"

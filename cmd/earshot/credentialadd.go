@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/utp"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/rpc"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 

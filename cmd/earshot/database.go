@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/ledgersql"
-	"github.com/earshot-dev/earshot/kernel/postgres"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 )
 
 const (

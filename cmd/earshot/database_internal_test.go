@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 )
 
 // TestDatabaseTime: with its ledger in PostgreSQL the kernel, and all that speaks of its times, goes

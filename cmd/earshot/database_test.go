@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-dev/earshot/kernel/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 )
 
 // database gives a private PostgreSQL, with an empty place for a ledger. With CI=true a

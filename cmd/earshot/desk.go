@@ -14,8 +14,8 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 

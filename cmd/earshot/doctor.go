@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/kernel/clock"
 	"github.com/earshot-dev/earshot/listen"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
 // examineTime is how long the ledger is read at most: one that has not come to its end by then is large, and a person waits.

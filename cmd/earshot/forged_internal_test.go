@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // inForcePoll is how often it is looked at what is in force, so that the audit chain has it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // journalSuffix ends the names of the journals of the files service; before it is the call.

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/ledgersql"
-	"github.com/earshot-dev/earshot/kernel/sqlite"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
+	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
 // watched is the ledger as the kernel has it. Where the ledger itself is in trouble,

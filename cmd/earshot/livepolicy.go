@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 const (

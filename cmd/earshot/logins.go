@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
 // loginRow is what is shown of a login.

@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"

@@ -14,7 +14,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/earshot-dev/earshot/hub/web"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // pageNameBytes is how much chance the page's name has in it: nobody can guess it.

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
-	"github.com/earshot-dev/earshot/cause"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // policyFile is the form of an operator's policy. Unknown members are refused: a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/narrate"
+	"github.com/earshot-dev/earshot/internal/narrate"
 )
 
 // previewFlag lets an operator hear a tool's question with arguments of their own.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/listen"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/hub/web"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // replayFlags are those of `earshot replay`.

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // retentionFile keeps what a server was told of how long things are kept, so that nothing that

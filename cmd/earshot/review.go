@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/hub/web"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // roster is who comes to the bus of a server: those who live in it, and those whose credentials

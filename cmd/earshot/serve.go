@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 )

@@ -22,7 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/hub/web"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 const (

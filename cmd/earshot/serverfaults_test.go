@@ -11,9 +11,9 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// siege is a turn at a server that is killed and started again, with a run attached to it, while
+// chased is a turn at a server that is killed and started again, with a run attached to it, while
 // somebody answers from another terminal.
-type siege struct {
+type chased struct {
 	*ordeal
 	server *process
 	run    *process
@@ -21,7 +21,7 @@ type siege struct {
 }
 
 // answers answers whatever is open, as long as the server lives.
-func (b *siege) answers() {
+func (b *chased) answers() {
 	b.t.Helper()
 	for _, q := range b.waiting() {
 		word := "accept"
@@ -33,7 +33,7 @@ func (b *siege) answers() {
 }
 
 // waiting lists the open questions; none where the server has just died.
-func (b *siege) waiting() []api.OpenQuestion {
+func (b *chased) waiting() []api.OpenQuestion {
 	b.t.Helper()
 	p := start(b.t, options{verb: "pending", data: b.data, args: []string{"--json"}, nobody: true})
 	if p.wait() != 0 {
@@ -45,7 +45,7 @@ func (b *siege) waiting() []api.OpenQuestion {
 }
 
 // endure brings the turn to its end through the death of its server.
-func (b *siege) endure() int {
+func (b *chased) endure() int {
 	b.t.Helper()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -76,7 +76,7 @@ func (b *siege) endure() int {
 	}
 }
 
-func (b *siege) untouchedWithoutAYes() {
+func (b *chased) untouchedWithoutAYes() {
 	b.t.Helper()
 	if readLedger(b.t, b.data).one(`SELECT count(*) FROM consents`) == "0" {
 		b.untouched("killed before any yes, ")
@@ -92,7 +92,7 @@ func TestServerKilledAtEveryPoint(t *testing.T) {
 	for _, point := range points() {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			b := &siege{ordeal: &ordeal{scene: newScene(t), faults: []string{point}, answer: "leave"}}
+			b := &chased{ordeal: &ordeal{scene: newScene(t), faults: []string{point}, answer: "leave"}}
 			b.does(0, "set", "undo-time", "3s")
 			b.server = b.upWith(options{fault: point})
 			b.run = b.scene.run("--json")

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/aaep/consent"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
 // noLimit is the longest that a question can stay open.

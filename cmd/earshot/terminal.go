@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/hub"
+	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/listen"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/hub/access"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
 func openAccess(path string, now func() time.Time) (*access.Store, error) {

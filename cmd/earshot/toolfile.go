@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/narrate"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/command"
 	"github.com/earshot-dev/earshot/tool/openapi"

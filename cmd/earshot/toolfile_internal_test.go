@@ -21,8 +21,8 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 	workerbus "github.com/earshot-dev/earshot/worker/agent"

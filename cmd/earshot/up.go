@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/listen"
-	"github.com/earshot-dev/earshot/rpc"
 )
 
 // upFlags are the flags of `earshot up`.

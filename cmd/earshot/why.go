@@ -7,11 +7,11 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/cause"
-	"github.com/earshot-dev/earshot/hub/access"
-	"github.com/earshot-dev/earshot/kernel"
-	"github.com/earshot-dev/earshot/kernel/ledgersql"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/listen"
 )
 

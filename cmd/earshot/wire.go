@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/kernel"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 // serveKernel answers the bus's requests with the kernel.

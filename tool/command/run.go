@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"

@@ -3,7 +3,7 @@ package service
 import (
 	"context"
 
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/tool"
 )
 

@@ -14,7 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/earshot-dev/earshot/bus"
+	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/tool"
 )
 

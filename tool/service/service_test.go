@@ -22,8 +22,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/earshot-dev/earshot/bus"
-	"github.com/earshot-dev/earshot/cause"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )

@@ -1,0 +1,128 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/rpc"
+)
+
+// Conn is the hub's way to the kernel and to the broadcasts.
+type Conn interface {
+	rpc.Requester
+
+	// Broadcasts hands the broadcasts of a session, or with "" those of every session, to
+	// hear, one after the other, until stop is called; stop waits for the one in hand.
+	Broadcasts(ctx context.Context, session string, hear func(payload []byte)) (stop func(), err error)
+}
+
+// Hub follows sessions and passes words on. It is safe for concurrent use. Make it with
+// [Open], and keep [Hub.Run] running for subscriptions.
+type Hub struct {
+	o     Options
+	feed  *feed
+	subs  *registry
+	shown showings
+}
+
+// Open makes a hub. Nothing runs yet.
+func Open(o Options) *Hub {
+	o.fill()
+	return &Hub{o: o, feed: newFeed(o), subs: newRegistry(o)}
+}
+
+// New makes a hub that follows and passes words on, without subscriptions. Poll is how
+// often a follower looks without having been told; 0 is 2 s.
+func New(conn Conn, poll time.Duration) *Hub { return Open(Options{Conn: conn, Poll: poll}) }
+
+// Enqueue starts a turn.
+func (h *Hub) Enqueue(ctx context.Context, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
+	var a api.EnqueueAnswer
+	err := rpc.Ask(ctx, h.o.Conn, api.OpEnqueue, q, &a)
+	return a, err
+}
+
+// Ready answers whether the kernel and its ledger answer: with one small question about no
+// session at all.
+func (h *Hub) Ready(ctx context.Context) error {
+	var now api.SinceAnswer
+	return rpc.Ask(ctx, h.o.Conn, api.OpSince, api.SinceRequest{Now: true}, &now)
+}
+
+// Sessions lists all sessions of the ledger, oldest first; open leaves those out that have
+// ended.
+func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error) {
+	var all []api.SessionRow
+	for after := ""; ; {
+		var rows []api.SessionRow
+		err := rpc.AskUntil(ctx, h.o.Conn, api.OpSessions, api.SessionsRequest{Open: open, After: after}, &rows)
+		if err != nil || len(rows) == 0 {
+			return all, err
+		}
+		all = append(all, rows...)
+		after = rows[len(rows)-1].Turn
+	}
+}
+
+// Answer passes a reply on; an error says that it was not recorded, or not known to
+// be. The other words are alike.
+func (h *Hub) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpAnswer, r)
+}
+
+// Extend asks for more time.
+func (h *Hub) Extend(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpExtend, r)
+}
+
+// Stop stops the session's turn.
+func (h *Hub) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpStop, r)
+}
+
+// Undo takes an accept back.
+func (h *Hub) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpUndo, r)
+}
+
+// Absent says that nobody is left who could answer in the session.
+func (h *Hub) Absent(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	return h.say(ctx, api.OpAbsent, r)
+}
+
+func (h *Hub) say(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
+	err := rpc.Ask(ctx, h.o.Conn, op, r, &a)
+	return a, err
+}
+
+// Prefer sets, as far as the request does not only ask, what its person wishes of the questions
+// that are put to them.
+func (h *Hub) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAnswer, error) {
+	var a api.PreferAnswer
+	err := rpc.AskUntil(ctx, h.o.Conn, api.OpPrefer, q, &a)
+	return a, err
+}
+
+// noticeTime bounds the word that a surface was told of a yes: after it the yes does not count any more.
+const noticeTime = time.Minute
+
+// Noticed says that the surface of a yes has been told of it: its question, By and Surface. From
+// then on it can be taken back, for as long as that is. A word that is lost or refused starts
+// nothing: the yes then ends, and the person is asked again.
+func (h *Hub) Noticed(ctx context.Context, r api.ReplyRequest) {
+	ctx, cancel := context.WithTimeout(ctx, noticeTime)
+	defer cancel()
+	if err := rpc.AskUntil(ctx, h.o.Conn, api.OpNoticed, r, nil); err != nil {
+		h.o.Logger.Info("that a yes was told of is not noted", "question", r.Question, "surface", r.Surface, "reason", err)
+	}
+}
+
+// Arguments reads the arguments that a question is about, at most one page of a blob
+// from a byte on, and their whole size.
+func (h *Hub) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
+	var a api.GetAnswer
+	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, api.OpArguments, q, &a)
+	return a.Data, a.Size, err
+}

@@ -1,0 +1,256 @@
+package hub
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// tail is how far back the state of a session is looked for, first shortly and then long.
+var tail = []int64{50, 1000} //nolint:gochecknoglobals // a table
+
+// start finds where the stream begins in each session.
+func (st *stream) start(lastEventID string) error {
+	who, err := st.hub.current(st.sub.who)
+	if err != nil {
+		st.sub.end(err)
+		return err
+	}
+	views, life := st.hub.feed.views()
+	st.life = life
+	slices.SortFunc(views, func(a, b view) int { return cmp.Compare(a.session, b.session) })
+	if lastEventID != "" {
+		resumed, err := st.resume(who, views, lastEventID)
+		if resumed || err != nil {
+			return err
+		}
+	}
+	st.sub.forget(st, life)
+	if len(st.names) > 0 {
+		return st.startNamed(who, views)
+	}
+	return st.join(who, views)
+}
+
+// startNamed begins the sessions that the subscription names at their first event.
+func (st *stream) startNamed(who access.Principal, views []view) error {
+	named, err := st.find(who, views)
+	for _, v := range named {
+		st.put(v, 0)
+	}
+	return err
+}
+
+// find looks the named sessions up, those that the principal may hear. One that is not
+// there yet is heard when it comes.
+func (st *stream) find(who access.Principal, views []view) (named []view, err error) {
+	for _, session := range st.names {
+		i := slices.IndexFunc(views, func(v view) bool { return v.session == session })
+		v := view{session: session}
+		if i >= 0 {
+			v = views[i]
+		} else {
+			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+			v.owner, v.last, v.ended = row.Owner, row.Last, row.Ended
+		}
+		if who.Hears(v.owner) && st.terms.Hears(session) {
+			named = append(named, v)
+		}
+	}
+	return named, nil
+}
+
+// join tells a late joiner where each open session is (C-91), and puts it behind all that
+// was told so far.
+func (st *stream) join(who access.Principal, views []view) error {
+	var open []view
+	for _, v := range views {
+		if !who.Hears(v.owner) || !st.terms.Hears(v.session) {
+			continue
+		}
+		st.put(v, v.last)
+		if !v.ended && v.last > 0 {
+			open = append(open, v)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	questions, err := st.questions(who, open)
+	if err != nil {
+		return err
+	}
+	for _, v := range open {
+		if err := st.introduce(v, questions); err != nil || st.gone {
+			return err
+		}
+	}
+	return nil
+}
+
+// questions lists what is open. What waits for somebody like this subscriber is noted as
+// shown before it is: then it is not heard twice, as it waited and as it is asked again.
+func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRow, error) {
+	rows, err := st.hub.Questions(st.ctx)
+	if err != nil {
+		return nil, err
+	}
+	mine := slices.DeleteFunc(slices.Clone(rows), func(q api.QuestionRow) bool {
+		can := st.terms.CanConfirm()
+		if q.Kind != "confirmation" {
+			can = st.terms.CanClarify()
+		}
+		return !can || !slices.ContainsFunc(open, func(v view) bool { return v.session == q.Session })
+	})
+	if st.hub.presentAll(st.ctx, who, mine) {
+		return st.hub.Questions(st.ctx)
+	}
+	return rows, nil
+}
+
+// introduce sends a session's beginning again, where it is now, and what it asks.
+func (st *stream) introduce(v view, questions []api.QuestionRow) error {
+	first, err := st.hub.page(st.ctx, v.session, 0, 1)
+	if err != nil {
+		return st.lost(st.places[v.session], err)
+	}
+	var intro []entry
+	intro = append(intro, first...)
+	state, found, err := st.hub.state(st.ctx, v)
+	if err != nil {
+		return err
+	}
+	if found {
+		if now, err := st.resync(v.session, state); err == nil {
+			intro = append(intro, now)
+		} else {
+			st.hub.o.Logger.Error("a late joiner is not told where a session is", "session", v.session, "error", err)
+		}
+	}
+	for _, q := range questions {
+		if q.Session == v.session && q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
+			intro = append(intro, decode(api.EventRow{Seq: q.Seq, Body: q.Body}))
+		}
+	}
+	for _, e := range intro {
+		if e.strange != nil {
+			continue
+		}
+		st.again[e.event.ID] = true
+		if err := st.emit(st.offer(v.session, e)); err != nil || st.gone {
+			return err
+		}
+	}
+	return nil
+}
+
+// resync makes the state.changed that says where a session is: from the state to itself,
+// marked as such, for this stream only.
+func (st *stream) resync(session string, state entry) (entry, error) {
+	changed, is := state.event.Payload.(aaep.StateChanged)
+	if !is {
+		return entry{}, errors.New("no state")
+	}
+	changed.FromState = changed.ToState
+	now := st.hub.o.Now()
+	id, err := aaep.NewID(aaep.PrefixEvent, now, st.hub.o.Rand)
+	if err != nil {
+		return entry{}, err
+	}
+	e := aaep.Event{
+		ID: id, SessionID: session, Time: now, Producer: state.event.Producer, Hints: state.event.Hints, Payload: changed,
+	}
+	if e, err = e.Extend(aaep.PrefixEarshot, "resync", true); err != nil {
+		return entry{}, err
+	}
+	raw, err := e.Encode()
+	return entry{seq: 1, raw: raw, event: e}, err
+}
+
+// resume puts the stream behind an event. It reports false when that event leads nowhere.
+func (st *stream) resume(who access.Principal, views []view, id string) (bool, error) {
+	if at, known := st.sub.behind(id, st.life); known {
+		return true, st.goOn(who, views, at)
+	}
+	named, err := st.find(who, views) // before the ledger is asked: what comes between counts as new
+	if err != nil {
+		return false, err
+	}
+	var since api.SinceAnswer
+	event, begun := st.hub.feed.meant(id)
+	q := api.SinceRequest{Event: event}
+	if !begun { // what was delivered around an event need not be what was committed around it
+		q.OverlapMS = overlap.Milliseconds()
+	}
+	if !who.HearsAll() {
+		q.Owners = concerns(who, nil)
+	}
+	err = rpc.AskUntil(st.ctx, st.hub.o.Conn, api.OpSince, q, &since)
+	if err == nil && !begun && !who.Hears(since.Owner) {
+		return false, nil // that there is such an event is not theirs to know
+	}
+	if rpc.Code(err, utp.CodeNotFound) || rpc.Code(err, utp.CodeTooLarge) || rpc.Code(err, utp.CodeBadRequest) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	st.sub.forget(st, st.life)
+	if len(st.names) > 0 {
+		views = named
+	}
+	for _, v := range views {
+		if who.Hears(v.owner) && st.terms.Hears(v.session) {
+			st.put(v, v.last)
+		}
+	}
+	for _, row := range since.Sessions {
+		if !who.Hears(row.Owner) || !st.terms.Hears(row.Session) {
+			continue
+		}
+		v := view{session: row.Session, owner: row.Owner, base: row.Seq, last: row.Last, ended: row.Ended}
+		if p, known := st.places[row.Session]; known {
+			v = p.view
+			v.last = max(v.last, row.Last)
+		}
+		st.put(v, row.Seq)
+	}
+	return true, nil
+}
+
+// goOn takes up the places that the subscription itself remembers.
+func (st *stream) goOn(who access.Principal, views []view, at map[string]int64) error {
+	known := make(map[string]view, len(views))
+	for _, v := range views {
+		known[v.session] = v
+	}
+	for session, seq := range at {
+		v, is := known[session]
+		if !is { // it has ended while nobody streamed
+			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue
+			}
+			v = view{session: session, owner: row.Owner, base: row.Last, last: row.Last, ended: row.Ended}
+		}
+		if who.Hears(v.owner) && st.terms.Hears(session) {
+			st.put(v, seq)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Reply takes one message of the subscriber: confirmation.reply, clarification.reply,
+// earshot:question.extend, subscription.renegotiate or subscription.close.
+//
+// A reply that can be read is nil whether it counted or not: the sender is never told
+// which check it failed (CONF-56, C-57); the resolution comes as an event. Errors:
+// [ErrMalformed] for what cannot be read, before anything is looked up; [ErrNotAllowed]
+// where the principal answers no questions at all; [ErrRevoked]; [ErrClosed]; [ErrRefused]
+// with the rejection of new terms, which ends the subscription (after a nil,
+// [Subscription.Accepted] has the new ones); any other says that the reply was not
+// recorded or is not known to be: the same may be sent again.
+func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
+	kind, _ := aaep.Read(raw).Text("type")
+	switch kind {
+	case aaep.TypeConfirmationReply:
+		m, err := aaep.DecodeConfirmationReply(raw)
+		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
+			Token: m.ReplyToken, Decision: decision(m), Reason: m.DecisionRationale, At: m.Timestamp,
+		})
+	case aaep.TypeClarificationReply:
+		m, err := aaep.DecodeClarificationReply(raw)
+		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
+			Token: m.ReplyToken, Response: m.Response.Words(), ResponseType: responseType(m.Response), At: m.Timestamp,
+		})
+	case aaep.TypeQuestionExtend:
+		m, err := aaep.DecodeQuestionExtend(raw)
+		return s.consider(ctx, err, api.OpExtend, m.SubscriptionID, api.ReplyRequest{Token: m.ReplyToken, At: m.Timestamp})
+	case aaep.TypeSubscriptionRenegotiate:
+		m, err := aaep.DecodeSubscriptionRenegotiate(raw)
+		if err != nil {
+			return malformed(err)
+		}
+		_, rejected, err := s.Renegotiate(ctx, m)
+		if rejected != nil {
+			return refusedTerms(rejected)
+		}
+		return err
+	case aaep.TypeSubscriptionClose:
+		m, err := aaep.DecodeSubscriptionClose(raw)
+		if err := s.mine(err, m.SubscriptionID); err != nil {
+			return err
+		}
+		s.Close()
+		return nil
+	}
+	return malformed(fmt.Errorf("found type %.64q, expected a reply, subscription.renegotiate or subscription.close", kind))
+}
+
+// decision: an accept that would change the action is a reject, for changing it is not
+// supported here (CONF-38).
+func decision(m aaep.ConfirmationReply) string {
+	if m.ModifiedAction != nil {
+		return string(aaep.DecisionReject)
+	}
+	return string(m.Decision)
+}
+
+// responseType is the type that an answer has: what is no answer of a kind that was asked
+// for counts as none (CLA-08, CLA-10).
+func responseType(r aaep.Response) string {
+	if _, is := r.YesNo(); is {
+		return api.ResponseBool
+	}
+	if _, is := r.Number(); is {
+		return api.ResponseNumber
+	}
+	return api.ResponseText
+}
+
+// consider judges a reply by who sends it, then hands it to the kernel, which judges it by
+// the question. What is refused there on the merits is not told.
+func (s *Subscription) consider(ctx context.Context, unread error, op, subscription string, r api.ReplyRequest) error {
+	if unread != nil {
+		return malformed(unread)
+	}
+	who, err := s.sender()
+	if err != nil {
+		return err
+	}
+	if !who.Has(access.Approver) {
+		return notAllowed("only an approver answers questions", "use a token with the role approver")
+	}
+	terms, _, _ := s.present()
+	r.Lists = terms.Extends(aaep.PrefixEarshot)
+	why := s.entitled(ctx, who, subscription, r)
+	if why == nil {
+		_, why = s.hub.As(who).say(ctx, op, r)
+	}
+	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // it knows what to do about it
+		return why
+	}
+	if refused(why) {
+		s.hub.o.Logger.Info("reply ignored", "subscription", s.id, "surface", who.Surface, "reason", why) // CONF-62
+		return nil
+	}
+	return why
+}
+
+// entitled looks whether the reply may count at all: it names this very subscription,
+// which can answer that sort of question, of a session whose owner the sender answers for.
+func (s *Subscription) entitled(ctx context.Context, who access.Principal, subscription string, r api.ReplyRequest) error {
+	terms, _, _ := s.present()
+	row, found, err := s.hub.session(ctx, api.SessionsRequest{Token: r.Token})
+	switch {
+	case err != nil:
+		return err
+	case subscription != s.id:
+		return notAllowed("the reply names another subscription", "")
+	case !found || !who.Hears(row.Owner) || !who.Approves(row.Owner) || !terms.Hears(row.Session):
+		return ErrNotFound
+	case r.Decision != "" && !terms.CanConfirm(), r.Response != "" && !terms.CanClarify():
+		return notAllowed("the subscription has said that it does not answer", "")
+	}
+	return nil
+}
+
+// refused tells a word on the merits, which stays, from trouble on the way.
+func refused(err error) bool {
+	if own, is := errors.AsType[*Error](err); is {
+		return own.Code == CodeNotFound || own.Code == CodeNotAllowed
+	}
+	fault, is := errors.AsType[*api.Fault](err)
+	if !is {
+		return false
+	}
+	switch fault.Code {
+	case utp.CodeUpstreamUnavailable, utp.CodeStorageError, utp.CodeInternalError:
+		return false
+	case utp.CodeConflict:
+		return !fault.Retry // a race that was lost too often is no judgement
+	default:
+		return true
+	}
+}
+
+// mine judges a message about the subscription itself.
+func (s *Subscription) mine(unread error, subscription string) error {
+	if unread != nil {
+		return malformed(unread)
+	}
+	if _, err := s.sender(); err != nil {
+		return err
+	}
+	if subscription != s.id {
+		return ErrClosed
+	}
+	return nil
+}
+
+// sender returns who sends, with the rights of this moment.
+func (s *Subscription) sender() (access.Principal, error) {
+	s.mu.Lock()
+	ended := s.ended
+	s.mu.Unlock()
+	if ended != nil {
+		return access.Principal{}, ended
+	}
+	who, err := s.hub.current(s.who)
+	if err != nil {
+		s.end(err)
+	}
+	return who, err
+}
+
+// Renegotiate changes the terms; what comes next is delivered by the new ones (HS-63).
+// Where they cannot be given, rejected says so, and the subscription has ended (HS-61).
+// Errors: [ErrClosed], also for a message that names another subscription; [ErrRevoked].
+func (s *Subscription) Renegotiate(_ context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
+	if err := s.mine(nil, r.SubscriptionID); err != nil {
+		return aaep.SubscriptionAccepted{}, nil, err
+	}
+	before, _, _ := s.present()
+	asked, note := answering(s.who, r.Capabilities)
+	terms, accepted, rejected := before.Renegotiate(asked, s.hub.o.Offer)
+	if rejected != nil {
+		s.end(refusedTerms(rejected))
+		return aaep.SubscriptionAccepted{}, rejected, nil
+	}
+	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
+	s.agree(terms, accepted)
+	return accepted, nil, nil
+}
+
+func refusedTerms(rejected *aaep.SubscriptionRejected) error {
+	return &Error{Code: CodeRefused, Message: "the new terms cannot be given: " + rejected.ReasonMessage, Hint: "subscribe again", Rejected: rejected}
+}
+
+func malformed(err error) error {
+	return &Error{Code: CodeMalformed, Message: "the message cannot be read: " + cause.Of(err), Hint: "correct it; the same bytes fail again", Err: err}
+}

@@ -1,0 +1,73 @@
+package hub_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+// TestUnreadIsNotAccepted: a subscriber that knows nothing of our extension is offered to accept only what the
+// texts of a question say in full. It is told where the rest can be read.
+func TestUnreadIsNotAccepted(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.book.begin("sess_a", "ann")
+		ask := func(number int, risk aaep.Risk, irreversible, told bool) {
+			s.book.tell("sess_a", aaep.AwaitingConfirmation{
+				Action: "Remove things.", Consequence: "They are gone.", ReplyToken: "rpl_" + strings.Repeat("0", 32), TimeoutSeconds: 300,
+				DefaultDecision: aaep.DecisionReject, RiskLevel: risk, Irreversible: irreversible, SummaryTerse: "May I?", SummaryNormal: "May I, please?",
+				AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
+			}, "question", number, "arguments", map[string]any{"told": told})
+		}
+		for name, row := range map[string]struct {
+			known   []string
+			limited []int
+		}{
+			"a stranger":                  {nil, []int{2, 3}},
+			"one that shows what we list": {[]string{aaep.ExtensionContext}, nil},
+		} {
+			sub, rejected, err := s.hub.Subscribe(s.t.Context(), person("ann", access.Approver), aaep.SubscriptionRequest{
+				AAEPVersion: aaep.Version, SubscriberID: "test", Capabilities: aaep.Capabilities{SupportsConfirmationReply: new(true), SupportedExtensions: row.known},
+			})
+			if rejected != nil || err != nil {
+				t.Fatal(rejected, err)
+			}
+			e := s.listen(sub, "")
+			e.all()
+			ask(1, aaep.RiskHigh, true, true)
+			ask(2, aaep.RiskHigh, true, false)
+			ask(3, aaep.RiskHigh, false, false)
+			ask(4, aaep.RiskMedium, false, false)
+			heard := 0
+			for _, d := range e.all() {
+				event, err := aaep.DecodeEvent(d.Raw)
+				q, asks := event.Payload.(aaep.AwaitingConfirmation)
+				if err != nil || !asks {
+					continue
+				}
+				heard++
+				number, _ := aaep.Read(event.Extensions[aaep.PrefixEarshot]).Whole("question")
+				where := "To accept it, read all of it on Earshot's page, or with the command earshot pending " + strconv.FormatInt(number, 10) + "."
+				limited := slices.Contains(row.limited, int(number))
+				if mayAccept := slices.Contains(q.AllowedReplies, aaep.DecisionAccept); mayAccept == limited {
+					t.Errorf("%s, question %v: may be answered with %q", name, number, q.AllowedReplies)
+				}
+				for _, text := range []string{q.SummaryTerse, q.SummaryNormal, q.Consequence} {
+					if strings.Contains(text, where) != limited {
+						t.Errorf("%s, question %v: told %q", name, number, text)
+					}
+				}
+				if q.SummaryDetailed != "" {
+					t.Errorf("a text that was not there is %q", q.SummaryDetailed)
+				}
+			}
+			if heard != 4 {
+				t.Errorf("%s heard %d questions", name, heard)
+			}
+			e.leave()
+		}
+	})
+}

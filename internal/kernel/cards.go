@@ -1,0 +1,371 @@
+package kernel
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// reference stands in a card for a value that is larger than [api.InlineLimit].
+type reference struct {
+	SHA256 string `json:"$blob"`
+	Size   int64  `json:"size"`
+}
+
+func referenced(v jsontext.Value) (reference, bool) {
+	var r reference
+	if len(v) > 200 || v.Kind() != '{' || json.Unmarshal(v, &r, json.RejectUnknownMembers(true)) != nil {
+		return r, false
+	}
+	return r, len(r.SHA256) == sha256.Size*2
+}
+
+// outOfLine keeps a large value as a blob and returns what stands for it.
+func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
+	if _, mistakable := referenced(v); len(v) <= api.InlineLimit && !mistakable {
+		return v, nil
+	}
+	sum := sha256.Sum256(v)
+	r := reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
+	var pieces []api.PutRequest
+	for at := 0; at < len(v); at += api.ChunkLimit {
+		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
+	}
+	if err := s.tx.Save(Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
+		return nil, err
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, unexpected("a reference", err)
+	}
+	return raw, nil
+}
+
+// inLine reads a value back that outOfLine may have moved.
+func inLine(tx Tx, v jsontext.Value) (jsontext.Value, error) {
+	r, moved := referenced(v)
+	if !moved {
+		return v, nil
+	}
+	return whole(tx, r.SHA256)
+}
+
+func (s *step) lineage(c turn.Call) utp.Lineage {
+	return utp.Lineage{TurnID: s.rec.State.Turn, StepID: c.Step, TraceID: s.trace()}
+}
+
+func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
+
+// traceOf is the trace id of a turn: the hex part of its own id.
+func traceOf(turnID string) string { return turnID[len("turn_"):] }
+
+func (s *step) keepCallCard(c turn.Call, target string, r resolved) error {
+	args, err := s.outOfLine(r.args)
+	if err != nil {
+		return err
+	}
+	card, err := utp.NewToolCall(utp.CallCard{
+		ID: c.Card, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
+		ToolCallID: c.ID, ToolName: c.Tool, Arguments: args, TargetSubject: target, Lineage: s.lineage(c),
+		DefaultsApplied: r.defaults, FixedApplied: r.fixed, Envs: r.envs,
+	})
+	if err != nil {
+		return fmt.Errorf("kernel: card of call %s: %w", c.ID, err)
+	}
+	s.batch.Cards = append(s.batch.Cards, card)
+	return nil
+}
+
+// callCard finds the card of a call, also one that this very step makes.
+func (s *step) callCard(c turn.Call) (utp.CallCard, error) {
+	card, err := s.card(c.Card)
+	if err != nil {
+		return utp.CallCard{}, damage(err)
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return content, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return content, nil
+}
+
+func (s *step) card(id string) (utp.Card, error) {
+	for _, card := range s.batch.Cards {
+		if card.ID == id {
+			return card, nil
+		}
+	}
+	return cardOf(s.tx, id)
+}
+
+// damage tells what is missing, or not what it should be, from a store that fails.
+func damage(err error) error {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHash) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// args are the resolved arguments of a call, with references where secrets are.
+func (s *step) args(c turn.Call) (jsontext.Value, error) {
+	card, err := s.callCard(c)
+	if err != nil {
+		return nil, unexpected("arguments of call "+c.ID, err)
+	}
+	args, err := inLine(s.tx, card.Arguments)
+	return args, damage(err)
+}
+
+// given are the arguments without what the operator's environment put into them.
+func (s *step) given(c turn.Call) (jsontext.Value, error) {
+	card, err := s.callCard(c)
+	if err != nil {
+		return nil, unexpected("arguments of call "+c.ID, err)
+	}
+	args, err := inLine(s.tx, card.Arguments)
+	if err != nil || len(card.Envs) == 0 {
+		return args, damage(err)
+	}
+	return withoutMembers(args, card.Envs)
+}
+
+// recordOutcome writes what an ended call leaves behind: its result card, the inbox
+// row and the edge, in the transaction that ended it.
+func (s *step) recordOutcome(id string) error {
+	c, _ := s.rec.State.Find(id)
+	o := c.Outcome
+	if o == nil || s.rec.State.Turn == "" {
+		return nil
+	}
+	if o.Card == "" { // ended by the kernel, not by a service
+		made, err := s.keepResult(c, utp.ResultCard{
+			Status: o.Status, Source: utp.SourceWorker,
+			Error: &utp.ToolError{Code: o.Code, Message: o.Message, Source: utp.SourceWorker},
+		})
+		if err != nil {
+			return err
+		}
+		o.Card = made
+	}
+	s.batch.Reports = append(s.batch.Reports, Report{
+		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
+	})
+	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
+	return s.ended(c)
+}
+
+// keepResult writes a tool.result card and returns its id.
+func (s *step) keepResult(c turn.Call, r utp.ResultCard) (string, error) {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return "", err
+	}
+	r.ID, r.Project, r.CreatedAt = "card_"+id, s.rec.State.Project, s.now.Wall
+	r.AuthorID, r.ToolCallID, r.FunctionName = "tool."+c.Target, c.ID, c.Tool
+	if c.Target == "" {
+		r.AuthorID = "sys.kernel"
+	}
+	r.Lineage, r.Command = s.lineage(c), cmp.Or(c.After, utp.Suspend)
+	if r.Result, err = s.outOfLine(r.Result); err != nil {
+		return "", err
+	}
+	card, err := utp.NewToolResult(r)
+	if err != nil {
+		return "", fmt.Errorf("kernel: result of call %s: %w", c.ID, err)
+	}
+	s.batch.Cards = append(s.batch.Cards, card)
+	return r.ID, nil
+}
+
+// outcome makes a card of what a service has to say. A result that is no JSON for us
+// becomes a failure that says so; the call is not lost over it.
+func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
+	raw, err := body(s.tx, result)
+	if errors.Is(err, ErrNotFound) {
+		return turn.Outcome{}, fault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
+	}
+	if err != nil {
+		return turn.Outcome{}, err
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%s\n", status, raw)
+	if failure != nil {
+		fmt.Fprintf(sum, "%s\n%s\n", failure.Code, failure.Message)
+	}
+	o := turn.Outcome{Status: status, Digest: hex.EncodeToString(sum.Sum(nil))}
+	if c.Outcome != nil && c.Outcome.Digest == o.Digest {
+		return *c.Outcome, nil // the same result again
+	}
+	if tooDeep(raw) {
+		status, raw, failure = utp.StatusFailed, nil, &utp.ToolError{
+			Code: utp.CodeResultNotSerializable, Message: fmt.Sprintf("the result is nested deeper than %d levels", maxNesting),
+		}
+	}
+	card := utp.ResultCard{
+		Status: status, Result: raw, Error: said(failure), Source: utp.SourceTool, Command: cmp.Or(c.After, utp.Suspend),
+	}.Normalize()
+	o.Status, o.After = card.Status, card.AfterExecution
+	if card.Error != nil {
+		o.Code, o.Message, o.Untouched = card.Error.Code, card.Error.Message, card.Error.IsUntouched()
+	}
+	switch {
+	case !c.Tells(o), o.TooLate() && (c.State == turn.Started || c.State == turn.Lapsed):
+		// No result: the person is asked what to do, or the call asked for anew.
+	case c.Late == o.Digest:
+		// The same late result again; it is kept.
+	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
+		s.late = card.Result
+		o.Card, err = s.keepLate(c, card)
+	case c.State == turn.Finished, c.State == turn.Over:
+		// It will be refused; nothing is to be kept.
+	default:
+		o.Card, err = s.keepResult(c, card)
+	}
+	return o, err
+}
+
+// said is a service's error within what the ledger keeps of it. The gate's own codes are
+// not a service's to give: only that it cannot tell, that it was told to stop, and that
+// the consent was too old for it to begin.
+func said(e *utp.ToolError) *utp.ToolError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Message, out.Code = clip(e.Message, maxMessage), utp.Code(clip(string(e.Code), maxName))
+	switch out.Code {
+	case utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
+		out.Code = utp.CodeUnknownError
+	default:
+	}
+	return &out
+}
+
+// cardLate is the type of a result that came after its call was resolved: it is kept,
+// and the call's one tool.result stays what it was.
+const cardLate = "tool.late_result"
+
+func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
+	id, err := s.keepResult(c, r)
+	if err != nil {
+		return "", err
+	}
+	card := &s.batch.Cards[len(s.batch.Cards)-1]
+	if *card, err = typed(*card, cardLate); err != nil || !c.Class.Effectful() {
+		return id, err
+	}
+	return id, s.did(api.AuditAct{
+		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: hexSum(card.Content), By: c.Target,
+	})
+}
+
+// typed is a card of the same content under another type.
+func typed(card utp.Card, name string) (utp.Card, error) {
+	var err error
+	card.Type = name
+	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+name+`"`)); err != nil {
+		return card, unexpected("card "+card.ID, err)
+	}
+	return card, nil
+}
+
+// resultOf is the result that this step records for a call, when a service gave one
+// and it is small enough to be told from.
+func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
+	if c.Outcome == nil || c.Outcome.Card == "" {
+		return nil, nil
+	}
+	for _, card := range s.batch.Cards {
+		if card.ID != c.Outcome.Card {
+			continue
+		}
+		content, err := utp.DecodeToolResult(card)
+		if err != nil {
+			return nil, fmt.Errorf("kernel: %w", err)
+		}
+		if _, moved := referenced(content.Result); moved {
+			return nil, nil
+		}
+		return content.Result, nil
+	}
+	return nil, nil
+}
+
+// cardOf reads one card.
+func cardOf(tx Tx, id string) (utp.Card, error) {
+	return One(tx.Cards(CardFilter{IDs: []string{id}}))
+}
+
+// result reads a recorded result as a planner sees it.
+func result(tx Tx, row ResultRow) (api.CallResult, error) {
+	card, err := cardOf(tx, row.Card)
+	if err != nil {
+		return api.CallResult{}, err
+	}
+	return resultOn(card, row)
+}
+
+// resultOn is what a result card says of a call.
+func resultOn(card utp.Card, row ResultRow) (api.CallResult, error) {
+	r := api.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
+	content, err := utp.DecodeToolResult(card)
+	if err != nil {
+		return r, fmt.Errorf("kernel: %w", err)
+	}
+	r.Status, r.Step = content.Status, content.Lineage.StepID
+	if content.Error != nil {
+		r.Code, r.Message = content.Error.Code, content.Error.Message
+	}
+	r.Result = bodyOf(content.Result)
+	return r, nil
+}
+
+// bodyOf is a value of a card as it is handed out.
+func bodyOf(v jsontext.Value) api.Body {
+	if ref, moved := referenced(v); moved {
+		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
+	}
+	return api.Body{Inline: v}
+}
+
+// givenTo are the arguments of a call whose result stands in a transcript.
+func givenTo(tx Tx, row ResultRow) (api.Body, error) {
+	card, err := cardOf(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
+	if err != nil {
+		return api.Body{}, err
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return api.Body{}, fmt.Errorf("kernel: %w", err)
+	}
+	args := content.Arguments
+	if _, moved := referenced(args); !moved && len(content.Envs) > 0 {
+		if args, err = withoutMembers(args, content.Envs); err != nil {
+			return api.Body{}, err
+		}
+	}
+	return bodyOf(args), nil
+}
+
+// handOut makes a body of arguments for a service.
+func (s *step) handOut(args jsontext.Value) (api.Body, error) {
+	if len(args) <= api.InlineLimit {
+		return api.Body{Inline: args}, nil
+	}
+	raw, err := s.outOfLine(args)
+	if err != nil {
+		return api.Body{}, err
+	}
+	r, _ := referenced(raw)
+	return api.Body{SHA256: r.SHA256, Size: r.Size}, nil
+}

@@ -1,0 +1,165 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// claim gives a worker the turn that it holds already, or else the one of its agent that has
+// been free for the longest.
+func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (api.ClaimAnswer, error) {
+	if q.Agent != from.Name {
+		return api.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
+	}
+	if q.Worker == "" || len(q.Worker) > maxName {
+		return api.ClaimAnswer{}, fault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
+	}
+	held, free, err := k.claimable(ctx, q)
+	if err != nil {
+		return api.ClaimAnswer{}, err
+	}
+	var failure error
+	for _, row := range held {
+		answer, err := k.claimTurn(ctx, q.Worker, func(Tx) (TurnRow, error) { return row, nil })
+		if err == nil && answer.Turn != "" {
+			return answer, nil
+		}
+		failure = k.unclaimed(row.Turn, err, failure)
+	}
+	if !free {
+		return api.ClaimAnswer{}, failure
+	}
+	answer, err := k.claimFree(ctx, q)
+	if err == nil && answer.Turn != "" {
+		return answer, nil // what stood in the way of another turn is no news to who has got one
+	}
+	return answer, errors.Join(err, failure)
+}
+
+// unclaimed keeps what stood in the way of one turn: the others are not to wait for it.
+func (k *Kernel) unclaimed(id string, err, before error) error {
+	if err == nil || isCode(err, utp.CodeBusy) || isCode(err, utp.CodeTurnEnded) {
+		return before
+	}
+	k.o.Logger.Warn("claim", "turn", id, "error", err)
+	return err
+}
+
+// claimable looks whether there is anything to claim: a worker that finds nothing writes
+// nothing.
+func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []TurnRow, free bool, err error) {
+	until := k.steady(k.moment())
+	err = k.o.Store.View(ctx, func(tx Tx) error {
+		rows, err := tx.Turns(TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
+		if err != nil {
+			return err
+		}
+		held = nil
+		for _, row := range rows {
+			if k.driven(row.Turn) {
+				held = append(held, row)
+			}
+		}
+		first, err := k.firstFree(tx, TurnFilter{Agent: q.Agent, Free: until})
+		free = first.Turn != ""
+		return err
+	})
+	return held, free, err
+}
+
+// firstFree finds the first turn behind f.After that may be claimed here; none has no id.
+func (k *Kernel) firstFree(tx Tx, f TurnFilter) (TurnRow, error) {
+	f.Limit = 1
+	if k.o.Own {
+		return k.firstOwn(tx, f)
+	}
+	for {
+		rows, err := tx.Turns(f)
+		if err != nil || len(rows) == 0 || k.driven(rows[0].Turn) {
+			return first(rows), err
+		}
+		f.After, f.Place = rows[0].Turn, rows[0].Place
+	}
+}
+
+// firstOwn is firstFree among the few that were begun or resumed here.
+func (k *Kernel) firstOwn(tx Tx, f TurnFilter) (TurnRow, error) {
+	behind := f.After
+	f.After, f.Place = "", time.Time{}
+	for _, id := range k.owned() {
+		if id <= behind {
+			continue
+		}
+		f.Turn = id
+		if rows, err := tx.Turns(f); err != nil || len(rows) > 0 {
+			return first(rows), err
+		}
+	}
+	return TurnRow{}, nil
+}
+
+func first(rows []TurnRow) TurnRow {
+	if len(rows) == 0 {
+		return TurnRow{}
+	}
+	return rows[0]
+}
+
+// claimFree takes the first free turn, in the transaction that gives it to the worker: others
+// that claim at the same time get other turns. One that cannot be claimed is passed over.
+func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAnswer, error) {
+	f := TurnFilter{Agent: q.Agent, Claim: true}
+	var failure error
+	for {
+		var row TurnRow
+		answer, err := k.claimTurn(ctx, q.Worker, func(tx Tx) (_ TurnRow, err error) {
+			f.Free = k.steady(k.moment())
+			row, err = k.firstFree(tx, f)
+			return row, err
+		})
+		if row.Turn == "" {
+			return api.ClaimAnswer{}, k.unclaimed("", err, failure)
+		}
+		if err == nil && answer.Turn != "" {
+			return answer, nil
+		}
+		failure = k.unclaimed(row.Turn, err, failure)
+		f.After, f.Place = row.Turn, row.Place
+	}
+}
+
+// claimTurn gives the turn that pick finds to the worker.
+func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (TurnRow, error)) (api.ClaimAnswer, error) {
+	var a api.ClaimAnswer
+	err := k.attemptAny(ctx, func(tx Tx) (TurnRef, error) {
+		row, err := pick(tx)
+		if err == nil && row.Turn == "" {
+			err = fault(utp.CodeBusy, "nothing is free any more")
+		}
+		return TurnRef{Turn: row.Turn}, err
+	}, func(s *step) error {
+		a = api.ClaimAnswer{}
+		nonce, err := k.nonce()
+		if err != nil {
+			return err
+		}
+		if err := s.feed(turn.Claim{Worker: worker, Nonce: nonce, Lease: k.o.WorkerLease}); err != nil {
+			return err
+		}
+		st := s.rec.State
+		if st.Status == turn.Ended { // it was claimed too often
+			return nil
+		}
+		a = api.ClaimAnswer{
+			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
+			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, Said: st.Said,
+		}
+		return nil
+	})
+	return a, protocolError(err)
+}

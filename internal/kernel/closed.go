@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// notTaken is what a surface of our own tells a person whose word on a question was not
+// taken. A subscriber of the protocol is told nothing of it (CONF-56).
+func (s *step) notTaken(q consent.Question, why consent.Reason) error {
+	label := "question " + strconv.Itoa(q.Number)
+	switch {
+	case q.State != consent.Open:
+		return closed(q)
+	case why == consent.TooLate:
+		q.State = consent.Expired
+		q.Resolution = consent.Resolution{How: consent.ByTimeout, At: q.Deadline()}
+		return closed(q)
+	case why == consent.NoToken:
+		return fault(utp.CodeConflict, label+" has been asked again since it was answered; nothing was recorded; read it again, then answer with its reply_token")
+	case why == consent.NoMoreTime:
+		return fault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
+	default:
+		return fault(utp.CodeBadRequest, label+" is still open; it expects "+expected(q)+"; nothing was recorded")
+	}
+}
+
+// expected says which answers a question takes.
+func expected(q consent.Question) string {
+	var ways []string
+	for _, d := range q.AllowedReplies {
+		ways = append(ways, string(d))
+	}
+	for _, kind := range q.ResponseKinds {
+		switch kind {
+		case consent.MultipleChoice:
+			ways = append(ways, "one of its choices ("+choices(q)+")")
+		case consent.YesNo:
+			ways = append(ways, "yes or no")
+		case consent.Numeric:
+			ways = append(ways, "a number, such as 12 or 3.5")
+		case consent.FreeText:
+			ways = append(ways, "a text")
+		}
+	}
+	if len(ways) == 0 {
+		return "another answer"
+	}
+	return strings.Join(ways, " or ")
+}
+
+// choices are the values of the choices, the first ones where there are many.
+func choices(q consent.Question) string {
+	const most = 8
+	var values []string
+	for i, c := range q.Choices {
+		if i == most {
+			values = append(values, fmt.Sprintf("and %d more", len(q.Choices)-most))
+			break
+		}
+		values = append(values, c.Value)
+	}
+	return strings.Join(values, ", ")
+}
+
+// tooLateToUndo is what a no is told that comes when a yes cannot be taken back any more:
+// whose yes it was, and, while the turn goes on, what can still be done.
+func (s *step) tooLateToUndo(q consent.Question, err error) error {
+	refused, is := errors.AsType[*turn.Error](err)
+	if !is {
+		return err
+	}
+	told := closed(q)
+	if refused.Code == utp.CodeDone {
+		told.Message, told.Closed = told.Message+": "+refused.Message, nil
+	}
+	return told
+}
+
+// closed says how a question has ended, by whom and where.
+func closed(q consent.Question) *api.Fault {
+	end := &api.Closed{
+		Question: q.Number, Resolution: string(q.State), By: q.Resolution.By, Surface: q.Resolution.Surface, At: q.Resolution.At,
+	}
+	label := "question " + strconv.Itoa(q.Number)
+	message := fmt.Sprintf("%s was %s at %s; this came after it and did not count", label, q.State, clockTime(end.At))
+	switch {
+	case q.Resolution.How == consent.ByTimeout:
+		end.At = q.Deadline()
+		message = fmt.Sprintf("too late: the time to answer %s ended at %s; nothing was done", label, clockTime(end.At))
+	case q.Resolution.How == consent.ByReply && end.By != "" && end.Surface != "":
+		message = fmt.Sprintf("%s was %s by %q at %q at %s; this came after it and did not count", label, q.State, end.By, end.Surface, clockTime(end.At))
+	case q.Resolution.How == consent.ByReply && end.By != "":
+		message = fmt.Sprintf("%s was %s by %q at %s; this came after it and did not count", label, q.State, end.By, clockTime(end.At))
+	}
+	return &api.Fault{Code: utp.CodeDone, Message: message, Retry: utp.CodeDone.SafeToRetry(), Closed: end}
+}
+
+// clockTime is a time for a message; surfaces have the time itself beside it.
+func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC" }
+
+// unnamed is why a word names no live question: its number and its token belong to different
+// questions, it carries a token that has been replaced, or there is none such. More than that is
+// only told to whom the question concerns.
+func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
+	if s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if err := s.mismatch(r); err != nil {
+			return err
+		}
+		for _, q := range s.rec.Questions {
+			if r.Token == "" || !slices.Contains(q.SpentTokens, r.Token) {
+				continue
+			}
+			if q.State != consent.Open {
+				return closed(q)
+			}
+			return fault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
+		}
+	}
+	if r.Token != "" {
+		return fault(utp.CodeNotFound, "no open question has that reply token")
+	}
+	return fault(utp.CodeNotFound, "no open question has that number")
+}
+
+// mismatch refuses a request whose number and token belong to different questions: which of the
+// two was read cannot be known, so it counts for neither.
+func (s *step) mismatch(r api.ReplyRequest) error {
+	if r.Token == "" || r.Question == 0 {
+		return nil
+	}
+	refused := fault(utp.CodeConflict, fmt.Sprintf(
+		"the reply token does not belong to question %d; nothing was changed; read question %[1]d again, then answer it", r.Question))
+	for _, q := range s.rec.Questions {
+		carries, named := q.Token == r.Token || slices.Contains(q.SpentTokens, r.Token), q.Number == r.Question
+		if carries != named {
+			return refused
+		}
+		if named {
+			return nil
+		}
+	}
+	other, err := s.tx.Turn(TurnRef{Question: r.Question})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case other.State.Turn != s.rec.State.Turn:
+		return refused
+	}
+	return nil
+}
+
+// parked refuses what would start something in a turn that nobody works on here.
+func parked() error {
+	return fault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
+}

@@ -1,0 +1,431 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// realise makes one effect of the turn machine part of the step.
+func (s *step) realise(e turn.Effect) error {
+	switch e := e.(type) {
+	case turn.Note:
+		return s.note(e)
+	case turn.AskConsent:
+		return s.askConsent(e.Call)
+	case turn.AskFate:
+		return s.askFate(e.Call)
+	case turn.AskPerson:
+		return s.askPerson(e.Call)
+	case turn.Withdraw:
+		s.withdraw(e)
+	case turn.Consume:
+		s.consume(e)
+	case turn.Command:
+		return s.command(e)
+	case turn.Grant:
+		return s.grant(e)
+	case turn.AskService:
+		return s.notice(e.Call, utp.SuffixReconcile)
+	case turn.TellService:
+		return s.cancelNotice(e.Call)
+	case turn.RecordOutcome:
+		return s.recordOutcome(e.Call)
+	case turn.Apply:
+		s.apply(e.Call)
+	case turn.Receipt:
+		return s.receipt(e)
+	case turn.Replace:
+		return s.replace(e.Call)
+	case turn.KeepLate:
+		s.batch.Late = append(s.batch.Late, Report{
+			Turn: s.rec.State.Turn, Call: e.Call, Card: e.Outcome.Card, Status: e.Outcome.Status, At: s.now.Wall,
+		})
+	case turn.Ring:
+		s.ring = true
+	}
+	return nil
+}
+
+// note tells the narrator and keeps its rows.
+func (s *step) note(n turn.Note) error {
+	t := s.tell
+	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
+	t.Turn, t.Request, t.Absent = s.rec.State, s.rec.Request, s.rec.Absent
+	if n.By != "" {
+		t.By, t.Surface = n.By, n.Surface
+	}
+	if err := s.aboutCall(&t, n.Call); err != nil {
+		return err
+	}
+	told, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
+	if err != nil {
+		return unexpected("narrating "+string(n.Kind), err)
+	}
+	for i := range told.Events {
+		told.Events[i].Session = s.rec.State.Session
+		told.Events[i].At = s.now.Wall
+	}
+	s.keepShown(n, told)
+	s.rec.Narration = told.State
+	s.batch.Events = append(s.batch.Events, told.Events...)
+	s.pass(n.Kind)
+	return nil
+}
+
+// aboutCall adds what can be said of the call.
+func (s *step) aboutCall(t *Telling, id string) error {
+	call, found := s.rec.State.Find(id)
+	if !found {
+		return nil
+	}
+	t.Call, t.Says, t.StartsAt = call, call.Says, call.StartsAt(s.now.Wall)
+	var err error
+	if call.Kind == turn.ToolCall {
+		t.Tool, err = registered(s.tx, call.Tool)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
+		return unexpected("looking up the tool "+call.Tool, err)
+	}
+	if t.Args, err = s.args(call); err != nil && !errors.Is(err, ErrDamaged) { // a call is told of without them, too
+		return err
+	}
+	if !call.StartedAt.IsZero() {
+		t.Took = s.now.Wall.Sub(call.StartedAt)
+	}
+	t.Result = s.late
+	if t.Note.Kind != turn.NoteLate {
+		if t.Result, err = s.resultOf(call); err != nil {
+			return err
+		}
+	}
+	t.Unserved = call.State == turn.Asked && s.toolUnserved(t.Tool)
+	if q := s.question(call.Question); q != nil {
+		t.Question = QuestionFacts{
+			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
+			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
+			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second,
+		}
+	}
+	return nil
+}
+
+// pass marks the fault points that belong to a kind of note.
+func (s *step) pass(kind turn.NoteKind) {
+	switch kind {
+	case turn.NoteAsked:
+		s.before = append(s.before, "question.saving")
+		s.after = append(s.after, "question.saved")
+	case turn.NoteAccepted:
+		s.after = append(s.after, "answer.saved")
+		s.last = append(s.last, "undo.waiting")
+	case turn.NoteInvoked:
+		s.before = append(s.before, "dispatch.committing")
+		s.after = append(s.after, "invoked.logged")
+	case turn.NoteFateAsked:
+		s.after = append(s.after, "unknown.asked")
+	case turn.NoteStopping:
+		s.last = append(s.last, "stop.told")
+	default:
+	}
+}
+
+func (s *step) question(number int) *consent.Question {
+	i := slices.IndexFunc(s.rec.Questions, func(q consent.Question) bool { return number != 0 && q.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &s.rec.Questions[i]
+}
+
+// newQuestion mints the token of a question about a call, and its number where it has none. It
+// counts: a ledger that was restored knows by it how many numbers were given out in the part that
+// is lost.
+func (s *step) newQuestion(about turn.Call) (int, string, error) {
+	if err := s.count(); err != nil {
+		return 0, "", err
+	}
+	number := about.Question
+	if number == 0 {
+		n, err := s.tx.Count(counterQuestion, 1)
+		if err != nil {
+			return 0, "", err
+		}
+		number = int(n)
+	}
+	token, err := s.k.token()
+	return number, token, err
+}
+
+func (s *step) askConsent(id string) error {
+	call, _ := s.rec.State.Find(id)
+	number, token, err := s.newQuestion(call)
+	if err != nil {
+		return err
+	}
+	call.Question = number
+	digest, err := s.digest(call)
+	if err != nil {
+		return err
+	}
+	seconds, err := s.answerSeconds(call)
+	if err != nil {
+		return err
+	}
+	q, err := consent.Ask(consent.Params{
+		Number: number, Kind: consent.Confirmation, SessionID: s.rec.State.Session, Token: token,
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient, Default: consent.Reject,
+		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
+	})
+	if err != nil {
+		return unexpected("asking", err)
+	}
+	return s.put(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
+}
+
+// put opens a question, and decides it at once where nobody is left to answer.
+func (s *step) put(q consent.Question, asked turn.QuestionAsked) error {
+	s.keepQuestion(q)
+	if err := s.feed(asked); err != nil || !s.rec.Absent {
+		return err
+	}
+	return s.decideUnanswered()
+}
+
+// decideUnanswered gives every open question its default now (C-66).
+func (s *step) decideUnanswered() error {
+	for _, q := range s.openQuestions() {
+		judged, outcome := q.Nobody(s.now.Wall)
+		if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *step) askFate(id string) error {
+	call, _ := s.rec.State.Find(id)
+	call.Question = 0 // what became of it is another question than whether to do it
+	number, token, err := s.newQuestion(call)
+	if err != nil {
+		return err
+	}
+	seconds, err := s.answerSeconds(call)
+	if err != nil {
+		return err
+	}
+	q, err := consent.Ask(consent.Params{
+		Number: number, Kind: consent.Clarification, SessionID: s.rec.State.Session, Token: token,
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient,
+		ResponseKinds: []consent.ResponseKind{consent.MultipleChoice},
+		Choices: []consent.Choice{
+			{Value: answerLeave, Label: "leave it as it is"},
+			{Value: answerAskAgain, Label: "ask again whether to do it"},
+		},
+		DefaultResponse: answerLeave,
+	})
+	if err != nil {
+		return unexpected("asking", err)
+	}
+	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+}
+
+// keepQuestion adds a question and forgets those of calls that are no longer live. One that is
+// asked again under its number keeps the tokens that it had.
+func (s *step) keepQuestion(q consent.Question) {
+	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
+		if old.Number == q.Number {
+			q.SpentTokens, q.Again = append(slices.Clone(old.SpentTokens), old.Token), true
+			return true
+		}
+		if old.State == consent.Open {
+			return false
+		}
+		_, live := s.rec.State.FindQuestion(old.Number)
+		return !live
+	})
+	s.rec.Questions = append(s.rec.Questions, q)
+}
+
+// answerSeconds is how long a question stays open once somebody has seen it: as the turn
+// was started, else as its owner wishes, else as policy and tool say.
+func (s *step) answerSeconds(c turn.Call) (int, error) {
+	if s.rec.AnswerSeconds > 0 {
+		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
+	}
+	b, err := s.tx.Beside(BesideFilter{Wish: s.rec.State.Owner})
+	if err != nil {
+		return 0, err
+	}
+	if n := api.Preferred(b.Wish.AnswerSeconds); n > 0 {
+		return min(max(n, api.MinAnswerSeconds), consent.MaxSeconds), nil
+	}
+	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
+}
+
+func (s *step) withdraw(e turn.Withdraw) {
+	if q := s.question(e.Question); q != nil {
+		*q, _ = q.Withdraw(s.now.Wall, e.Reason)
+	}
+}
+
+func (s *step) consume(e turn.Consume) {
+	call, _ := s.rec.State.Find(e.Call)
+	s.batch.Consumed = append(s.batch.Consumed, Consent{
+		Question: e.Question, Call: e.Call, Digest: call.Digest, At: s.now.Wall,
+	})
+}
+
+// shownIn is the language that events are written in.
+const shownIn = "en"
+
+// shown is the digest of what the person was shown of a call's question.
+func (s *step) shown(c turn.Call) string {
+	if q := s.question(c.Question); q != nil {
+		return q.Shown
+	}
+	return ""
+}
+
+// keepShown keeps the digest of the event that puts a question, for the receipt: it is the
+// last one of its telling.
+func (s *step) keepShown(n turn.Note, told Narration) {
+	call, _ := s.rec.State.Find(n.Call)
+	q := s.question(call.Question)
+	if q == nil || len(told.Events) == 0 || !asks(n.Kind) {
+		return
+	}
+	last := told.Events[len(told.Events)-1]
+	sum := sha256.Sum256(last.Body)
+	q.Shown = hex.EncodeToString(sum[:])
+	s.keepPut(Put{
+		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows, Covered: told.Covered,
+		Read: s.lastPut(q.Number).Read, // the question is about the same as before
+	})
+}
+
+// asks reports whether a note puts a question, for the first time or again.
+func asks(kind turn.NoteKind) bool {
+	switch kind {
+	case turn.NoteAsked, turn.NoteFateAsked, turn.NoteShown, turn.NoteUnshown, NoteExtended:
+		return true
+	default:
+		return false
+	}
+}
+
+// keepPut keeps which event puts a question, in place of the one before. Those of questions
+// that are gone are dropped.
+func (s *step) keepPut(put Put) {
+	s.rec.Put = append(slices.DeleteFunc(slices.Clone(s.rec.Put), func(old Put) bool {
+		return old.Question == put.Question || s.question(old.Question) == nil
+	}), put)
+}
+
+func (s *step) receipt(e turn.Receipt) error {
+	call, _ := s.rec.State.Find(e.Call)
+	salt, err := s.k.salt()
+	if err != nil {
+		return err
+	}
+	terms, err := s.receiptTerms(call, e.Decision)
+	if err != nil {
+		return err
+	}
+	s.batch.Receipts = append(s.batch.Receipts, Receipt{
+		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
+		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
+		Terms: terms,
+	})
+	if e.Decision == string(consent.Accept) {
+		s.batch.Consents = append(s.batch.Consents, Consent{
+			Question: call.Question, Call: call.ID, Digest: call.Digest, By: e.By, Surface: e.Surface, At: s.now.Wall,
+		})
+	}
+	return s.count()
+}
+
+// receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
+// whether to do it, and so is bound to no consent.
+func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
+	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
+	if c.Kind != turn.ToolCall {
+		if c.Outcome != nil && c.Outcome.Card != "" {
+			t.Response, err = s.cardSum(c.Outcome.Card)
+		}
+		return t, err
+	}
+	t.Arguments, t.Definition, t.Policy = c.Arguments, c.Definition, c.Policy
+	switch decision {
+	case string(consent.Accept):
+		t.Consent, t.Seen = c.Digest, s.sees
+		if s.sees != api.SeenRead { // then they were read, too
+			t.Covered = strings.Join(s.lastPut(c.Question).Covered, "\n")
+		}
+	case string(consent.Reject), turn.Undone:
+		t.Consent = c.Digest
+	}
+	return t, nil
+}
+
+// count makes a ledger that is restored from before this step behind its copy outside.
+func (s *step) count() error {
+	s.counted = true
+	_, err := s.tx.Count(counterIncarnation, 1)
+	return err
+}
+
+// grant records a start. For a call with an effect the incarnation counts up in the
+// same transaction: a ledger that was restored from before it can be told.
+func (s *step) grant(e turn.Grant) error {
+	call, _ := s.rec.State.Find(e.Call)
+	s.batch.Grants = append(s.batch.Grants, Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
+	s.batch.Edges = append(s.batch.Edges, s.edge(call, "start", "grant#"+strconv.Itoa(e.Fence)))
+	if !call.Class.Effectful() {
+		return nil
+	}
+	s.after = append(s.after, "start.committed")
+	if err := s.started(call, e.Fence); err != nil {
+		return err
+	}
+	return s.count()
+}
+
+func (s *step) edge(c turn.Call, primitive, phase string) Edge {
+	return Edge{
+		Call: c.ID, Primitive: primitive, Phase: phase,
+		Source: s.rec.State.Agent, Target: "tool." + c.Target, At: s.now.Wall,
+	}
+}
+
+// digest is what a consent to this call is bound to.
+func (s *step) digest(c turn.Call) (string, error) {
+	args, err := s.args(c)
+	if err != nil {
+		return "", err
+	}
+	return s.digestOf(c, args)
+}
+
+func (s *step) digestOf(c turn.Call, args jsontext.Value) (string, error) {
+	sum, err := api.Consented{
+		Project: s.rec.State.Project, Session: s.rec.State.Session, Turn: s.rec.State.Turn, Call: c.ID,
+		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
+	}.Digest()
+	if err != nil {
+		return "", fmt.Errorf("kernel: digest of call %s: %w", c.ID, err)
+	}
+	return hex.EncodeToString(sum[:]), nil
+}

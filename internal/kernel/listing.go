@@ -1,0 +1,264 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	eventPage = 200
+	// listPage is how many sessions one answer holds, sincePage how many that have gone on.
+	listPage  = 200
+	sincePage = 1000
+	// askingPage is how many turns that ask one answer looks through, and questionPage how
+	// many questions it holds, but for those of one turn: without their events they are a
+	// few hundred bytes each.
+	askingPage, questionPage = 200, 256
+	// lineLimit is how much of a request or a summary a list shows.
+	lineLimit = 1 << 10
+	// shortLimit is how much of a request stands beside a question, of which a list has hundreds.
+	shortLimit = 256
+	// maxOverlap bounds how far back a hub may look beside a point.
+	maxOverlap = time.Hour
+)
+
+// sessions lists sessions, or finds one by a name of its own.
+func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) ([]api.SessionRow, error) {
+	if q.Session != "" || q.Token != "" || q.Question != 0 {
+		return k.session(ctx, q)
+	}
+	f := TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
+	if f.Limit <= 0 || f.Limit > listPage {
+		f.Limit = listPage
+	}
+	if q.Ended {
+		f.Statuses = []turn.Status{turn.Ended}
+	}
+	var out []api.SessionRow
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rows, err := tx.Turns(f)
+		if err != nil {
+			return err
+		}
+		out, err = sessionPage(rows)
+		return err
+	})
+	return out, err
+}
+
+// sessionPage is as many of the rows as one message has room for, the first at least.
+func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
+	var out []api.SessionRow
+	room := api.InlineLimit
+	for _, r := range rows {
+		row := sessionRow(r)
+		raw, err := json.Marshal(row)
+		if err != nil {
+			return nil, unexpected("a session", err)
+		}
+		if room -= len(raw); room < 0 && len(out) > 0 {
+			break
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func sessionRow(r TurnRow) api.SessionRow {
+	return api.SessionRow{
+		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
+		Request: clip(r.Request, lineLimit), Summary: clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
+	}
+}
+
+// session finds one session. A name that leads nowhere gives an empty list.
+func (k *Kernel) session(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+	var out []api.SessionRow
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Turns(TurnFilter{Turn: rec.State.Turn, Limit: 1})
+		for _, r := range rows {
+			row := sessionRow(r)
+			if row.End, err = sessionEnd(tx, rec.State); err != nil {
+				return err
+			}
+			out = append(out, row)
+		}
+		return err
+	})
+	return out, err
+}
+
+// sessionEnd is how a turn ended; nil while it has not.
+func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
+	if st.End == nil {
+		return nil, nil //nolint:nilnil // none is a value: it has not ended
+	}
+	end := &api.SessionEnd{Status: st.End.Status, Code: st.End.Code, Tally: st.Tally}
+	if st.End.Deliverable == "" {
+		return end, nil
+	}
+	card, err := cardOf(tx, st.End.Deliverable)
+	if errors.Is(err, ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
+		return end, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if end.Fields, err = utp.DecodeDeliverable(card); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return end, nil
+}
+
+// since tells which sessions have gone on after an event.
+func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.SinceAnswer, error) {
+	at := Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
+	if q.Now {
+		at = Point{}
+	}
+	var a api.SinceAnswer
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		p, err := tx.Since(at)
+		if err != nil {
+			return err
+		}
+		if p.More && !q.Now {
+			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin anew")
+		}
+		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
+		for _, s := range p.Sessions {
+			a.Sessions = append(a.Sessions, api.SinceRow{Session: s.Session, Seq: s.Seq, Last: s.Last, Owner: s.Owner, Ended: s.Ended})
+		}
+		return nil
+	})
+	return a, err
+}
+
+// events reads a page of a session's sequence, as much as one message may hold.
+func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api.EventsAnswer, error) {
+	var a api.EventsAnswer
+	limit := q.Limit
+	if limit <= 0 || limit > eventPage {
+		limit = eventPage
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Session: q.Session})
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Events(EventFilter{Session: q.Session, After: q.After, Limit: limit})
+		if err != nil {
+			return err
+		}
+		a.More = len(rows) == limit
+		room := api.InlineLimit
+		for i, e := range rows {
+			if room -= len(e.Body); room < 0 && i > 0 {
+				a.More = true
+				break
+			}
+			a.Events = append(a.Events, api.EventRow{Seq: e.Seq, Body: e.Body})
+		}
+		a.Ended = rec.State.Status == turn.Ended
+		return nil
+	})
+	return a, err
+}
+
+// questions lists a page of what is open, oldest turn first, each with the event that
+// asks as long as the page has room for it. A turn's questions are never torn apart.
+func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
+	var a api.QuestionsAnswer
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = api.QuestionsAnswer{}
+		turns, err := tx.Turns(TurnFilter{Asking: true, After: q.After, Limit: askingPage})
+		if err != nil {
+			return err
+		}
+		if len(turns) == askingPage {
+			a.Next = turns[askingPage-1].Turn
+		}
+		room := api.InlineLimit
+		for i, row := range turns {
+			rows, err := k.questionsOf(tx, row.Turn)
+			if err != nil {
+				return err
+			}
+			if i > 0 && len(a.Questions)+len(rows) > questionPage {
+				a.Next = turns[i-1].Turn
+				return nil
+			}
+			for _, r := range rows {
+				if room -= len(r.Body); room < 0 {
+					r.Body = nil
+				}
+				a.Questions = append(a.Questions, r)
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
+// questionsOf lists the open questions of one turn. One that cannot be read has none: the
+// others' questions are not to wait for it.
+func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
+	rec, err := tx.Turn(TurnRef{Turn: id})
+	if errors.Is(err, ErrDamaged) {
+		k.o.Logger.Warn("questions", "turn", id, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var rows []api.QuestionRow
+	for _, q := range rec.Questions {
+		if q.State != consent.Open {
+			continue
+		}
+		r, err := questionRow(tx, rec, q)
+		if err != nil {
+			return nil, err
+		}
+		r.Parked = !k.driven(id)
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error) {
+	call, _ := rec.State.FindQuestion(q.Number)
+	r := api.QuestionRow{
+		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
+		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
+		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),
+	}
+	for _, p := range rec.Put {
+		if p.Question != q.Number {
+			continue
+		}
+		e, err := One(tx.Events(EventFilter{IDs: []string{p.Event}}))
+		if errors.Is(err, ErrNotFound) {
+			return r, nil
+		}
+		r.Event, r.Seq, r.Body = e.ID, e.Seq, e.Body
+		return r, err
+	}
+	return r, nil
+}

@@ -1,0 +1,105 @@
+package kernel
+
+import (
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Narrator turns what happened into event rows. It is pure: what it needs to
+// remember between steps is the state that it returns, saved with the rows.
+type Narrator interface {
+	// Narrate tells one thing. It never fails for lack of words: where a template fails it
+	// falls back to a fixed sentence. An error means that the step itself is refused, for the
+	// session would break its own rules.
+	Narrate(state jsontext.Value, t Telling) (Narration, error)
+	// Check refuses a definition whose own words could not be said ([utp.DefinitionError]).
+	Check(d utp.Definition) error
+}
+
+// Narration is one thing as it is told.
+type Narration struct {
+	// Events are the rows, without Session and Seq, which the kernel adds.
+	Events []Event
+	// State is the narrator's next state.
+	State jsontext.Value
+	// Shows is how much of a call's arguments the last event shows, where it puts a question.
+	Shows Shows
+	// Covered are the JSON pointers of the arguments that it states by count and digest, as a reviewed
+	// definition may have it.
+	Covered []string
+}
+
+// Telling is one thing that happened, with all that can be said of it.
+type Telling struct {
+	Note turn.Note
+	// At is the time of the step, and Rand the source for ids and tokens.
+	At   time.Time
+	Rand io.Reader
+	// Turn is the turn after the step; its tally and end are in it.
+	Turn    turn.State
+	Request string
+	// Call, Tool and Args are set when the note is about a call. Args are its
+	// resolved arguments, without secrets; none where they cannot be read any more.
+	Call turn.Call
+	Tool Tool
+	Args jsontext.Value
+	// Says are the agent's own words about the call.
+	Says string
+	// Question is set for notes about a question.
+	Question QuestionFacts
+	// Result is the call's result, when it has one and it is at most
+	// [api.InlineLimit]; Took is how long it ran.
+	Result jsontext.Value
+	Took   time.Duration
+	// Resolution tells how a question ended, when that is what happened: accepted,
+	// rejected, expired, withdrawn, extended, stopped, answered.
+	Resolution  string
+	By, Surface string
+	// Absent: nobody is left who could answer, so questions end at once.
+	Absent bool
+	// Unserved: nobody would hear a call of the tool now, which a question is about.
+	Unserved bool
+	// StartsAt is when an accepted call leaves, after its undo time.
+	StartsAt time.Time
+	// Summary and Output are the agent's own word at the end of the turn; Output is also the
+	// piece of text of a note that it was said. Told says that this very text has been told
+	// piece by piece while it was written.
+	Summary, Output string
+	Told            bool
+	// Handoff is whom the agent wants to take over, at the end of the turn.
+	Handoff *api.Handoff
+}
+
+// QuestionFacts are what a narrator needs to ask.
+type QuestionFacts struct {
+	Number   int
+	Token    string
+	Deadline time.Time
+	Timeout  time.Duration
+	// Again says that the same question was asked before and has been extended.
+	Again bool
+	// Waiting says that nobody was there to be shown it: its own time, of this Length,
+	// starts when somebody is.
+	Waiting bool
+	Length  time.Duration
+	// Digest binds the question to what would run, in hex.
+	Digest string
+}
+
+// NoteExtended is the note that the kernel itself adds to those of the turn machine: a
+// question got more time; it is asked again with a new token.
+const NoteExtended turn.NoteKind = "question.extended"
+
+// The notes that [Kernel.NoteAll] adds to every open turn.
+const (
+	// NoteRulesBroken: the policy has changed and cannot be read; the rules from before count.
+	NoteRulesBroken turn.NoteKind = "rules.broken"
+	// NoteRulesMended: it can be read again, and counts.
+	NoteRulesMended turn.NoteKind = "rules.mended"
+)

@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
+const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
+
+// room counts what one message still holds. The first row always fits.
+type room struct {
+	left int
+	rows int
+}
+
+func newRoom() room { return room{left: api.InlineLimit} }
+
+func (r *room) takes(value any) (bool, error) {
+	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return false, unexpected("a row", err)
+	}
+	if r.left -= len(raw); r.left < 0 && r.rows > 0 {
+		return false, nil
+	}
+	r.rows++
+	return true, nil
+}
+
+// turnNamed is the handle of a turn or of its session.
+func turnNamed(name string) TurnRef {
+	if strings.HasPrefix(name, "sess_") {
+		return TurnRef{Session: name}
+	}
+	return TurnRef{Turn: name}
+}
+
+func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (api.TurnDetail, error) {
+	var a api.TurnDetail
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(turnNamed(q.Name))
+		if err != nil {
+			return err
+		}
+		if a, err = detailOf(tx, rec); err != nil {
+			return err
+		}
+		kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
+		if err == nil && q.After == "" {
+			var all Beside
+			all, err = tx.Beside(BesideFilter{Receipts: rec.State.Session})
+			kept.Receipts = all.Receipts
+		}
+		if err != nil {
+			return err
+		}
+		return fillDetail(&a, kept)
+	})
+	return a, err
+}
+
+func fillDetail(a *api.TurnDetail, kept Beside) error {
+	r := newRoom()
+	for _, receipt := range kept.Receipts {
+		if fits, err := r.takes(receipt); err != nil || !fits {
+			return err
+		}
+		a.Receipts = append(a.Receipts, receiptDetail(receipt))
+	}
+	r.rows = 0
+	a.More = len(kept.Calls) == callPage
+	for _, c := range kept.Calls {
+		d := callDetail(c)
+		fits, err := r.takes(d)
+		if err != nil {
+			return err
+		}
+		if !fits {
+			a.More = true
+			return nil
+		}
+		a.Calls = append(a.Calls, d)
+	}
+	return nil
+}
+
+func detailOf(tx Tx, rec Record) (api.TurnDetail, error) {
+	s := rec.State
+	end, err := sessionEnd(tx, s)
+	if err != nil {
+		return api.TurnDetail{}, err
+	}
+	a := api.TurnDetail{
+		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: string(s.Status),
+		Created: rec.Created, Erased: rec.Erased, Imported: rec.Imported, Request: rec.Request, Args: rec.Args, Step: s.Step, Applied: s.Applied,
+		End: end,
+	}
+	if s.End != nil {
+		a.Message, a.Deliverable = s.End.Message, s.End.Deliverable
+	}
+	return a, nil
+}
+
+func callDetail(c turn.Call) api.CallDetail {
+	d := api.CallDetail{
+		ID: c.ID, Key: c.Key, Step: c.Step, Number: c.Number, Tool: c.Tool, Kind: string(c.Kind), Target: c.Target, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
+		Decision: string(c.Decision), State: string(c.State), Says: c.Says, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
+		Policy: c.Policy, Card: c.Card, Started: c.StartedAt, Replaces: c.Replaces, ReplacedBy: c.ReplacedBy,
+	}
+	if o := c.Outcome; o != nil {
+		d.Status, d.Code, d.Message, d.Result = o.Status, o.Code, o.Message, o.Card
+	}
+	return d
+}
+
+func receiptDetail(r Receipt) api.ReceiptDetail {
+	return api.ReceiptDetail{
+		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
+		Terms: r.Terms,
+	}
+}
+
+func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.CardsAnswer, error) {
+	var a api.CardsAnswer
+	f := CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
+	if q.ID != "" {
+		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
+	}
+	if q.ID == "" && q.Turn == "" {
+		return a, fault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = api.CardsAnswer{}
+		cards, err := tx.Cards(f)
+		if err == nil && q.ID != "" && len(cards) == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		r := newRoom()
+		for _, c := range cards {
+			raw, err := utp.EncodeCard(c)
+			if err != nil {
+				return unexpected("a card", err)
+			}
+			if fits, err := r.takes(jsontext.Value(raw)); err != nil || !fits {
+				a.More = true
+				return err
+			}
+			a.Cards = append(a.Cards, raw)
+		}
+		a.More = q.ID == "" && len(cards) == cardPage
+		return nil
+	})
+	return a, err
+}
+
+func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.ToolsAnswer, error) {
+	var a api.ToolsAnswer
+	f := ToolFilter{After: q.After, Limit: toolPage}
+	if q.Tool != "" {
+		f = ToolFilter{Names: []string{q.Tool}}
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = api.ToolsAnswer{}
+		tools, err := tx.Tools(f)
+		if err == nil && q.Tool != "" && len(tools) == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		r := newRoom()
+		for _, t := range tools {
+			d := k.toolDetail(t)
+			if fits, err := r.takes(d); err != nil || !fits {
+				a.More = true
+				return err
+			}
+			a.Tools = append(a.Tools, d)
+		}
+		a.More = q.Tool == "" && len(tools) == toolPage
+		return nil
+	})
+	return a, err
+}
+
+func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
+	d := api.ToolDetail{
+		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
+		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
+		ServiceConnected: k.connected(t),
+	}
+	if !t.Reviewed {
+		d.Seen = t.Seen
+	}
+	return d
+}
+
+func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
+	var a api.ToolDetail
+	if !q.Class.Valid() || !q.Risk.Valid() {
+		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
+	}
+	if err := k.review(ctx, q); err != nil {
+		return a, err
+	}
+	return k.toolNamed(ctx, q.Tool)
+}
+
+func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
+	var a api.ToolDetail
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		t, err := registered(tx, name)
+		a = k.toolDetail(t)
+		return err
+	})
+	return a, err
+}
+
+func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
+	return struct{}{}, k.update(ctx, func(tx Tx) error {
+		t, err := registered(tx, q.Tool)
+		if err != nil {
+			return err
+		}
+		a, err := k.operated(api.AuditAct{Act: api.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
+		if err != nil {
+			return err
+		}
+		return tx.Save(Batch{Removed: []string{q.Tool}, Acts: a})
+	})
+}

@@ -1,0 +1,254 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// dead lists messages that were put aside.
+func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.DeadAnswer, error) {
+	var a api.DeadAnswer
+	f := OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
+	if q.ID > 0 {
+		f = OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}
+	}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a = api.DeadAnswer{}
+		rows, err := tx.Outbox(f)
+		if err != nil {
+			return err
+		}
+		if q.ID > 0 && (len(rows) == 0 || rows[0].ID != q.ID) {
+			return ErrNotFound
+		}
+		r := newRoom()
+		for _, row := range rows {
+			d, err := deadDetail(tx, row, q.ID > 0)
+			if err != nil {
+				return err
+			}
+			if fits, err := r.takes(d); err != nil || !fits {
+				a.More = true
+				return err
+			}
+			a.Dead = append(a.Dead, d)
+		}
+		a.More = q.ID == 0 && len(rows) == deadPage
+		return nil
+	})
+	return a, err
+}
+
+func deadDetail(tx Tx, row Outgoing, whole bool) (api.DeadDetail, error) {
+	d := api.DeadDetail{ID: row.ID, Session: row.Session, Call: row.Call, Subject: row.Subject, Died: row.Died, Reason: row.Reason}
+	if whole {
+		d.Header, d.Payload = row.Header, row.Payload[:min(len(row.Payload), api.InlineLimit/2)]
+	}
+	if row.Call == "" {
+		return d, nil
+	}
+	c, err := callNamed(tx, row.Call)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return d, err
+	}
+	d.Tool, d.Class = c.Tool, c.Class
+	return d, nil
+}
+
+// callNamed finds a call also when its turn has gone on.
+func callNamed(tx Tx, id string) (turn.Call, error) {
+	rec, err := tx.Turn(TurnRef{Call: id})
+	if err != nil {
+		return turn.Call{}, err
+	}
+	kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
+	return One(kept.Calls, err)
+}
+
+// retry tries a dead message again. A command has the authority of a consent that is used up
+// or too old, so it is never sent again: its call is asked for anew, in a turn of its own.
+func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
+	var a api.RetryAnswer
+	var args api.OperatorArgs
+	err := k.update(ctx, func(tx Tx) error {
+		a, args = api.RetryAnswer{}, api.OperatorArgs{}
+		row, err := One(tx.Outbox(OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
+		if err != nil || row.ID != q.ID {
+			return cmp.Or(err, ErrNotFound)
+		}
+		if row.Call == "" {
+			again := Outgoing{Session: row.Session, Subject: row.Subject, Header: row.Header, Payload: row.Payload}
+			a.Sent = true
+			return tx.Save(Batch{Published: []int64{row.ID}, Outbox: []Outgoing{again}})
+		}
+		args, err = k.again(tx, row.Call)
+		return err
+	})
+	if err != nil || a.Sent {
+		return a, err
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return a, unexpected("the arguments of a retry", err)
+	}
+	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
+		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
+	})
+	if err != nil {
+		return a, err
+	}
+	// It is closed last: if this is lost, the letter stays in the list, and what it led to is asked for.
+	return a, k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Published: []int64{q.ID}}) })
+}
+
+// again is what a call was asked to do, for a new one.
+func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
+	rec, err := tx.Turn(TurnRef{Call: id})
+	if err != nil {
+		return api.OperatorArgs{}, err
+	}
+	if live, found := rec.State.Find(id); found && live.State.Open() && rec.State.Status != turn.Ended {
+		return api.OperatorArgs{}, fault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
+	}
+	if rec.Erased {
+		return api.OperatorArgs{}, fault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
+	}
+	c, err := callNamed(tx, id)
+	if err != nil {
+		return api.OperatorArgs{}, err
+	}
+	s := &step{k: k, tx: tx, rec: rec}
+	given, err := s.given(c)
+	if len(given) > api.InlineLimit/2 {
+		return api.OperatorArgs{}, fault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
+	}
+	return api.OperatorArgs{Tool: c.Tool, Args: given}, err
+}
+
+// erasedAtOnce is how many turns one request names at most, and one answer.
+const erasedAtOnce = 64
+
+// erase takes out the content of turns that have ended.
+func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.EraseAnswer, error) {
+	var a api.EraseAnswer
+	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
+		return a, fault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
+	}
+	p := Purge{Project: q.Project, Limit: purgeTurns}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		a.Open, p.Turns = nil, nil
+		for _, name := range q.Turns {
+			rec, err := tx.Turn(turnNamed(name))
+			if err != nil {
+				return err
+			}
+			if rec.State.Status != turn.Ended {
+				a.Open = append(a.Open, name)
+				continue
+			}
+			p.Turns = append(p.Turns, rec.State.Turn)
+		}
+		return nil
+	})
+	if err != nil || q.Project == "" && len(p.Turns) == 0 {
+		return a, err
+	}
+	if q.Project == "" {
+		err = k.eraseNamed(ctx, p.Turns, q, &a)
+		return a, err
+	}
+	if err := k.purgeStep(ctx, &p, &q); err != nil {
+		return a, err
+	}
+	a.Erased, a.Blobs, a.More = len(p.Erased), p.Blobs, len(p.Erased) == p.Limit
+	if a.More {
+		return a, nil
+	}
+	if a.Open, err = k.openOf(ctx, q.Project); err != nil {
+		return a, err
+	}
+	err = k.eraseNamed(ctx, p.Waiting, q, &a)
+	return a, err
+}
+
+// openOf are turns of a project that have not ended, the oldest first, and as many as one
+// answer names.
+func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
+	var open []string
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		open = nil
+		f := TurnFilter{Open: true, Limit: listPage}
+		for {
+			rows, err := tx.Turns(f)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				rec, err := tx.Turn(TurnRef{Turn: row.Turn})
+				if err != nil && !errors.Is(err, ErrDamaged) {
+					return err
+				}
+				if rec.State.Project != project {
+					continue
+				}
+				if open = append(open, row.Turn); len(open) == erasedAtOnce {
+					return nil
+				}
+			}
+			if len(rows) < f.Limit {
+				return nil
+			}
+			f.After = rows[len(rows)-1].Turn
+		}
+	})
+	return open, err
+}
+
+// eraseNamed erases turns that have ended, and waits a little for those of which a message is
+// just about to leave. Those that still have one are told like open ones.
+func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q api.EraseRequest, a *api.EraseAnswer) error {
+	const tries = 40
+	for try := 0; try < tries && len(turns) > 0; try++ {
+		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
+			return err
+		}
+		p := Purge{Turns: turns, Limit: len(turns)}
+		if err := k.purgeStep(ctx, &p, &q); err != nil {
+			return err
+		}
+		a.Erased, a.Blobs = a.Erased+len(p.Erased), a.Blobs+p.Blobs
+		var err error
+		if turns, err = k.unerased(ctx, turns); err != nil {
+			return err
+		}
+	}
+	a.Open = append(a.Open, turns...)
+	return k.scrub(ctx)
+}
+
+// unerased are those of the turns that still have their content.
+func (k *Kernel) unerased(ctx context.Context, turns []string) ([]string, error) {
+	var left []string
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		left = nil
+		for _, id := range turns {
+			rec, err := tx.Turn(TurnRef{Turn: id})
+			if err == nil && !rec.Erased {
+				left = append(left, id)
+			}
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+	return left, err
+}

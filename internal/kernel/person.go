@@ -1,0 +1,344 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// The two answers to a question about an unknown fate.
+const (
+	answerLeave    = "leave"
+	answerAskAgain = "ask again"
+)
+
+// enqueue begins a turn.
+func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
+	if !utp.ValidToken(q.Agent) {
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+	}
+	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
+		return api.EnqueueAnswer{}, fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+	}
+	if err := utp.CheckRequired(q.ResultFields); err != nil {
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	if len(q.Label) > api.InlineLimit/64 {
+		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+	}
+	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
+		return api.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+	}
+	now := k.moment()
+	id, err := k.id(now.Wall)
+	if err != nil {
+		return api.EnqueueAnswer{}, err
+	}
+	begun := api.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
+	keys, err := k.keyed(from, q, begun, now)
+	if err != nil {
+		return api.EnqueueAnswer{}, err
+	}
+	a := begun
+	rec := Record{
+		State: turn.State{
+			Turn: a.Turn, Session: a.Session, Project: k.o.Project, Channel: k.o.Channel,
+			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
+			Topic:    topic(q),
+			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
+		},
+		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
+	}
+	rec.index(now)
+	var kept time.Duration
+	tries := 0
+	err = k.update(ctx, func(tx Tx) error {
+		if a, err = begunBefore(tx, keys, begun); err != nil || a.Repeated {
+			return err
+		}
+		if err := roomFor(tx, rec.State.Owner); err != nil {
+			return err
+		}
+		if rec.State.Name, err = name(tx, rec.State.Topic, tries > 0); err != nil {
+			return err
+		}
+		tries++
+		if kept, err = k.keepLead(tx, now); err != nil {
+			return err
+		}
+		return tx.Save(Batch{Turn: &rec, Keys: keys})
+	})
+	if err != nil {
+		return api.EnqueueAnswer{}, err
+	}
+	if a.Repeated {
+		return a, nil
+	}
+	k.knows(kept)
+	k.attend(rec.State)
+	k.ringWorker(ctx, rec.State)
+	return a, nil
+}
+
+// roomFor refuses one more turn of an owner who has most of them already. It is asked in the
+// transaction that adds the turn, so that no two of them take the last place.
+func roomFor(tx Tx, owner string) error {
+	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
+	if err == nil && len(open) >= maxOpen {
+		return fault(utp.CodeTooManyTurns, fmt.Sprintf(
+			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
+	}
+	return err
+}
+
+// answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
+// to the surface; that it never reaches a subscriber of the protocol (CONF-56) is the hub's
+// to see to. Of a turn that is not driven here only a no is taken.
+func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
+	err := k.step(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return s.unnamed(from, r)
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
+		}
+		s.credential = r.Credential
+		if takesBack(*q, r) {
+			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
+			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+			return s.tooLateToUndo(*q, s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
+		}
+		judged, outcome := q.Reply(s.at(*q), reply(*q, from, r, s.now))
+		if !outcome.Changed {
+			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
+			return s.notTaken(*q, outcome.Reason)
+		}
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		if err := s.takes(call, *q, judged.State, r); err != nil {
+			return err
+		}
+		if known, err := s.adoptUnknown(call); known || err != nil {
+			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
+			return err
+		}
+		*q = judged
+		a = api.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
+		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
+		if call.Kind == turn.QuestionCall {
+			return s.respond(call, *q)
+		}
+		wish, err := s.undoWish(r.By)
+		if err != nil {
+			return err
+		}
+		err = s.feed(turn.Answered{
+			Question: q.Number, Accept: q.State == consent.Accepted,
+			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
+			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
+		})
+		if call, _ = s.rec.State.FindQuestion(q.Number); call.State == turn.Accepted && call.Class == utp.Irreversible {
+			a.Undo = int(math.Ceil(call.Limits.UndoTime().Seconds()))
+		}
+		return err
+	})
+	return a, err
+}
+
+// takes refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn
+// that is not driven here. A no starts nothing, and is always taken.
+func (s *step) takes(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
+	if judged == consent.Accepted {
+		if err := s.seen(call, q, r); err != nil {
+			return err
+		}
+	}
+	if judged != consent.Rejected && !s.k.driven(s.rec.State.Turn) {
+		return parked()
+	}
+	return nil
+}
+
+// noticed takes a hub's word that the surface of a yes has been told of it, which nobody else's
+// word stands for. It may come twice or late.
+func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
+	err := k.attempt(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return s.unnamed(from, r)
+		}
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
+		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
+			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
+		}
+		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
+			return errUnchanged
+		}
+		return s.feed(turn.Noticed{Question: q.Number})
+	})
+	if errors.Is(err, errUnchanged) {
+		return a, nil
+	}
+	return a, protocolError(err)
+}
+
+// undoWish is how long somebody wishes to be able to take a yes back; 0 is no wish.
+func (s *step) undoWish(person string) (time.Duration, error) {
+	if person == "" {
+		return 0, nil
+	}
+	b, err := s.tx.Beside(BesideFilter{Wish: person})
+	return seconds(api.Preferred(b.Wish.UndoSeconds)), err
+}
+
+// mayApprove reports whether a person may consent in this turn: the agent never, for who
+// asks for a call does not approve it.
+func (s *step) mayApprove(person, credential string) bool {
+	st := s.rec.State
+	return person != st.Agent && (s.k.o.Approvers == nil || s.k.o.Approvers.MayApprove(person, credential, st.Owner))
+}
+
+func noApprover() error {
+	return fault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
+}
+
+// takesBack: a no after the yes is an undo (call protocol, step U).
+func takesBack(q consent.Question, r api.ReplyRequest) bool {
+	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
+}
+
+func refOf(r api.ReplyRequest) TurnRef {
+	switch {
+	case r.Token != "":
+		return TurnRef{Token: r.Token}
+	case r.Question != 0:
+		return TurnRef{Question: r.Question}
+	default:
+		return TurnRef{Session: r.Session}
+	}
+}
+
+// named finds the question that a reply is about.
+func (s *step) named(r api.ReplyRequest) *consent.Question {
+	for i := range s.rec.Questions {
+		q := &s.rec.Questions[i]
+		byToken := r.Token != "" && q.Token == r.Token && (r.Question == 0 || r.Question == q.Number)
+		if byToken || (r.Token == "" && q.Number == r.Question) {
+			return q
+		}
+	}
+	return nil
+}
+
+// reply builds what consent judges.
+func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Moment) consent.Reply {
+	at := r.At
+	if at.IsZero() {
+		at = now.Wall
+	}
+	out := consent.Reply{
+		Kind: q.Kind, Token: r.Token, Number: r.Question, Timestamp: at, Authenticated: true, Principal: r.By,
+		Surface: r.Surface, Rationale: r.Reason, Decision: consent.Decision(r.Decision),
+	}
+	if out.Principal == "" {
+		out.Principal = from.Name
+	}
+	if q.Kind == consent.Clarification {
+		out.Response = response(q, r)
+	}
+	return out
+}
+
+// extend asks the same question again with more time.
+func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	var a api.ReplyAnswer
+	err := k.step(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return s.unnamed(from, r)
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
+		}
+		token, err := k.token()
+		if err != nil {
+			return err
+		}
+		longer, outcome := q.Extend(s.at(*q), token)
+		if !outcome.Changed {
+			return s.notTaken(*q, outcome.Reason)
+		}
+		if !k.driven(s.rec.State.Turn) {
+			return parked()
+		}
+		*q = longer
+		a = api.ReplyAnswer{Question: q.Number, Resolution: "extended", Deadline: q.Deadline()}
+		s.tell.Resolution, s.tell.By, s.tell.Surface = "extended", r.By, r.Surface
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		return s.note(turn.Note{Kind: NoteExtended, Call: call.ID})
+	})
+	return a, err
+}
+
+func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	err := k.step(ctx, refOf(r), func(s *step) error {
+		if err := s.mismatch(r); err != nil {
+			return err
+		}
+		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+		if err := s.count(); err != nil {
+			return err
+		}
+		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == ""})
+	})
+	return api.ReplyAnswer{Resolution: "stopped"}, err
+}
+
+func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	a := api.ReplyAnswer{Resolution: "stopped"}
+	err := k.step(ctx, refOf(r), func(s *step) error {
+		q := s.named(r)
+		if q == nil {
+			return s.unnamed(from, r)
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
+		}
+		a.Question, s.credential = q.Number, r.Credential
+		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+		return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
+	})
+	return a, err
+}
+
+// absent says that nobody is left who could answer in a session: where policy decides
+// rather than waits, its open questions and
+// those that follow get their default at once (C-66).
+func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	err := k.step(ctx, TurnRef{Session: r.Session}, func(s *step) error {
+		s.rec.Absent = true
+		return s.decideUnanswered()
+	})
+	return api.ReplyAnswer{Resolution: "decided"}, err
+}
+
+// Turn reads a turn as the ledger has it.
+func (k *Kernel) Turn(ctx context.Context, id string) (Record, error) {
+	var rec Record
+	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+		rec, err = tx.Turn(TurnRef{Turn: id})
+		return err
+	})
+	return rec, protocolError(err)
+}

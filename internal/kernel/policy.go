@@ -1,0 +1,211 @@
+package kernel
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Rule is one line of an operator's policy. The first whose Tool and Agent match decides.
+type Rule struct {
+	// Agent is a name, a prefix followed by "*", or "" for every agent.
+	Agent string `json:"agent,omitempty" yaml:"agent"`
+	// Tool is a name, a prefix followed by "*", or "*".
+	Tool        string        `json:"tool" yaml:"tool"`
+	Decide      turn.Decision `json:"decide" yaml:"decide"`
+	Timeout     time.Duration `json:"timeout,omitempty" yaml:"timeout"`
+	StartWithin time.Duration `json:"start_within,omitempty" yaml:"start_within"`
+	// Undo is how long a yes to an irreversible call can be taken back, where its tool does
+	// not give longer: 3 s or more, and at most half of StartWithin.
+	Undo time.Duration `json:"undo,omitempty" yaml:"undo"`
+	// ResultWithin is for tools that do not say it themselves.
+	ResultWithin time.Duration `json:"result_within,omitempty" yaml:"result_within"`
+	// BrokerOnly lets a service of another make have an effect that cannot be repeated,
+	// although nobody can hold it to the gate. Tool is a name then.
+	BrokerOnly bool `json:"broker_only,omitempty" yaml:"broker_only"`
+}
+
+// Rules is the policy of an operator's file. Without a matching rule, reads and
+// reversible calls of low risk are allowed, and all else is asked for.
+type Rules struct{ rules []Rule }
+
+// NewRules checks the rules.
+func NewRules(rules []Rule) (*Rules, error) {
+	for i, r := range rules {
+		if err := r.check(i + 1); err != nil {
+			return nil, err
+		}
+	}
+	return &Rules{rules: rules}, nil
+}
+
+// The rules that apply where none of the file matches, by their names.
+const (
+	defaultRead       = `{"default":"read"}`
+	defaultReversible = `{"default":"reversible, low risk"}`
+	defaultAsk        = `{"default":"ask"}`
+)
+
+// canonical is the rule in the form of RFC 8785: the members that it has, times as Go writes
+// them. Two rules that say the same have one form, wherever they stand in a file.
+func (r Rule) canonical() string {
+	text := func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	}
+	raw, err := json.Marshal(struct { // in the order of RFC 8785
+		Agent        string `json:"agent,omitzero"`
+		BrokerOnly   bool   `json:"broker_only,omitzero"`
+		Decide       string `json:"decide"`
+		ResultWithin string `json:"result_within,omitzero"`
+		StartWithin  string `json:"start_within,omitzero"`
+		Timeout      string `json:"timeout,omitzero"`
+		Tool         string `json:"tool"`
+		Undo         string `json:"undo,omitzero"`
+	}{r.Agent, r.BrokerOnly, string(r.Decide), text(r.ResultWithin), text(r.StartWithin), text(r.Timeout), r.Tool, text(r.Undo)},
+		jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "" // of strings and a bool there is no error; and nothing is agreed to by no rule
+	}
+	return string(raw)
+}
+
+// check judges the n-th rule by itself.
+func (r Rule) check(n int) error {
+	switch r.Decide {
+	case turn.Allow, turn.Ask, turn.Deny:
+	default:
+		return fmt.Errorf("policy: rule %d (%s): decide is %q; want allow, ask or deny", n, r.Tool, r.Decide)
+	}
+	if r.Tool == "" {
+		return fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", n)
+	}
+	if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
+		return fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is no negative time", n, r.Tool)
+	}
+	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
+		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
+	}
+	if r.Undo != 0 && (r.Undo < turn.MinUndo || r.Undo > turn.MaxUndo) {
+		return fmt.Errorf("policy: rule %d (%s): undo is from 3s to 5m", n, r.Tool)
+	}
+	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
+		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
+	}
+	if _, wild := cutStar(r.Tool); wild && r.BrokerOnly {
+		return fmt.Errorf("policy: rule %d (%s): broker_only names one tool, without a star", n, r.Tool)
+	}
+	if name, _ := cutStar(r.Agent); name != "" && !utp.ValidToken(name) {
+		return fmt.Errorf("policy: rule %d (%s): agent is %q; want a name of A-Z a-z 0-9 _ -, or a prefix with *", n, r.Tool, r.Agent)
+	}
+	return nil
+}
+
+// CheckTools is the check at load that needs the registry: allowing an irreversible
+// tool is an error.
+func (r *Rules) CheckTools(tools []Tool) error {
+	for _, t := range tools {
+		if t.EffectiveClass() != utp.Irreversible {
+			continue
+		}
+		for _, rule := range r.rules {
+			if !matches(rule.Tool, t.Definition.Tool) {
+				continue
+			}
+			if rule.Decide == turn.Allow {
+				return fmt.Errorf("policy: the rule %q allows %s, which is irreversible; only ask or deny can stand there", rule.Tool, t.Definition.Tool)
+			}
+			if rule.Agent == "" || rule.Agent == "*" {
+				break // no later rule decides on the tool
+			}
+		}
+	}
+	return nil
+}
+
+// Decide implements [Policy].
+func (r *Rules) Decide(agent string, t Tool) Ruling {
+	if rule, found := r.match(agent, t.Definition.Tool); found {
+		return Ruling{
+			Rule: rule.canonical(), Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Undo: rule.Undo,
+			Result: rule.ResultWithin, BrokerOnly: rule.BrokerOnly,
+		}
+	}
+	switch class := t.EffectiveClass(); {
+	case class == utp.Read:
+		return Ruling{Rule: defaultRead, Decision: turn.Allow}
+	case class == utp.Reversible && t.EffectiveRisk() == utp.RiskLow:
+		return Ruling{Rule: defaultReversible, Decision: turn.Allow}
+	default:
+		return Ruling{Rule: defaultAsk, Decision: turn.Ask}
+	}
+}
+
+// terms are what a ruling comes to for a call of the tool.
+func terms(t Tool, r Ruling) turn.Terms {
+	return turn.Terms{Decision: decision(t, r), Limits: limits(t, r)}
+}
+
+// Strictest is what two rulings on one tool come to where neither may be left out: the stricter
+// of both, and where each is the stricter in something, what is stricter in either.
+func Strictest(t Tool, a, b Ruling) Ruling {
+	first, second := terms(t, a), terms(t, b)
+	switch {
+	case !second.StricterThan(first):
+		return a
+	case !first.StricterThan(second):
+		return b
+	}
+	both := first.Limits.Tightened(second.Limits)
+	a.StartWithin, a.Undo = both.StartWithin, both.Undo
+	a.Rule = "[" + a.Rule + "," + b.Rule + "]"
+	return a
+}
+
+func (r *Rules) match(agent, tool string) (Rule, bool) {
+	for _, rule := range r.rules {
+		if matches(rule.Tool, tool) && (rule.Agent == "" || matches(rule.Agent, agent)) {
+			return rule, true
+		}
+	}
+	return Rule{}, false
+}
+
+// matches answers whether a name is the pattern, or begins as it does before its star.
+func matches(pattern, name string) bool {
+	prefix, wild := cutStar(pattern)
+	return pattern == name || wild && strings.HasPrefix(name, prefix)
+}
+
+func cutStar(pattern string) (string, bool) {
+	if n := len(pattern); n > 0 && pattern[n-1] == '*' {
+		return pattern[:n-1], true
+	}
+	return pattern, false
+}
+
+// EffectiveClass is the class that counts: what an operator reviewed, raised by what
+// the tool says of itself, if anything; irreversible until somebody has looked.
+func (t Tool) EffectiveClass() utp.Class {
+	if !t.Reviewed {
+		return utp.Irreversible
+	}
+	return t.Class.Raise(cmp.Or(t.Definition.Class, utp.Read))
+}
+
+// EffectiveRisk is the risk that counts, likewise; high until somebody has looked.
+func (t Tool) EffectiveRisk() utp.Risk {
+	if !t.Reviewed {
+		return utp.RiskHigh
+	}
+	return t.Risk.Raise(cmp.Or(t.Definition.Risk, utp.RiskLow))
+}

@@ -1,0 +1,71 @@
+package kernel_test
+
+import (
+	"testing"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func policyTool(name string, class utp.Class) kernel.Tool {
+	return kernel.Tool{Definition: utp.Definition{Tool: name, Class: class, Risk: utp.RiskLow}, Reviewed: true, Class: class, Risk: utp.RiskLow}
+}
+
+// TestRulesByAgent: a rule that names an agent holds for that one only, the first match decides,
+// and an agent can be left with a list of tools and nothing else.
+func TestRulesByAgent(t *testing.T) {
+	t.Parallel()
+	rules, err := kernel.NewRules([]kernel.Rule{
+		{Agent: "scout", Tool: "files.scan", Decide: turn.Allow},
+		{Agent: "scout*", Tool: "*", Decide: turn.Deny},
+		{Tool: "files.scan", Decide: turn.Ask},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		agent, tool string
+		want        turn.Decision
+	}{
+		{"scout", "files.scan", turn.Allow},
+		{"scout", "files.hash", turn.Deny},
+		{"scout2", "files.scan", turn.Deny},
+		{"tidy", "files.scan", turn.Ask},
+		{"tidy", "files.hash", turn.Allow}, // no rule: it only reads
+		{"", "files.scan", turn.Ask},
+	} {
+		if got := rules.Decide(tt.agent, policyTool(tt.tool, utp.Read)).Decision; got != tt.want {
+			t.Errorf("%q with %s: %s, want %s", tt.agent, tt.tool, got, tt.want)
+		}
+	}
+	if _, err := kernel.NewRules([]kernel.Rule{{Agent: "a b", Tool: "*", Decide: turn.Ask}}); err == nil {
+		t.Error("an agent that can have no such name was taken")
+	}
+}
+
+// TestNoAgentMayDoWhatCannotBeUndone: a rule that allows an irreversible tool to one agent is
+// refused like any other, unless an earlier one decides for every agent.
+func TestNoAgentMayDoWhatCannotBeUndone(t *testing.T) {
+	t.Parallel()
+	burns := []kernel.Tool{policyTool("burn", utp.Irreversible)}
+	ask, one := kernel.Rule{Tool: "burn", Decide: turn.Ask}, kernel.Rule{Agent: "tidy", Tool: "b*", Decide: turn.Allow}
+	for _, tt := range []struct {
+		name  string
+		rules []kernel.Rule
+		good  bool
+	}{
+		{"for one agent", []kernel.Rule{one}, false},
+		{"behind a rule for another agent", []kernel.Rule{{Agent: "scout", Tool: "burn", Decide: turn.Ask}, one}, false},
+		{"behind a rule for all", []kernel.Rule{ask, one}, true},
+		{"before it", []kernel.Rule{one, ask}, false},
+	} {
+		rules, err := kernel.NewRules(tt.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.CheckTools(burns); (err == nil) != tt.good {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package kernel
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// wanted is a call that somebody asks for, whoever it is.
+type wanted struct {
+	key, step, tool, says string
+	args                  jsontext.Value
+	missing               bool // the arguments are not in the ledger
+	from, to              float64
+	replaces              string
+}
+
+// prepare makes a call of what a worker wants. What is wrong with it becomes the
+// call's own outcome; an error is the kernel's.
+func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
+	if w.Question != nil || w.Tool == utp.SubmitResult {
+		return s.own(w, stepID)
+	}
+	args, err := body(s.tx, w.Args)
+	missing := errors.Is(err, ErrNotFound)
+	if err != nil && !missing {
+		return turn.Call{}, err
+	}
+	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
+		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
+	}
+	return s.make(wanted{
+		key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, missing: missing, from: w.From, to: w.To,
+	})
+}
+
+// make mints the id, resolves and validates the arguments, asks the policy, and keeps
+// the tool.call card.
+func (s *step) make(w wanted) (turn.Call, error) {
+	c, err := s.unresolved(w)
+	if err != nil {
+		return c, err
+	}
+	tool, err := registered(s.tx, w.tool)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
+	case err != nil:
+		return c, err
+	}
+	return s.judge(c, tool, w)
+}
+
+// unresolved is a call of which nothing is known but what was asked for.
+func (s *step) unresolved(w wanted) (turn.Call, error) {
+	id, err := s.k.id(s.now.Wall)
+	return turn.Call{
+		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
+		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Class: utp.Irreversible, Risk: utp.RiskHigh,
+	}, err
+}
+
+// judge fills in what the registry and the policy say of the call.
+func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
+	d := tool.Definition
+	c.After = d.AfterExecution
+	c.Definition, c.Class, c.Risk = tool.Digest, tool.EffectiveClass(), tool.EffectiveRisk()
+	target, err := s.target(d)
+	if err != nil {
+		return s.invalid(c, w.args, utp.CodeBadRequest, err.Error())
+	}
+	c.Target = target.Target
+	if w.missing {
+		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
+	}
+	resolved, err := s.resolve(&c, tool, w.args)
+	if wrong, is := errors.AsType[*invalidError](err); is {
+		return s.invalid(c, nil, wrong.code, wrong.message)
+	}
+	if err != nil {
+		return c, err
+	}
+	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
+	judged := terms(tool, ruling)
+	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
+	if c.Limits.Wish, err = s.undoWish(s.rec.State.Owner); err != nil {
+		return c, err
+	}
+	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
+		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is of another make and takes arguments of at most 256 KiB")
+	}
+	sum := sha256.Sum256(resolved.canonical)
+	c.Arguments = hex.EncodeToString(sum[:])
+	if err := s.keepCallCard(c, target.String(), resolved); err != nil {
+		return c, err
+	}
+	if c.Digest, err = s.digestOf(c, resolved.args); err != nil {
+		return c, err
+	}
+	s.batch.Edges = append(s.batch.Edges, s.edge(c, "tool_call", "request"))
+	return c, nil
+}
+
+// invalid ends a call that cannot be made, with a card all the same.
+func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message string) (turn.Call, error) {
+	c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: code, Message: message}
+	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
+		args = jsontext.Value("{}")
+	}
+	err := s.keepCallCard(c, "", resolved{args: args})
+	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can bear such a name
+		c.Tool = noTool
+		err = s.keepCallCard(c, "", resolved{args: args})
+	}
+	return c, err
+}
+
+// noTool stands for a name that no tool can have; it is one itself.
+const noTool = "(no tool's name)"
+
+// target is where the tool's commands go.
+func (s *step) target(d utp.Definition) (utp.Subject, error) {
+	return utp.RenderTarget(d.Target, utp.TargetValues{
+		Project: s.rec.State.Project, Channel: s.rec.State.Channel, Agent: s.rec.State.Agent,
+	})
+}
+
+// options are the members of a definition's options that the kernel itself reads.
+type options struct {
+	AnswerSeconds      int  `json:"answer_seconds"`
+	StartWithinSeconds int  `json:"start_within_seconds"`
+	UndoSeconds        int  `json:"undo_seconds"`
+	Reconciles         bool `json:"reconciles"`
+	// The two names of how long a call may take until its result is there (UTP, "Waiting times").
+	SuspendSeconds int `json:"suspend_timeout_seconds"`
+	TimeoutSeconds int `json:"timeout_seconds"`
+}
+
+// limits are the times of a call: a reviewed tool's own, and over them the policy's. A
+// definition that nobody has looked at gets the defaults.
+func limits(t Tool, r Ruling) turn.Limits {
+	var o options
+	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
+		o = options{} // the defaults are the cautious values
+	}
+	if !t.Reviewed {
+		o = options{Reconciles: o.Reconciles}
+	}
+	l := turn.Limits{
+		Answer:      seconds(o.AnswerSeconds),
+		StartWithin: seconds(o.StartWithinSeconds),
+		Undo:        seconds(o.UndoSeconds),
+		Result:      seconds(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds)),
+		Reconciles:  o.Reconciles && t.Enforcement() == utp.Enforced,
+	}
+	if l.Result == 0 {
+		l.Result = r.Result
+	}
+	if r.Answer > 0 {
+		l.Answer = r.Answer
+	}
+	if r.StartWithin > 0 {
+		l.StartWithin = r.StartWithin
+	}
+	l.Undo = max(l.Undo, r.Undo)
+	return l
+}
+
+// seconds is a duration of at most a day, so that no number can wrap round.
+func seconds(n int) time.Duration {
+	const day = 24 * 60 * 60
+	return time.Duration(max(0, min(n, day))) * time.Second
+}
+
+// replace asks for the same work again, under a new id and as things stand now.
+func (s *step) replace(id string) error {
+	old, _ := s.rec.State.Find(id)
+	args, err := s.given(old)
+	missing := errors.Is(err, ErrDamaged)
+	if err != nil && !missing {
+		return err
+	}
+	c, err := s.make(wanted{
+		key: old.Key, step: old.Step, tool: old.Tool, says: old.Says, args: args, missing: missing,
+		from: old.Range[0], to: old.Range[1], replaces: old.ID,
+	})
+	if err != nil {
+		return err
+	}
+	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted && sameWork(old, c) { // nobody has changed their mind
+		c.Question = old.Question
+	}
+	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule is none for what somebody was asked about
+		c.Decision = turn.Ask
+	}
+	return s.feed(turn.Adopt{Call: c})
+}
+
+// sameWork reports whether two calls are about the very same: what was read, or is remembered, of a
+// question about the one is then true of the other.
+func sameWork(a, b turn.Call) bool {
+	return a.Arguments == b.Arguments && a.Definition == b.Definition && a.Class == b.Class && a.Risk == b.Risk
+}
+
+// check recomputes what would run now, and names what has changed.
+func (s *step) check(c turn.Call) (turn.Check, error) {
+	out := turn.Check{Call: c.ID}
+	args, err := s.args(c)
+	if errors.Is(err, ErrDamaged) {
+		out.Reason = "arguments"
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	tool, err := registered(s.tx, c.Tool)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return out, err
+	}
+	secrets, err := s.secretsChanged(args)
+	if err != nil {
+		return out, fmt.Errorf("kernel: arguments of call %s: %w", c.ID, err)
+	}
+	canonical, err := utp.Canonical(args)
+	if err != nil {
+		out.Reason = "arguments"
+		return out, nil //nolint:nilerr // What cannot be made canonical is not what was agreed to.
+	}
+	sum := sha256.Sum256(canonical)
+	ruled := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
+	switch {
+	case c.Outlives(s.k.generation()):
+		out.Reason = turn.StaleRestarted
+	case hex.EncodeToString(sum[:]) != c.Arguments:
+		out.Reason = "arguments"
+	case !judgedAs(tool, c):
+		out.Reason = "definition"
+	case ruled.Decision == turn.Deny:
+		out.Reason = turn.ReasonDenied
+	case ruled.StricterThan(c.Terms()):
+		out.Reason = "policy"
+	case secrets:
+		out.Reason = "env"
+	case s.rec.State.Project != s.k.o.Project:
+		out.Reason = "project"
+	case c.Consent != nil && !s.mayApprove(c.Consent.By, c.Consent.Credential):
+		out.Reason = "approver"
+	default:
+		out.Reason = "call"
+		out.Digest, err = s.digestOf(c, args)
+	}
+	return out, err
+}
+
+// judgedAs reports whether the tool is the one that the call was judged with, and counts as it
+// did then.
+func judgedAs(t Tool, c turn.Call) bool {
+	return t.Digest == c.Definition && t.EffectiveClass() == c.Class && t.EffectiveRisk() == c.Risk
+}

@@ -1,0 +1,155 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// present takes a hub's word that a question, as it was asked under a token, is shown to
+// somebody who can answer it. Its time starts then, and not before. The word may come
+// twice, late or from several hubs: only the first about the live token counts.
+func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
+	if r.Token == "" {
+		return api.ReplyAnswer{}, fault(utp.CodeBadRequest, "which asking was shown is named by its token")
+	}
+	var a api.ReplyAnswer
+	waits := false
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Token: r.Token})
+		if err != nil {
+			return err
+		}
+		if q := rec.asked(r.Token); q != nil {
+			a, waits = shown(*q), q.Unseen || q.Waiting
+		}
+		return nil
+	})
+	if err != nil || !waits {
+		return a, err
+	}
+	err = k.step(ctx, TurnRef{Token: r.Token}, func(s *step) error {
+		if !k.driven(s.rec.State.Turn) {
+			return parked()
+		}
+		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+			return noApprover()
+		}
+		q := s.rec.asked(r.Token)
+		if q == nil {
+			return nil // somebody else was faster
+		}
+		if err := s.show(q); err != nil {
+			return err
+		}
+		a = shown(*q)
+		return nil
+	})
+	return a, err
+}
+
+func shown(q consent.Question) api.ReplyAnswer {
+	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
+}
+
+// asked finds the open question whose live token this is.
+func (r Record) asked(token string) *consent.Question {
+	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
+	if i < 0 {
+		return nil
+	}
+	return &r.Questions[i]
+}
+
+// show starts the time of a question that nobody was known to have seen. One that was
+// asked a while ago is asked again.
+func (s *step) show(q *consent.Question) error {
+	token, err := s.k.token()
+	if err != nil {
+		return err
+	}
+	next, outcome := q.Present(s.now.Wall, token)
+	if !outcome.Changed {
+		return nil
+	}
+	again := next.Token != q.Token
+	*q = next
+	if !again {
+		return nil
+	}
+	return s.feed(turn.Shown{Question: q.Number})
+}
+
+// showAll shows what waits of a turn that is taken up: where nobody comes and goes, whoever
+// takes it up is there and sees it.
+func (s *step) showAll() error {
+	if s.k.o.Patient {
+		return nil
+	}
+	for _, open := range s.openQuestions() {
+		q := s.question(open.Number)
+		if !q.Unseen && !q.Waiting {
+			continue
+		}
+		if err := s.show(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await asks those questions again, to wait, that nobody has been shown in time.
+func (s *step) await() error {
+	for _, q := range s.openQuestions() {
+		if due := q.ShowBy(); due.IsZero() || s.now.Wall.Before(due) {
+			continue
+		}
+		token, err := s.k.token()
+		if err != nil {
+			return err
+		}
+		waiting, outcome := q.Await(s.now.Wall, token)
+		if !outcome.Changed {
+			continue
+		}
+		*s.question(q.Number) = waiting
+		if err := s.feed(turn.Unshown{Question: q.Number}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefer keeps, or only tells, what a person wishes of the questions that are put to them.
+func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
+	if q.Person == "" || len(q.Person) > maxName {
+		return api.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
+	}
+	var wish Wish
+	read := func(tx Tx) error {
+		b, err := tx.Beside(BesideFilter{Wish: q.Person})
+		wish = b.Wish
+		return err
+	}
+	var err error
+	if q.Preferences == (api.Preferences{}) {
+		err = k.o.Store.View(ctx, read)
+	} else {
+		err = k.update(ctx, func(tx Tx) error {
+			if err := read(tx); err != nil {
+				return err
+			}
+			wish = Wish{Person: q.Person, Preferences: wish.With(q.Preferences)}
+			if err := wish.Check(); err != nil {
+				return fault(utp.CodeBadRequest, err.Error())
+			}
+			return tx.Save(Batch{Wishes: []Wish{wish}})
+		})
+	}
+	return api.PreferAnswer{Person: q.Person, Preferences: wish.Full()}, err
+}

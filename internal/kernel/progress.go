@@ -1,0 +1,54 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// tellProgress publishes how far a call is, for whoever watches the tools. It is no part
+// of the record, so that losing it costs nothing; the session's own events are.
+func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
+	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixProgress)
+	if err != nil {
+		return
+	}
+	payload, err := json.Marshal(utp.ToolProgress{Call: c.ID, Turn: st.Turn, Tool: c.Tool, Fraction: min(max(fraction, 0), 1)})
+	if err != nil {
+		return
+	}
+	header, err := utp.EncodeHeader(utp.Context{
+		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1), ToolCallID: c.ID,
+	}, utp.Stamp{At: k.o.Clock.Now()})
+	if err != nil {
+		return
+	}
+	if err := k.o.Bus.Publish(ctx, subject.String(), header, payload); err != nil {
+		k.o.Logger.Debug("progress", "call", c.ID, "error", err)
+	}
+}
+
+// cancelNotice tells the call's service to end it.
+func (s *step) cancelNotice(call string) error {
+	c, _ := s.rec.State.Find(call)
+	st := s.rec.State
+	if c.Elsewhere { // a service of another make hears no such word
+		return nil
+	}
+	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)
+	if err != nil {
+		return unexpected("the subject of a notice", err)
+	}
+	notice := utp.ToolCancel{Call: c.ID, Turn: st.Turn}
+	if st.Stop != nil {
+		notice.Reason = st.Stop.Reason
+	}
+	payload, err := json.Marshal(notice)
+	if err != nil {
+		return unexpected("a notice", err)
+	}
+	return s.send(c, subject, payload)
+}

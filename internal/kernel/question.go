@@ -1,0 +1,222 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// own makes a call of the step that no service runs: a question to the person, or an
+// answer that does not have the fields which the turn requires. Both have a card and a
+// result like any other.
+func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	c := turn.Call{
+		ID: "tc_" + id, Card: "card_" + id, Key: w.Key, Step: stepID, Kind: turn.SubmitCall, Tool: utp.SubmitResult,
+		State: turn.Requested, Class: utp.Read, Risk: utp.RiskLow,
+	}
+	if w.Question == nil {
+		return s.invalid(c, w.Args.Inline, utp.CodeBadRequest, s.whyNot(w.Args.Inline))
+	}
+	c.Kind, c.Tool = turn.QuestionCall, utp.AskPerson
+	q, err := w.Question.Complete()
+	if err == nil {
+		_, err = consent.Ask(clarification(q, 1, "sess_1", "rpl_1", s.now.Wall, 1))
+	}
+	if err != nil {
+		return s.invalid(c, nil, utp.CodeBadRequest, err.Error())
+	}
+	args, err := json.Marshal(q, json.Deterministic(true))
+	if err != nil {
+		return c, unexpected("a question", err)
+	}
+	c.Limits.Answer = seconds(q.Seconds)
+	return c, s.keepCallCard(c, "", resolved{args: args})
+}
+
+// whyNot says why a result was not taken as the answer of the turn.
+func (s *step) whyNot(raw jsontext.Value) string {
+	var given struct {
+		Fields []utp.Field `json:"fields"`
+		Alone  bool        `json:"not_alone"`
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return "the result is no list of fields: " + err.Error()
+	}
+	if given.Alone {
+		return "a result has to be the only move of its step; nothing of the step was done"
+	}
+	if err := utp.CheckFields(s.rec.State.ResultFields, given.Fields); err != nil {
+		return err.Error()
+	}
+	return "the result is in order; deliver it"
+}
+
+func clarification(q api.Question, number int, session, token string, at time.Time, seconds int) consent.Params {
+	p := consent.Params{
+		Number: number, Kind: consent.Clarification, SessionID: session, Token: token, AskedAt: at, Timeout: seconds,
+		DefaultResponse: q.Default,
+	}
+	for _, kind := range q.Kinds {
+		p.ResponseKinds = append(p.ResponseKinds, consent.ResponseKind(kind))
+	}
+	for _, c := range q.Choices {
+		p.Choices = append(p.Choices, consent.Choice{Value: c.Value, Label: c.Label})
+	}
+	return p
+}
+
+// askPerson puts what the agent asks to the person.
+func (s *step) askPerson(id string) error {
+	call, _ := s.rec.State.Find(id)
+	raw, err := s.args(call)
+	if err != nil {
+		return err
+	}
+	var asked api.Question
+	if err := json.Unmarshal(raw, &asked); err != nil {
+		return unexpected("the question of call "+id, err)
+	}
+	number, token, err := s.newQuestion(call)
+	if err != nil {
+		return err
+	}
+	length, err := s.answerSeconds(call)
+	if err != nil {
+		return err
+	}
+	p := clarification(asked, number, s.rec.State.Session, token, s.now.Wall, length)
+	p.Unseen = s.k.o.Patient
+	q, err := consent.Ask(p)
+	if err != nil {
+		return unexpected("asking", err)
+	}
+	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+}
+
+// respond ends a question of the agent's own: with the answer that was given, or the one
+// that holds when nobody gives any.
+func (s *step) respond(c turn.Call, q consent.Question) error {
+	in := turn.Responded{
+		Question: q.Number, By: q.Resolution.By, Surface: q.Resolution.Surface,
+		Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentExpired},
+	}
+	if q.Resolution.Response != (consent.Response{}) {
+		a := api.Answered{
+			Answer: scalar(q.Resolution.Response), By: q.Resolution.By, Surface: q.Resolution.Surface, Default: q.State == consent.Expired,
+		}
+		raw, err := json.Marshal(a, json.Deterministic(true))
+		if err != nil {
+			return unexpected("an answer", err)
+		}
+		card, err := s.keepResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
+		if err != nil {
+			return err
+		}
+		in.Outcome = turn.Outcome{Status: utp.StatusSuccess, Card: card}
+	}
+	return s.feed(in)
+}
+
+// scalar is a response as JSON.
+func scalar(r consent.Response) jsontext.Value {
+	switch r.Type {
+	case consent.TypeBool:
+		return jsontext.Value(strconv.FormatBool(r.Bool))
+	case consent.TypeNumber:
+		if raw, err := json.Marshal(r.Number); err == nil {
+			return raw
+		}
+	case consent.TypeText:
+		if raw, err := json.Marshal(r.Text); err == nil {
+			return raw
+		}
+	}
+	return jsontext.Value(`""`)
+}
+
+// response is an answer of the type that it has, or else its words read as the kind of
+// answer that was asked for: a choice, yes or no, a number, a text.
+func response(q consent.Question, r api.ReplyRequest) consent.Response {
+	kinds := []consent.ResponseKind{consent.MultipleChoice, consent.YesNo, consent.Numeric}
+	switch r.ResponseType {
+	case api.ResponseText:
+		return consent.TextResponse(r.Response)
+	case api.ResponseBool:
+		kinds = kinds[1:2]
+	case api.ResponseNumber:
+		kinds = kinds[2:]
+	default:
+		kinds = slices.DeleteFunc(kinds, func(kind consent.ResponseKind) bool { return !slices.Contains(q.ResponseKinds, kind) })
+	}
+	for _, kind := range kinds {
+		if read, is := responseAs(q, kind, r.Response); is {
+			return read
+		}
+	}
+	return consent.TextResponse(r.Response)
+}
+
+func responseAs(q consent.Question, kind consent.ResponseKind, words string) (consent.Response, bool) {
+	switch kind {
+	case consent.MultipleChoice:
+		for _, c := range q.Choices {
+			if c.Value == words {
+				return consent.TextResponse(words), true
+			}
+		}
+	case consent.YesNo:
+		switch words {
+		case "yes", "true":
+			return consent.BoolResponse(true), true
+		case "no", "false":
+			return consent.BoolResponse(false), true
+		}
+	case consent.Numeric:
+		var n float64
+		if err := json.Unmarshal([]byte(words), &n); err == nil {
+			return consent.NumberResponse(n), true
+		}
+	case consent.FreeText:
+	}
+	return consent.Response{}, false
+}
+
+// deliverable checks the fields of a result against those that the turn requires, and
+// keeps them in a card. A turn that failed or was given up needs none.
+func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
+	required := s.rec.State.ResultFields
+	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial
+	if len(q.Fields) == 0 && (len(required) == 0 || !good || q.Handoff != nil) {
+		return nil
+	}
+	if err := utp.CheckFields(required, q.Fields); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return err
+	}
+	card, err := utp.NewDeliverable(utp.Deliverable{
+		ID: "card_" + id, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
+		Lineage: utp.Lineage{TurnID: s.rec.State.Turn, StepID: "step_" + id, TraceID: s.trace()},
+		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
+	})
+	if err != nil {
+		return fault(utp.CodeBadRequest, "the result: "+err.Error())
+	}
+	s.batch.Cards = append(s.batch.Cards, card)
+	end.Deliverable = card.ID
+	return nil
+}

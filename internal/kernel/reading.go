@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Shows says how much of a call's arguments an event puts before a person.
+type Shows string
+
+// How much is shown. An event that asks nothing shows nothing.
+const (
+	// ShowsTold: the texts of the event say all of them.
+	ShowsTold Shows = "told"
+	// ShowsListed: the event lists all of them, for surfaces that show its extension.
+	ShowsListed Shows = "listed"
+	// ShowsPart: some have to be read apart from the event.
+	ShowsPart Shows = "part"
+)
+
+// Reading is how far somebody who may answer a question has read its arguments, from the first byte on.
+type Reading struct {
+	By         string `json:"by"`
+	Credential string `json:"credential,omitzero"` // two devices of one person show different things
+	Surface    string `json:"surface"`
+	UpTo       int64  `json:"up_to"`
+}
+
+// is reports whether it was this reader who read.
+func (r Reading) is(by, credential, surface string) bool {
+	return r.By == by && r.Credential == credential && r.Surface == surface
+}
+
+// maxReadings is how many readers of one question are remembered.
+const maxReadings = 16
+
+// seen says how who accepts has seen the arguments, and refuses a yes that would be about something
+// which its person has not been shown.
+func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
+	must := api.MustBeRead(c.Class, c.Risk)
+	put := s.lastPut(q.Number)
+	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
+		s.sees = api.SeenShown
+		return nil
+	}
+	args, err := s.args(c)
+	if err != nil && must {
+		return err
+	}
+	whole := func(read Reading) bool {
+		return read.is(r.By, r.Credential, r.Surface) && read.UpTo >= int64(len(args))
+	}
+	switch {
+	case err == nil && slices.ContainsFunc(put.Read, whole):
+		s.sees = api.SeenRead
+		return nil
+	case !must:
+		s.sees = api.SeenPart
+		return nil
+	}
+	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
+		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
+}
+
+// lastPut is how a question was put the last time.
+func (s *step) lastPut(number int) Put {
+	for _, p := range s.rec.Put {
+		if p.Question == number {
+			return p
+		}
+	}
+	return Put{}
+}
+
+// arguments reads what a question is about: the arguments as they would run. What somebody who may
+// answer has read is remembered where the event does not show it all.
+func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest) (api.GetAnswer, error) {
+	var a api.GetAnswer
+	remember := false
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Question: q.Question})
+		if err != nil {
+			return err
+		}
+		s := &step{k: k, tx: tx, rec: rec}
+		c, found := rec.State.FindQuestion(q.Question)
+		if !found {
+			return fault(utp.CodeNotFound, "no live question has that number")
+		}
+		raw, err := s.args(c)
+		if err != nil {
+			return err
+		}
+		a.Size = int64(len(raw))
+		from := min(max(q.Offset, 0), a.Size)
+		most := int64(api.ChunkLimit)
+		if q.Limit > 0 {
+			most = min(most, q.Limit)
+		}
+		a.Data = raw[from:min(from+most, a.Size)]
+		remember = q.By != "" && s.lastPut(q.Question).Shows != ShowsTold && s.mayApprove(q.By, q.Credential)
+		return nil
+	})
+	if err == nil && remember {
+		err = k.read(ctx, q, min(max(q.Offset, 0), a.Size)+int64(len(a.Data)))
+	}
+	return a, err
+}
+
+// read notes how far somebody has read the arguments of a question. A page that does not follow on what
+// they have read is not counted.
+func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) error {
+	return k.attempt(ctx, TurnRef{Question: q.Question}, func(s *step) error {
+		i := slices.IndexFunc(s.rec.Put, func(p Put) bool { return p.Question == q.Question })
+		if i < 0 {
+			return nil
+		}
+		s.rec.Put = slices.Clone(s.rec.Put)
+		p := &s.rec.Put[i]
+		p.Read = slices.Clone(p.Read)
+		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.is(q.By, q.Credential, q.Surface) })
+		if at < 0 {
+			if len(p.Read) >= maxReadings {
+				p.Read = slices.Delete(p.Read, 0, 1)
+			}
+			p.Read = append(p.Read, Reading{By: q.By, Credential: q.Credential, Surface: q.Surface})
+			at = len(p.Read) - 1
+		}
+		if q.Offset <= p.Read[at].UpTo {
+			p.Read[at].UpTo = max(p.Read[at].UpTo, upTo)
+		}
+		return nil
+	})
+}

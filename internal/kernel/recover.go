@@ -1,0 +1,171 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// deadRestored is why messages of a restored ledger do not leave.
+const deadRestored = "the ledger went back in time; an operator has to look at what was under way"
+
+// counterRecovering is above 0 while a restored ledger is being gone through: a process that
+// dies in it must not be the last that knew.
+const counterRecovering = "recovering"
+
+// errRecovered says that another kernel has gone through all of the restored ledger.
+var errRecovered = errors.New("kernel: the restored ledger has been gone through")
+
+// Recover looks whether the ledger has gone back in time since it was last used here.
+// If so, open calls with an effect become unknown, the outbox is put aside, and the
+// count is brought up again. It reports whether that was so. Call it before anything
+// is served; what it did not come to, because its process died, the next call of it does.
+func (k *Kernel) Recover(ctx context.Context) (bool, error) {
+	if err := k.noteOlder(ctx); err != nil {
+		return false, err
+	}
+	if k.o.Incarnation == nil {
+		return false, nil
+	}
+	outside, err := k.o.Incarnation.Load()
+	if err != nil {
+		return false, unexpected("reading the incarnation", err)
+	}
+	inside, restored, err := k.wentBack(ctx, outside)
+	if err != nil {
+		return false, protocolError(err)
+	}
+	if !restored {
+		return false, k.o.Incarnation.Store(inside)
+	}
+	if err := k.freeze(ctx); err != nil {
+		return true, err
+	}
+	if err := k.restoreAll(ctx); err != nil {
+		return true, protocolError(err)
+	}
+	err = k.update(ctx, func(tx Tx) error {
+		n, err := tx.Count(counterRecovering, 0)
+		if err == nil && n > 0 {
+			_, err = tx.Count(counterRecovering, -n)
+		}
+		return err
+	})
+	if err != nil {
+		return true, protocolError(err)
+	}
+	return true, k.advance(ctx)
+}
+
+// wentBack compares the two counts. Of a ledger that has gone back both counters are moved
+// past what was lost, before anything else is written: what Recover writes counts, too, and
+// would hide it.
+func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
+	look := func(tx Tx) (lost int64, err error) {
+		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
+			return 0, err
+		}
+		recovering, err := tx.Count(counterRecovering, 0)
+		lost = max(outside-inside, 0)
+		if k.o.TakenOver && !k.tookOver.Load() { // what was done with it elsewhere is not known here
+			lost = max(lost, 1)
+		}
+		restored = lost+recovering > 0
+		return lost, err
+	}
+	var lost int64
+	err = k.o.Store.View(ctx, func(tx Tx) (err error) {
+		lost, err = look(tx)
+		return err
+	})
+	if err != nil || lost == 0 {
+		return inside, restored, err
+	}
+	err = k.update(ctx, func(tx Tx) error {
+		lost, err := look(tx) // another kernel may have been faster
+		if err != nil || lost == 0 {
+			return err
+		}
+		// At most so many questions were asked in the part that is lost.
+		if _, err := tx.Count(counterQuestion, lost); err != nil {
+			return err
+		}
+		if _, err := tx.Count(counterIncarnation, lost+1); err != nil {
+			return err
+		}
+		if _, err = tx.Count(counterRecovering, 1); err != nil {
+			return err
+		}
+		detail := "the ledger went back in time"
+		if k.o.TakenOver {
+			detail = "taken over from another data directory"
+		}
+		a, err := k.operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
+		if err != nil {
+			return err
+		}
+		return tx.Save(Batch{Acts: a})
+	})
+	if err == nil {
+		k.tookOver.Store(true)
+	}
+	return inside, restored, err
+}
+
+// restoreAll tells every open turn that its ledger has gone back.
+func (k *Kernel) restoreAll(ctx context.Context) error {
+	var rows []TurnRow
+	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+		rows, err = tx.Turns(TurnFilter{Open: true})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		err := k.attempt(ctx, TurnRef{Turn: row.Turn}, func(s *step) error {
+			if n, err := s.tx.Count(counterRecovering, 0); err != nil || n == 0 {
+				return cmp.Or(err, errRecovered)
+			}
+			if s.rec.State.Status == turn.Ended {
+				return nil
+			}
+			return s.feed(turn.Restored{})
+		})
+		switch {
+		case errors.Is(err, errRecovered):
+			return nil
+		case errors.Is(err, ErrDamaged): // it will refuse every step to come; the others must not wait for it
+			k.o.Logger.Error("a turn of the restored ledger cannot be read", "turn", row.Turn, "error", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// freeze puts the outbox aside: what it holds may have left already, in the part of
+// time that was lost.
+func (k *Kernel) freeze(ctx context.Context) error {
+	for {
+		left := 0
+		err := k.update(ctx, func(tx Tx) error {
+			rows, err := tx.Outbox(OutboxFilter{Limit: relayPage})
+			if err != nil {
+				return err
+			}
+			var b Batch
+			for _, row := range rows {
+				b.Dead = append(b.Dead, DeadLetter{ID: row.ID, Reason: deadRestored})
+			}
+			left = len(rows)
+			return tx.Save(b)
+		})
+		if err != nil || left == 0 {
+			return protocolError(err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	relayPage = 100
+	// relayPause is how soon what could not leave is tried again, and how long a message that
+	// has left waits for a step of its session to tell the ledger.
+	relayPause = time.Second
+	// relayGrace is how long the one that has committed a message has to publish and mark it,
+	// before others do.
+	relayGrace = 2 * time.Second
+)
+
+// relay looks after the messages that have not left by themselves: those that the bus refused
+// here, the marks that no step has taken along, and what others have left behind.
+func (k *Kernel) relay(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			k.flush(context.WithoutCancel(ctx), k.o.Clock.Mono())
+			return
+		case <-k.bell:
+		case <-timer.C:
+		}
+		drain(k.bell)
+		timer.Reset(k.relayOnce(ctx))
+	}
+}
+
+// relayOnce does what is due and says when to look again.
+func (k *Kernel) relayOnce(ctx context.Context) time.Duration {
+	now := k.o.Clock.Mono()
+	for _, session := range k.post.stuck() {
+		k.publish(ctx, session)
+	}
+	again := k.flush(ctx, now-relayPause) || len(k.post.stuck()) > 0
+	wait := k.sweepDue(ctx, now)
+	if again {
+		wait = min(wait, relayPause)
+	}
+	return wait
+}
+
+// publish sends what is ready of a session, in its order, until the bus is out of reach: then
+// the rest waits, for none may overtake. A row that can never leave is put aside.
+func (k *Kernel) publish(ctx context.Context, session string) {
+	ctx = context.WithoutCancel(ctx)
+	for {
+		row, is := k.post.take(session, k.o.Clock.Mono())
+		if !is {
+			return
+		}
+		became, reason := k.send(ctx, row)
+		k.post.give(row, became, reason, k.o.Clock.Mono())
+		if became != left {
+			signal(k.bell)
+		}
+		if became == waits {
+			return
+		}
+	}
+}
+
+// send publishes one row.
+func (k *Kernel) send(ctx context.Context, row Outgoing) (became fate, reason string) {
+	err := k.depart(ctx, row)
+	switch {
+	case unpublishable(err):
+		k.o.Logger.Error("unpublishable", "subject", row.Subject, "error", err)
+		return never, err.Error()
+	case err != nil:
+		k.o.Logger.Warn("the bus is out of reach; what is to leave waits", "error", err)
+		return waits, ""
+	}
+	if row.Call != "" {
+		k.o.Reached("command.published")
+	}
+	return left, ""
+}
+
+func unpublishable(err error) bool {
+	var known interface{ Unpublishable() bool }
+	return errors.As(err, &known) && known.Unpublishable()
+}
+
+// flush tells the ledger what has left before a time and what never will, and reports whether
+// more is to be told. Where that is lost, a message leaves twice, which a start absorbs.
+func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
+	done, dead, of, waiting := k.post.unmarked(before)
+	var b Batch
+	for _, ids := range done {
+		b.Published = append(b.Published, ids...)
+	}
+	if b.Dead = dead; len(b.Published)+len(b.Dead) == 0 {
+		return waiting
+	}
+	if err := k.o.Store.Update(ctx, func(tx Tx) error { return tx.Save(b) }); err != nil {
+		k.o.Logger.Error("outbox", "error", err)
+		return true
+	}
+	for session, ids := range done {
+		k.post.marked(session, ids)
+	}
+	k.post.buried(of)
+	k.tellDead(ctx, of)
+	return waiting
+}
+
+// tellDead tells of messages that were put aside. The turn goes on: a command is rung
+// again until its call is started or too old.
+func (k *Kernel) tellDead(ctx context.Context, rows []Outgoing) {
+	for _, row := range rows {
+		if row.Call == "" {
+			continue
+		}
+		err := k.step(ctx, TurnRef{Call: row.Call}, func(s *step) error {
+			return s.feed(turn.Undelivered{Call: row.Call})
+		})
+		if err != nil && ctx.Err() == nil {
+			k.o.Logger.Error("telling of a dead letter", "call", row.Call, "error", err)
+		}
+	}
+}
+
+// broadcast sends committed events of a person's turn on, best effort: a hub that sees a
+// gap in the sequence reads the range from the ledger.
+func (k *Kernel) broadcast(ctx context.Context, owner string, rows []Event) {
+	for _, e := range rows {
+		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})
+		if err != nil || len(payload) > utp.MessageLimit {
+			continue
+		}
+		if err := k.o.Bus.Publish(ctx, EventsSubject(k.o.Project, e.Session), nil, payload); err != nil {
+			k.o.Logger.Debug("broadcast", "session", e.Session, "error", err)
+		}
+	}
+}
+
+// EventsSubject is where the events of a session are broadcast.
+func EventsSubject(project, session string) string {
+	return "earshot.v1." + project + ".events." + session
+}

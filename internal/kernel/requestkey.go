@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
+// it came without one.
+func (k *Kernel) keyed(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
+	if q.Key == "" {
+		return nil, nil
+	}
+	if err := api.CheckKey(q.Key); err != nil {
+		return nil, fault(utp.CodeBadRequest, err.Error())
+	}
+	key := sha256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
+	q.Key = ""
+	asked, err := json.Marshal(q, json.Deterministic(true))
+	if err != nil {
+		return nil, unexpected("a request to begin a turn", err)
+	}
+	// What has no canonical form is compared as it is: then only the very same text is the same.
+	if canonical, err := utp.Canonical(asked); err == nil {
+		asked = canonical
+	}
+	return []RequestKey{{
+		Principal: cmp.Or(q.Owner, from.Name), Key: key, Digest: sha256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
+	}}, nil
+}
+
+func sha256Hex(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// begunBefore is the turn that an earlier request with the same key has begun, or else the one
+// that this request begins.
+func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
+	for _, key := range keys {
+		b, err := tx.Beside(BesideFilter{KeyOf: key.Principal, Key: key.Key})
+		switch before := b.Key; {
+		case err != nil:
+			return api.EnqueueAnswer{}, err
+		case before.Turn == "" || !before.At.After(key.At.Add(-KeyLife)):
+			continue
+		case before.Digest != key.Digest:
+			return api.EnqueueAnswer{}, fault(utp.CodeConflict,
+				"this idempotency key came with another request within the last 24 hours, which began "+before.Session+"; nothing was started; use a new key for a new request")
+		default:
+			return api.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil
+		}
+	}
+	return begun, nil
+}

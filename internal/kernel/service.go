@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// start grants a call to one owner and hands out the bytes that were consented to.
+func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (api.StartAnswer, error) {
+	if q.Owner == "" || len(q.Owner) > maxName {
+		return api.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
+	}
+	var a api.StartAnswer
+	var refusal error
+	known, effectful := false, false
+	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
+		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
+		if st := s.rec.State; st.Status != turn.Ended && !k.driven(st.Turn) {
+			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
+		}
+		c, found := s.rec.State.Find(q.Call)
+		if !found {
+			return fault(utp.CodeDone, "the call has ended")
+		}
+		check, err := s.check(c)
+		if err != nil {
+			return err
+		}
+		in := turn.Start{Call: q.Call, Owner: q.Owner, Target: from.Name, Lease: k.o.ToolLease, Check: check}
+		if err := s.feed(in); err != nil {
+			return err
+		}
+		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
+			refusal = fault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
+			return nil // the refusal itself is recorded
+		}
+		effectful = c.Class.Effectful()
+		a, err = s.startAnswer(c)
+		return err
+	})
+	if isCode(err, utp.CodeNotFound) && !known {
+		return a, k.adoptOrRefuse(ctx, from, q)
+	}
+	if err != nil {
+		return a, err
+	}
+	if refusal != nil {
+		return api.StartAnswer{}, refusal
+	}
+	if effectful { // also when it is asked again: the first time, the count may not have been written
+		if err := k.advance(ctx); err != nil {
+			return api.StartAnswer{}, unexpected("writing the incarnation", err)
+		}
+	}
+	return a, nil
+}
+
+func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
+	args, secrets, err := s.unsealed(c)
+	if err != nil {
+		return api.StartAnswer{}, err
+	}
+	b, err := s.handOut(args)
+	return api.StartAnswer{
+		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
+		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
+		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
+	}, err
+}
+
+// ofService steps the turn of a call that belongs to the asking service, of which one process
+// speaks. Who gives no name could be taken for the owner of a call that has none.
+func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
+	if owner == "" {
+		return fault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
+	}
+	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
+		c, found := s.rec.State.Find(call)
+		if !found {
+			return fault(utp.CodeDone, "the call has ended")
+		}
+		if c.Target != from.Name {
+			return fault(utp.CodeAuthFailed, "the call belongs to another service")
+		}
+		return fn(s, c)
+	})
+}
+
+func (k *Kernel) beat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
+	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+	var st turn.State
+	var call turn.Call
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		a.Stop = s.rec.State.Stop != nil || c.Overdue
+		st, call = s.rec.State, c
+		fraction := -1.0
+		if q.Fraction != nil {
+			fraction = *q.Fraction
+		}
+		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
+	})
+	if err == nil && q.Fraction != nil {
+		k.tellProgress(ctx, st, call, *q.Fraction)
+	}
+	return a, err
+}
+
+func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (struct{}, error) {
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		o, err := s.outcome(c, q.Status, q.Result, q.Error)
+		if err != nil {
+			return err
+		}
+		s.after = append(s.after, "finish.committed")
+		return s.feed(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
+	})
+	if isCode(err, utp.CodeDone) { // it has been applied already: F repeats as done
+		err = nil
+	}
+	return struct{}{}, err
+}
+
+// reconcile hands a lapsed call's arguments to its service, so that it can find out
+// what became of it.
+func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
+	var a api.ReconcileAnswer
+	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		if c.State != turn.Lapsed && c.State != turn.Unknown {
+			return fault(utp.CodeDone, "the call's fate is settled")
+		}
+		args, err := s.args(c)
+		if err != nil {
+			return err
+		}
+		b, err := s.handOut(args)
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
+		return err
+	})
+	return a, err
+}
+
+func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
+	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
+		if in.Fate == turn.Done {
+			o, err := s.outcome(c, q.Status, q.Result, q.Error)
+			if err != nil {
+				return err
+			}
+			in.Outcome = o
+		} else if e := said(q.Error); e != nil {
+			in.Outcome.Message = e.Message
+		}
+		return s.feed(in)
+	})
+}

@@ -1,0 +1,310 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// step is one transaction on one turn.
+type step struct {
+	k   *Kernel
+	tx  Tx
+	now turn.Moment
+	rec Record
+	was turn.State // the turn before the step
+
+	batch Batch
+	tell  Telling // what this step adds to each of its tellings
+	// credential is the id of what the answer of this step came with, and sees is how the arguments
+	// of what it accepts were seen.
+	credential string
+	sees       api.Seen
+
+	depth   int            // of the inputs that are being fed: effects lead to further ones
+	ring    bool           // a doorbell for the worker
+	read    int            // bytes of the arguments of new calls
+	counted bool           // the incarnation has moved on
+	kept    time.Duration  // what the ledger knows with it of the lead
+	late    jsontext.Value // a result that comes too late, while it is told of
+	letter  *letter        // what it has to say, until that is committed
+	hints   *hintPlace     // where its hints leave; nil where nobody wants any
+	before  []string
+	after   []string
+	last    []string // fault points when all of the step has been passed on
+}
+
+// step runs fn on the turn that ref names and saves what it did. fn may run again
+// after a lost race, each time on the state as it then is.
+func (k *Kernel) step(ctx context.Context, ref TurnRef, fn func(*step) error) error {
+	return protocolError(k.attempt(ctx, ref, fn))
+}
+
+// attempt is step with the errors as they are.
+func (k *Kernel) attempt(ctx context.Context, ref TurnRef, fn func(*step) error) error {
+	return k.attemptAny(ctx, func(Tx) (TurnRef, error) { return ref, nil }, fn)
+}
+
+// attemptAny steps the turn that pick finds in the same transaction.
+func (k *Kernel) attemptAny(ctx context.Context, pick func(Tx) (TurnRef, error), fn func(*step) error) error {
+	var s *step
+	var behind []string // sessions whose later messages a try in vain has kept back
+	giveUp := func() {
+		if s == nil {
+			return
+		}
+		k.hintOrder.drop(s.hints)
+		if s.letter != nil {
+			k.post.drop(s.letter)
+			behind = append(behind, s.letter.session)
+		}
+	}
+	err := k.update(ctx, func(tx Tx) error {
+		giveUp() // if it is run again
+		s = &step{k: k, tx: tx, now: k.moment()}
+		ref, err := pick(tx)
+		if err != nil {
+			return err
+		}
+		rec, err := tx.Turn(ref)
+		if err != nil {
+			return err
+		}
+		s.rec, s.was = rec, rec.State
+		if err := fn(s); err != nil {
+			return err
+		}
+		return s.save()
+	})
+	if err == nil {
+		k.committed(ctx, s)
+	} else {
+		giveUp()
+	}
+	for _, session := range behind {
+		k.publish(ctx, session)
+	}
+	return err
+}
+
+// update retries a lost race: another kernel or request has moved the turn on.
+func (k *Kernel) update(ctx context.Context, fn func(Tx) error) error {
+	const tries = 5
+	var err error
+	for range tries {
+		if err = k.o.Store.Update(ctx, fn); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// feed gives the turn machine an input and makes its effects true. When that was the end
+// of the last call of the present step, the results are applied with it.
+func (s *step) feed(in turn.Input) error {
+	s.depth++
+	err := s.feedOne(in)
+	s.depth--
+	if err == nil && s.depth == 0 && s.rec.State.Settled() {
+		s.before = append(s.before, "report.applying")
+		if err := s.lastWord(); err != nil {
+			return err
+		}
+		nonce, err := s.k.nonce()
+		if err != nil {
+			return err
+		}
+		return s.feedOne(turn.Resume{Nonce: nonce, Summary: s.tell.Summary})
+	}
+	return err
+}
+
+func (s *step) feedOne(in turn.Input) error {
+	next, effects, err := s.k.o.Step(s.rec.State, s.now, in)
+	if err != nil {
+		return err
+	}
+	s.rec.State = next
+	for _, e := range effects {
+		if err := s.realise(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *step) save() error {
+	if err := s.answerOrigins(); err != nil {
+		return err
+	}
+	for _, point := range s.before {
+		s.k.o.Reached(point)
+	}
+	s.rec.index(s.now)
+	var err error
+	if s.kept, err = s.k.keepLead(s.tx, s.now); err != nil {
+		return err
+	}
+	rec := s.rec
+	s.batch.Turn = &rec
+	s.batch.Published = append(s.batch.Published, s.k.post.marks(rec.State.Session)...)
+	if len(s.batch.Outbox) > 0 {
+		s.letter = s.k.post.expect(rec.State.Session)
+	}
+	if s.k.o.Hints {
+		s.hints = s.k.hintOrder.expect(rec.State.Turn)
+	}
+	return s.tx.Save(s.batch)
+}
+
+// committed does what may only follow the commit.
+func (k *Kernel) committed(ctx context.Context, s *step) {
+	for _, point := range s.after {
+		k.o.Reached(point)
+	}
+	if s.counted {
+		if err := k.advance(ctx); err != nil { // a start looks again before it is answered
+			k.o.Logger.Error("incarnation", "error", err)
+		}
+	}
+	k.knows(s.kept)
+	k.schedule(s)
+	k.broadcast(ctx, s.rec.State.Owner, s.batch.Events)
+	k.passOn(ctx, s)
+	if s.ring {
+		k.ringWorker(ctx, s.rec.State)
+	}
+	k.hintOrder.tell(s.hints, func() { k.hint(context.WithoutCancel(ctx), s) })
+	for _, point := range s.last {
+		k.o.Reached(point)
+	}
+}
+
+// passOn publishes what the step has to say. What has left is told to the ledger by the next
+// step of the session.
+func (k *Kernel) passOn(ctx context.Context, s *step) {
+	k.post.marked(s.rec.State.Session, s.batch.Published)
+	if s.letter == nil {
+		return
+	}
+	k.post.ready(s.letter, s.batch.Outbox)
+	k.publish(ctx, s.rec.State.Session)
+	k.markSoon()
+}
+
+// markSoon has the relay tell the ledger what has left, if no step does so before.
+func (k *Kernel) markSoon() {
+	k.mu.Lock()
+	soon := k.flushAt <= k.o.Clock.Mono()
+	if soon {
+		k.flushAt = k.o.Clock.Mono() + relayPause
+	}
+	k.mu.Unlock()
+	if soon {
+		signal(k.bell)
+	}
+}
+
+// schedule wakes the ticker where the turn wants a tick before it would look.
+func (k *Kernel) schedule(s *step) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	st := s.rec.State
+	delete(k.later, st.Turn)
+	if _, own := k.own[st.Turn]; own && st.Status == turn.Ended {
+		delete(k.own, st.Turn)
+	}
+	if st.Status == turn.Ended {
+		delete(k.parked, st.Turn)
+	}
+	if !s.rec.Due.IsZero() && s.now.Mono+s.rec.Due.Sub(s.now.Wall) < k.next {
+		signal(k.wake)
+	}
+}
+
+// index brings what the turn is found by up to date.
+func (r *Record) index(now turn.Moment) {
+	r.Due, r.Free = time.Time{}, time.Time{}
+	if r.State.Status != turn.Ended {
+		r.Due = due(*r, now)
+	}
+	if at, claimable := r.State.ClaimAt(now); claimable {
+		r.Free = at
+	}
+}
+
+// due is the earliest instant at which a question wants something or the machine is due.
+func due(rec Record, now turn.Moment) time.Time {
+	at, _ := rec.State.Due(now)
+	for _, q := range rec.Questions {
+		if q.State != consent.Open {
+			continue
+		}
+		next := q.ShowBy()
+		if next.IsZero() {
+			next = rec.ends(q, now)
+		}
+		if at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	return at
+}
+
+// drain takes back a signal whose cause is about to be looked at: else that would be looked at
+// twice, or not, as chance has it.
+func drain(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// protocolError gives every error that leaves the kernel a code. Of the store's own
+// errors only the store can say whether trying again is safe: a commit that failed may
+// have been written.
+func protocolError(err error) error {
+	var refused *turn.Error
+	var known *api.Fault
+	var stored interface{ SafeToRetry() bool }
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &refused):
+		return &api.Fault{Code: refused.Code, Message: refused.Message, Retry: refused.Code.SafeToRetry()}
+	case errors.Is(err, ErrNotFound):
+		return &api.Fault{Code: utp.CodeNotFound, Message: "the ledger has no such row"}
+	case errors.Is(err, ErrFull):
+		return &api.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
+	case errors.Is(err, ErrConflict):
+		return &api.Fault{Code: utp.CodeConflict, Message: "the ledger has changed meanwhile", Retry: true}
+	case errors.Is(err, ErrHash):
+		return &api.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
+	case errors.Is(err, ErrDamaged):
+		return &api.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
+	case errors.As(err, &stored) && stored.SafeToRetry():
+		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
+	case errors.As(err, &stored): // what the database says is for the log
+		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
+	}
+	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
+}
+
+func unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

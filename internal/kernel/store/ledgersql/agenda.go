@@ -1,0 +1,37 @@
+package ledgersql
+
+import "github.com/earshot-dev/earshot/internal/kernel"
+
+// agenda is what a turn is found by while it goes on. It is kept in a narrow row of its own,
+// for as long as there is something in it: the turn's own row is written at every step, and
+// no index hangs on what a step changes there.
+type agenda struct {
+	agent, worker string
+	due, claim    any // microseconds since 1970, or nil
+}
+
+func agendaOf(r *kernel.Record) agenda {
+	return agenda{agent: r.State.Agent, worker: r.State.Worker, due: mark(r.Due), claim: mark(r.Free)}
+}
+
+func (a agenda) empty() bool { return a.worker == "" && a.due == nil && a.claim == nil }
+
+// saveAgenda writes the agenda of a turn, unless it is as it was.
+func (t *Tx) saveAgenda(r *kernel.Record, was found) error {
+	a, id := agendaOf(r), r.State.Turn
+	what := "the agenda of the turn " + id
+	switch read := was.version != 0; {
+	case read && a == was.agenda, r.Version == 0 && a.empty():
+		return nil
+	case a.empty():
+		return t.put(what, `DELETE FROM agenda WHERE turn_id = $1`, id)
+	case read && !was.agenda.empty():
+		n, err := t.c.Write(`UPDATE agenda SET agent = $2, worker = $3, due_at = $4, claim_at = $5 WHERE turn_id = $1`, 1, id, a.agent, a.worker, a.due, a.claim)
+		if err != nil || n == 1 {
+			return t.c.Border(what, err)
+		}
+	}
+	return t.put(what, `INSERT INTO agenda (turn_id, agent, worker, due_at, claim_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (turn_id) DO UPDATE SET agent = excluded.agent, worker = excluded.worker, due_at = excluded.due_at, claim_at = excluded.claim_at`,
+		id, a.agent, a.worker, a.due, a.claim)
+}

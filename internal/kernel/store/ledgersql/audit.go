@@ -1,0 +1,235 @@
+package ledgersql
+
+import (
+	"database/sql"
+	"strings"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// chain appends an entry to the audit chain: its number and its link follow from the newest
+// entry in the statement itself, so that nothing has to be read before it, and it can go with
+// what others write.
+func (t *Tx) chain(kind string, of int64, commitment string) error {
+	return t.chainAct(kind, of, commitment, nil, nil, nil, "")
+}
+
+// chainAct appends an entry with an act: its document and, of a start or an outcome, its session, its call
+// and, of a start, its fence.
+func (t *Tx) chainAct(kind string, of int64, commitment string, session, call, fence any, doc string) error {
+	if err := t.holdAudit(); err != nil {
+		return err
+	}
+	return t.must("the audit chain", `INSERT INTO audit (n, kind, at, of, commitment, session_id, call_id, fence, doc, link)
+		SELECT newest.n + 1, CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS bigint), CAST($4 AS text),
+			CAST($5 AS text), CAST($6 AS text), CAST($7 AS bigint), CAST($8 AS text), `+t.d.Hash(linked)+`
+		FROM (SELECT coalesce(max(n), 0) AS n FROM audit) newest LEFT JOIN audit last ON last.n = newest.n`,
+		kind, stamp(t.now()), of, commitment, session, call, fence, doc)
+}
+
+// linked is the text that the link of a new entry is the digest of, as [audit.Link] says.
+var linked = strings.Join([]string{
+	"'" + audit.LinkDomain + "'", "coalesce(last.link, '')", "CAST(newest.n + 1 AS text)", "CAST($1 AS text)",
+	"CAST(CAST($2 AS bigint) AS text)", "CAST(CAST($3 AS bigint) AS text)", "CAST($4 AS text)",
+}, " || '"+audit.LinkBreak+"' || ")
+
+// holdAudit keeps the newest entry the newest until the transaction ends.
+func (t *Tx) holdAudit() error {
+	if t.chained {
+		return nil
+	}
+	t.chained = true
+	return t.hold("the audit chain", t.d.HoldAudit)
+}
+
+// saveReceipts keeps who answered what, each with its entry in the chain.
+func (t *Tx) saveReceipts(b *kernel.Batch) error {
+	for i := range b.Receipts {
+		r := &b.Receipts[i]
+		if err := t.chain(audit.Answer, 0, audit.Commitment(r.Audited())); err != nil {
+			return err
+		}
+		terms, err := encode(audit.Storable(r.Terms))
+		if err != nil {
+			return err
+		}
+		err = t.must("a receipt of the call "+r.Call, `INSERT INTO receipts
+			(session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, terms, entry)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT max(n) FROM audit))`,
+			r.Session, r.Call, r.Question, r.Decision, r.By, r.Surface, stamp(r.At), r.Shown, r.Language, r.Salt, terms)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveActs appends what was done to the chain.
+func (t *Tx) saveActs(b *kernel.Batch) error {
+	for i := range b.Acts {
+		a := audit.StorableAct(b.Acts[i])
+		doc, err := encode(a)
+		if err != nil {
+			return err
+		}
+		p := placeOf(a)
+		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), p.Session, p.Call, p.Fence, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is what an act is found by, beside its document: no entry has committed to it.
+type place struct {
+	Session, Call sql.NullString
+	Fence         sql.NullInt64
+}
+
+// placeOf is the place of an act: a start has a fence, an outcome has none, and what is about no call has
+// no session either.
+func placeOf(a api.AuditAct) place {
+	var p place
+	if a.Call != "" {
+		p.Session, p.Call = sql.NullString{String: a.Session, Valid: true}, sql.NullString{String: a.Call, Valid: true}
+	}
+	if a.Act == api.ActStart {
+		p.Fence = sql.NullInt64{Int64: int64(a.Fence), Valid: true}
+	}
+	return p
+}
+
+// unchain says in the chain that the receipts and acts of these sessions are forgotten. What comes for
+// one of them meanwhile waits until they are.
+func (t *Tx) unchain(sessions []string) error {
+	if err := t.holdAudit(); err != nil {
+		return err
+	}
+	receipts, acts := t.where(), t.where()
+	receipts.wanted = append(receipts.wanted, "entry IS NOT NULL")
+	receipts.among("session_id", sessions)
+	acts.among("session_id", sessions)
+	answers, err := t.numbers(`SELECT entry FROM receipts `+receipts.page("entry", 0), receipts.args...)
+	if err != nil {
+		return err
+	}
+	done, err := t.numbers(`SELECT n FROM audit `+acts.page("n", 0), acts.args...)
+	if err != nil {
+		return err
+	}
+	for _, n := range answers {
+		if err := t.chain(audit.Forgotten, n, ""); err != nil {
+			return err
+		}
+	}
+	return t.forgetActs(done)
+}
+
+// dropActs forgets what operators have done, once it is old enough.
+func (t *Tx) dropActs(p *kernel.Purge) error {
+	if p.Receipts.IsZero() {
+		return nil
+	}
+	old, err := t.numbers(`SELECT n FROM audit WHERE at < $1 AND session_id IS NULL AND doc <> '' ORDER BY at`+limited("$2"), stamp(p.Receipts), p.Limit)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	p.More = p.More || len(old) == p.Limit
+	return t.forgetActs(old)
+}
+
+// forgetActs takes acts out of their entries, and says so in the chain.
+func (t *Tx) forgetActs(entries []int64) error {
+	for _, n := range entries {
+		err := t.must("an act of the audit chain", `UPDATE audit SET session_id = NULL, call_id = NULL, fence = NULL, doc = '' WHERE n = $1`, n)
+		if err != nil {
+			return err
+		}
+		if err := t.chain(audit.Forgotten, n, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
+	var all []int64
+	err := t.c.Each(query, args, func(scan func(...any) error) error {
+		var n int64
+		err := scan(&n)
+		all = append(all, n)
+		return err
+	})
+	return all, t.read(err, "old entries of the audit chain")
+}
+
+// audit reads a page of the chain.
+func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
+	w := t.where()
+	w.add("audit.n > %s", f.After)
+	if f.Operators {
+		w.add("audit.kind = %s", audit.Act)
+		w.wanted = append(w.wanted, "audit.session_id IS NULL")
+	}
+	order := "audit.n"
+	if f.Newest {
+		order = "audit.n DESC"
+	}
+	var rows []api.AuditEntry
+	err := t.c.Each(`SELECT audit.n, audit.kind, audit.at, audit.of, audit.commitment, audit.link, audit.doc,
+		audit.session_id, audit.call_id, audit.fence, receipts.id IS NOT NULL,
+		coalesce(receipts.session_id, ''), coalesce(receipts.call_id, ''), coalesce(receipts.question, 0), coalesce(receipts.decision, ''),
+		coalesce(receipts.given_by, ''), coalesce(receipts.surface, ''), coalesce(receipts.at, 0), coalesce(receipts.shown, ''),
+		coalesce(receipts.language, ''), coalesce(receipts.salt, ''), coalesce(receipts.terms, '')
+		FROM audit LEFT JOIN receipts ON receipts.entry = audit.n `+w.page(order, f.Limit), w.args, func(scan func(...any) error) error {
+		var e api.AuditEntry
+		var r api.AuditReceipt
+		var at, answered int64
+		var there bool
+		var terms, doc string
+		var filed place
+		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &doc, &filed.Session, &filed.Call, &filed.Fence, &there,
+			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt, &terms)
+		r.Terms, e.Act = termsOf(terms), actOf(doc, filed)
+		if e.At, r.At = instant(at), instant(answered); there {
+			e.Receipt = &r
+		}
+		rows = append(rows, e)
+		return err
+	})
+	return rows, t.read(err, "the audit chain")
+}
+
+// termsOf reads the terms of a receipt. Those that cannot be read count as none: the chain, which
+// has their digest, then tells that they were altered, and all the rest can still be read.
+func termsOf(raw string) api.ReceiptTerms {
+	var terms api.ReceiptTerms
+	if raw == "" || decode(raw, &terms) != nil {
+		return api.ReceiptTerms{}
+	}
+	return terms
+}
+
+// actOf reads an act. One that cannot be read, or is filed elsewhere than where it belongs, counts as an
+// empty one: the chain tells that it was altered.
+func actOf(doc string, filed place) *api.AuditAct {
+	if doc == "" && filed == (place{}) {
+		return nil
+	}
+	var a api.AuditAct
+	if decode(doc, &a) != nil || placeOf(a) != filed {
+		a = api.AuditAct{}
+	}
+	return &a
+}
+
+// unchained counts the receipts without an entry, and the starts that are older than entries of starts.
+func (t *Tx) unchained() (api.AuditUnchained, error) {
+	var u api.AuditUnchained
+	err := t.c.One(`SELECT coalesce(sum(older), 0), coalesce(sum(1 - older), 0), (SELECT count(*) FROM grants WHERE older = 1)
+		FROM (SELECT CASE WHEN entry IS NULL AND older = 1 THEN 1 ELSE 0 END AS older FROM receipts r
+			WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.n = r.entry AND audit.n > 0)) unchained`, nil, &u.Older, &u.Later, &u.Starts)
+	return u, t.read(err, "what is beside the audit chain")
+}

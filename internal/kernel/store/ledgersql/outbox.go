@@ -1,0 +1,121 @@
+package ledgersql
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// Outbox implements [kernel.Tx]. The ids of a session's rows are in the order of its
+// commits.
+func (t *Tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	query := `SELECT id, session_id, subject, header, payload, call_id, dead_at, dead_reason FROM outbox WHERE published_at IS NULL AND dead_at IS NULL AND id > $1`
+	if f.Dead {
+		query = `SELECT id, session_id, subject, header, payload, call_id, dead_at, dead_reason FROM outbox WHERE dead_at IS NOT NULL AND published_at IS NULL AND id > $1`
+	}
+	args := []any{f.After}
+	narrow := func(condition string, value any) {
+		args = append(args, value)
+		query += condition + "$" + strconv.Itoa(len(args))
+	}
+	if f.Session != "" {
+		narrow(" AND session_id = ", f.Session)
+	}
+	if !f.Before.IsZero() {
+		narrow(" AND created < ", stamp(f.Before))
+	}
+	query += " ORDER BY id"
+	if f.Limit > 0 {
+		args = append(args, f.Limit)
+		query += limited("$" + strconv.Itoa(len(args)))
+	}
+	var rows []kernel.Outgoing
+	err := t.c.Each(query, args, func(scan func(...any) error) error {
+		var o kernel.Outgoing
+		var header []byte
+		var died *int64
+		var reason *string
+		if err := scan(&o.ID, &o.Session, &o.Subject, &header, &o.Payload, &o.Call, &died, &reason); err != nil {
+			return err
+		}
+		if died != nil {
+			o.Died = instant(*died)
+		}
+		if reason != nil {
+			o.Reason = *reason
+		}
+		rows = append(rows, o)
+		if header == nil {
+			return nil
+		}
+		return decode(string(header), &rows[len(rows)-1].Header)
+	})
+	return rows, t.read(err, "the outbox")
+}
+
+// saveOutbox adds messages, and closes those that have left or never will. A message
+// that has left before is left as it is: publishing is at least once.
+func (t *Tx) saveOutbox(b *kernel.Batch) error {
+	for i := range b.Outbox {
+		if err := t.insertOutgoing(&b.Outbox[i]); err != nil {
+			return err
+		}
+	}
+	for _, id := range b.Taken {
+		err := t.must(fmt.Sprintf("the message %d", id), `UPDATE outbox SET created = $2 WHERE id = $1 AND published_at IS NULL AND dead_at IS NULL`, id, stamp(t.now()))
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range b.Leaving {
+		err := t.must(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = $2 WHERE id = $1 AND published_at IS NULL AND dead_at IS NULL`, id, stamp(t.now()))
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range b.Published { // one that is gone since has left, too
+		err := t.put(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = coalesce(published_at, $2) WHERE id = $1`, id, stamp(t.now()))
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range b.Dead {
+		err := t.closeOutgoing(d.ID, `UPDATE outbox SET dead_at = coalesce(dead_at, $2), dead_reason = coalesce(dead_reason, $3) WHERE id = $1`,
+			d.ID, stamp(t.now()), d.Reason)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) insertOutgoing(o *kernel.Outgoing) error {
+	var header any
+	if o.Header != nil {
+		raw, err := json.Marshal(o.Header, json.Deterministic(true), allowInvalidUTF8)
+		if err != nil {
+			return &Error{Kind: ErrInvalid, Op: "encoding a message's header", Err: err}
+		}
+		header = string(raw)
+	}
+	err := t.c.Insert(`INSERT INTO outbox (session_id, subject, header, payload, call_id, created) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+		&o.ID, o.Session, o.Subject, header, whole(o.Payload), o.Call, stamp(t.now()))
+	return t.c.Border("a message to "+o.Subject, err)
+}
+
+func (t *Tx) closeOutgoing(id int64, query string, args ...any) error {
+	n, err := t.c.Write(query, 1, args...)
+	if err != nil {
+		return t.c.Border(fmt.Sprintf("the message %d", id), err)
+	}
+	if n == 0 {
+		return fmt.Errorf("%w: the message %d", kernel.ErrNotFound, id)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package ledgersql
+
+import (
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// saveKeys enters under which keys turns were begun. One that is there stays until its time is
+// over: the request came before.
+func (t *Tx) saveKeys(b *kernel.Batch) error {
+	for _, k := range b.Keys {
+		if k.Principal == "" || k.Key == "" || k.Digest == "" {
+			return invalid("keeping the key of a request", "no principal, key or digest", "all three")
+		}
+		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (principal, key) DO UPDATE SET digest = excluded.digest, turn_id = excluded.turn_id, session_id = excluded.session_id, at = excluded.at
+			WHERE request_keys.at <= $7`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, stamp(k.At), stamp(k.At.Add(-kernel.KeyLife)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) requestKey(principal, key string) (kernel.RequestKey, error) {
+	k := kernel.RequestKey{Principal: principal, Key: key}
+	var at int64
+	err := t.c.One(`SELECT digest, turn_id, session_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
+		&k.Digest, &k.Turn, &k.Session, &at)
+	if noRows(err) {
+		return kernel.RequestKey{}, nil
+	}
+	k.At = instant(at)
+	return k, t.read(err, "a key of %s", principal)
+}
+
+// dropKeys forgets keys whose time is over.
+func (t *Tx) dropKeys(p *kernel.Purge) error {
+	if p.Keys.IsZero() {
+		return nil
+	}
+	n, err := t.c.Exec(`DELETE FROM request_keys WHERE (principal, key) IN
+		(SELECT principal, key FROM request_keys WHERE at <= $1 ORDER BY at`+limited("$2")+`)`, stamp(p.Keys), p.Limit)
+	p.More = p.More || n == int64(p.Limit)
+	return t.c.Border("old keys of requests", err)
+}

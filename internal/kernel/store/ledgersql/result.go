@@ -1,0 +1,128 @@
+package ledgersql
+
+import (
+	"slices"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// cardAlong is up to how many bytes a result's card comes along with it: most are small, and
+// whoever reads results asks for their cards next.
+const cardAlong = 8 << 10
+
+// Results implements [kernel.Tx].
+func (t *Tx) Results(turnID string, after, limit int) ([]kernel.ResultRow, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	var rows []kernel.ResultRow
+	err := t.c.Each(`SELECT n, key, call_id, tool, card, coalesce(project, ''), coalesce(type, ''), coalesce(author, ''), coalesce(tool_call_id, ''),
+			content, metadata, created
+		FROM results LEFT JOIN cards ON card_id = card AND octet_length(content) <= $4 WHERE results.turn_id = $1 AND n > $2 ORDER BY n`+limited("$3"),
+		[]any{turnID, after, max(limit, 0), cardAlong}, func(scan func(...any) error) error {
+			var r kernel.ResultRow
+			var c utp.Card
+			var created *int64
+			err := scan(&r.N, &r.Key, &r.Call, &r.Tool, &r.Card, &c.Project, &c.Type, &c.AuthorID, &c.ToolCallID,
+				value(&c.Content), value(&c.Metadata), &created)
+			if created != nil {
+				c.ID, c.CreatedAt = r.Card, instant(*created)
+				t.cards[c.ID] = c
+			}
+			rows = append(rows, r)
+			return err
+		})
+	return rows, t.read(err, "the results of %s", turnID)
+}
+
+// How a report is added that waits, and one that is applied at once: that one takes the next
+// place in its turn's transcript. Either has a turn, or is not added.
+const (
+	insertReport        = addReport + `NULL` + ofTurn
+	insertAppliedReport = addReport + `1 + (SELECT coalesce(max(n), 0) FROM results WHERE results.turn_id = $1)` + ofTurn
+
+	addReport = `INSERT INTO reports (turn_id, call_id, card, status, after_execution, at, applied)
+		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS bigint), `
+	ofTurn = ` WHERE EXISTS (SELECT 1 FROM turns WHERE turns.turn_id = $1)`
+)
+
+// saveReports fills the inbox, one report for each call, and keeps late ones beside it. Of the
+// reports that this very step applies, one may be applied while it is added: a second of the
+// same turn would take the same place.
+func (t *Tx) saveReports(b *kernel.Batch) error {
+	for i := range b.Reports {
+		r := &b.Reports[i]
+		insert := insertReport
+		if appliedAtOnce(b, r.Call) {
+			insert = insertAppliedReport
+		}
+		err := t.must("the turn of the report of the call "+r.Call, insert, r.Turn, r.Call, r.Card, string(r.Status), r.After, stamp(r.At))
+		if err != nil {
+			return err
+		}
+	}
+	for i := range b.Late {
+		r := &b.Late[i]
+		err := t.put("the late result of the call "+r.Call,
+			`INSERT INTO late_results (turn_id, call_id, card, status, after_execution, at) VALUES ($1, $2, $3, $4, $5, $6)`,
+			r.Turn, r.Call, r.Card, string(r.Status), r.After, stamp(r.At))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appliedAtOnce reports whether a call's report is applied while it is added: it comes with this
+// batch, which applies it first. The others find their places once its result has one.
+func appliedAtOnce(b *kernel.Batch, call string) bool {
+	if len(b.Applied) == 0 || b.Applied[0].Call != call {
+		return false
+	}
+	return slices.ContainsFunc(b.Reports, func(r kernel.Report) bool { return r.Call == call })
+}
+
+// saveResults applies reports: each takes the next place in its turn's transcript, once.
+func (t *Tx) saveResults(b *kernel.Batch) error {
+	for i := range b.Applied {
+		r := &b.Applied[i]
+		if err := t.apply(b, r); err != nil {
+			return err
+		}
+		err := t.must("the result of the call "+r.Call, `INSERT INTO results (turn_id, n, key, call_id, tool, card)
+			SELECT turn_id, applied, CAST($2 AS text), call_id, CAST($3 AS text), CAST($4 AS text) FROM reports WHERE call_id = $1`,
+			r.Call, r.Key, r.Tool, r.Card)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply gives a report its place, unless it has been added with it.
+func (t *Tx) apply(b *kernel.Batch, r *kernel.ResultRow) error {
+	if appliedAtOnce(b, r.Call) {
+		return nil
+	}
+	n, err := t.c.Write(`UPDATE reports SET applied = 1 + (SELECT coalesce(max(n), 0) FROM results WHERE results.turn_id = reports.turn_id)
+		WHERE call_id = $1 AND applied IS NULL`, 1, r.Call)
+	if err != nil {
+		return t.c.Border("applying the report of the call "+r.Call, err)
+	}
+	if n == 0 {
+		return conflict("the call %s has no report that waits to be applied", r.Call)
+	}
+	return nil
+}
+
+// saveTrail keeps what is only ever added: the path of each call, and who answered what.
+func (t *Tx) saveTrail(b *kernel.Batch) error {
+	for i := range b.Edges {
+		e := &b.Edges[i]
+		if err := t.add("an edge of the call "+e.Call, edges, e.Call, e.Primitive, e.Phase, e.Source, e.Target, stamp(e.At)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,352 @@
+package ledgersql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// document is what the ledger keeps of a turn as JSON.
+type document struct {
+	State         turn.State         `json:"state"`
+	Questions     []consent.Question `json:"questions,omitzero"`
+	Put           []kernel.Put       `json:"put,omitzero"`
+	AnswerSeconds int                `json:"answer_seconds,omitzero"`
+	Absent        bool               `json:"absent,omitzero"`
+	Erased        bool               `json:"erased,omitzero"`
+	Imported      time.Time          `json:"imported,omitzero"`
+	Unfinished    bool               `json:"unfinished,omitzero"`
+}
+
+// allowInvalidUTF8 lets a broken text be kept with its broken bytes replaced.
+var allowInvalidUTF8 = jsontext.AllowInvalidUTF8(true)
+
+// encode writes a document. Durations are nanoseconds; a text that is no UTF-8 is
+// repaired, because a turn that cannot be saved could never end.
+func encode(v any) (string, error) {
+	raw, err := json.Marshal(v, jsonv1.FormatDurationAsNano(true), json.Deterministic(true), allowInvalidUTF8)
+	if err != nil {
+		return "", &Error{Kind: ErrInvalid, Op: "encoding a turn", Expected: "values that JSON can hold", Err: err}
+	}
+	return string(raw), nil
+}
+
+func decode(raw string, into any) error {
+	if err := json.Unmarshal([]byte(raw), into, jsonv1.FormatDurationAsNano(true)); err != nil {
+		return &Error{Kind: ErrCorrupt, Op: "decoding a turn", Advice: "restore the ledger from a backup", Err: fmt.Errorf("%w: %w", kernel.ErrDamaged, err)}
+	}
+	return nil
+}
+
+// found is what was read of a turn, as it was written.
+type found struct {
+	version, seq  int64
+	doc           string
+	args, request string
+	noArgs        bool
+	agenda        agenda
+	calls         []string
+}
+
+// holds reports whether a part of the turn's document was written with it: the same encoding
+// of the same value stands in it, byte for byte.
+func (f found) holds(part string) bool { return strings.Contains(f.doc, part) }
+
+// has reports whether a call stood in the document.
+func (f found) has(c *turn.Call) bool { return slices.Contains(f.calls, c.ID) }
+
+// was is the turn as it was read, if it still is what is being saved.
+func (t *Tx) was(r *kernel.Record) found {
+	if f := t.turns[r.State.Turn]; f.version == r.Version {
+		return f
+	}
+	return found{}
+}
+
+const turnColumns = `SELECT t.doc, t.narration, t.created, t.version, t.due_at, t.claim_at, t.seq, i.args, i.request
+	FROM turns t JOIN turn_inputs i USING (turn_id) WHERE `
+
+// Turn implements [kernel.Tx].
+func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
+	var r kernel.Record
+	if err := t.usable(); err != nil {
+		return r, err
+	}
+	where, handle, err := locateTurn(ref)
+	if err != nil {
+		return r, err
+	}
+	var raw string
+	var created, seq int64
+	var due, free *int64
+	err = t.c.One(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &seq, value(&r.Args), &r.Request)
+	if err != nil {
+		return kernel.Record{}, t.read(err, "the turn of %+v", ref)
+	}
+	var d document
+	if err := decode(raw, &d); err != nil {
+		return kernel.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
+	}
+	r.State, r.Questions, r.Put, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Put, d.AnswerSeconds, d.Absent
+	r.Created, r.Due, r.Free = instant(created), marked(due), marked(free)
+	r.Erased, r.Imported, r.Unfinished = d.Erased, d.Imported, d.Unfinished
+	if t.writes {
+		t.turns[r.State.Turn] = found{
+			version: r.Version, seq: seq, doc: raw, args: string(r.Args), noArgs: r.Args == nil, request: r.Request,
+			agenda: agendaOf(&r), calls: idsOf(r.State.Calls),
+		}
+	}
+	return r, nil
+}
+
+func idsOf(calls []turn.Call) []string {
+	ids := make([]string, len(calls))
+	for i := range calls {
+		ids[i] = calls[i].ID
+	}
+	return ids
+}
+
+// locateTurn says where the turn of a handle is. An empty handle leads nowhere.
+func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
+	set := 0
+	for _, h := range []struct {
+		is    bool
+		where string
+		value any
+	}{
+		{ref.Turn != "", `t.turn_id = $1`, ref.Turn},
+		{ref.Session != "", `t.session_id = $1`, ref.Session},
+		{ref.Call != "", `t.turn_id = (SELECT turn_id FROM calls WHERE call_id = $1)`, ref.Call},
+		{ref.Token != "", `t.turn_id = (SELECT turn_id FROM tokens WHERE token = $1)`, ref.Token},
+		{ref.Question != 0, `t.turn_id = (SELECT turn_id FROM questions WHERE number = $1)`, ref.Question},
+	} {
+		if h.is {
+			where, handle = h.where, h.value
+			set++
+		}
+	}
+	switch set {
+	case 0:
+		return "", nil, fmt.Errorf("%w: a turn without a handle", kernel.ErrNotFound)
+	case 1:
+		return where, handle, nil
+	default:
+		return "", nil, invalid("finding a turn", fmt.Sprintf("%d handles", set), "one")
+	}
+}
+
+// saveTurn inserts or compares and sets a turn, with what is found by way of it.
+// events is how many numbers of its session it takes; the last of them is returned.
+func (t *Tx) saveTurn(r *kernel.Record, events int) (last int64, err error) {
+	doc, err := encode(document{
+		State: r.State, Questions: r.Questions, Put: r.Put, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
+		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
+	})
+	if err != nil {
+		return 0, err
+	}
+	was := t.was(r)
+	if r.Version == 0 {
+		last, err = t.insertTurn(r, doc, events)
+	} else {
+		last, err = t.updateTurn(r, doc, events)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := t.saveAgenda(r, was); err != nil {
+		return 0, err
+	}
+	if err := t.saveCalls(r, was); err != nil {
+		return 0, err
+	}
+	return last, t.saveQuestions(r, was)
+}
+
+func (t *Tx) insertTurn(r *kernel.Record, doc string, events int) (int64, error) {
+	s := r.State
+	if s.Turn == "" || s.Session == "" {
+		return 0, invalid("saving a turn", "no turn or session id", "both")
+	}
+	err := t.put("the new turn "+s.Turn, `INSERT INTO turns
+		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported, name, topic)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		s.Turn, s.Session, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
+		s.Worker, mark(r.Due), mark(r.Free), !r.Imported.IsZero(), s.Name, s.Topic)
+	if err != nil {
+		return 0, err
+	}
+	return int64(events), t.put("the input of the turn "+s.Turn,
+		`INSERT INTO turn_inputs (turn_id, args, request) VALUES ($1, $2, $3)`, s.Turn, text(r.Args), r.Request)
+}
+
+// updateTurn compares and sets a turn. Where it was read in this transaction, the last number
+// of its session is known, and compared as well: nothing has to be asked.
+func (t *Tx) updateTurn(r *kernel.Record, doc string, events int) (int64, error) {
+	s := r.State
+	const set = `UPDATE turns SET project = $4, agent = $5, owner = $6, status = $7, created = $8,
+		version = version + 1, seq = seq + $9, doc = $10, narration = $11, summary = $12, worker = $13, due_at = $14, claim_at = $15
+		WHERE turn_id = $1 AND session_id = $2 AND version = $3`
+	args := []any{
+		s.Turn, s.Session, r.Version, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
+		s.Worker, mark(r.Due), mark(r.Free),
+	}
+	was := t.was(r)
+	delete(t.turns, s.Turn) // from here on it is another
+	if was.version != 0 {
+		n, err := t.c.Write(set+` AND seq = $16`, 1, append(slices.Clip(args), was.seq)...)
+		if err != nil {
+			return 0, t.c.Border("the turn "+s.Turn, err)
+		}
+		if n == 1 {
+			return was.seq + int64(events), t.keepInput(r, was)
+		}
+	}
+	var last int64
+	err := t.c.One(set+` RETURNING seq`, args, &last)
+	if noRows(err) {
+		return 0, conflict("the turn %s is not at version %d", s.Turn, r.Version)
+	}
+	if err != nil {
+		return 0, t.c.Border("the turn "+s.Turn, err)
+	}
+	return last, t.keepInput(r, was)
+}
+
+// keepInput writes what a turn was given, which hardly ever changes.
+func (t *Tx) keepInput(r *kernel.Record, was found) error {
+	if was.version != 0 && was.args == string(r.Args) && was.noArgs == (r.Args == nil) && was.request == r.Request {
+		return nil
+	}
+	return t.put("the input of the turn "+r.State.Turn, `UPDATE turn_inputs SET args = $2, request = $3
+		WHERE turn_id = $1 AND (args IS DISTINCT FROM $2 OR request <> $3)`, r.State.Turn, text(r.Args), r.Request)
+}
+
+// summary is what a list says of how a turn has ended. It stands beside the document, so
+// that a list reads no documents.
+func summary(s turn.State) string {
+	if s.End == nil {
+		return ""
+	}
+	return s.End.Message
+}
+
+// saveCalls keeps each call where it is found by its id, also after the turn has
+// dropped it. One that is as it was stands there already.
+func (t *Tx) saveCalls(r *kernel.Record, was found) error {
+	for i := range r.State.Calls {
+		c := &r.State.Calls[i]
+		doc, err := encode(c)
+		if err != nil {
+			return err
+		}
+		if was.holds(doc) {
+			continue
+		}
+		if err := t.saveCall(r, c, doc, was); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveCall writes one call. One that stood in the turn's document should have a row; any other
+// may have one, from before the turn dropped it.
+func (t *Tx) saveCall(r *kernel.Record, c *turn.Call, doc string, was found) error {
+	args := []any{
+		c.ID, r.State.Turn, c.Tool, c.Target, string(c.State), string(c.Class), string(c.Risk), c.Definition, c.Card, c.Question, c.Digest, c.Fence, c.Owner, doc,
+	}
+	if was.has(c) {
+		n, err := t.c.Write(`UPDATE calls SET tool = $3, target = $4, state = $5, class = $6, risk = $7, definition = $8, card = $9,
+			question = nullif(CAST($10 AS bigint), 0), digest = $11, fence = $12, owner = $13, doc = $14 WHERE call_id = $1 AND turn_id = $2`, 1, args...)
+		if err != nil || n == 1 {
+			return t.c.Border("the call "+c.ID, err)
+		}
+	}
+	_, err := t.mine("call", c.ID, r.State.Turn, `SELECT turn_id FROM calls WHERE call_id = $1`, `INSERT INTO calls
+		(call_id, turn_id, tool, target, state, class, risk, definition, card, question, digest, fence, owner, doc, session_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif(CAST($10 AS bigint), 0), $11, $12, $13, $14, $15)
+		ON CONFLICT (call_id) DO UPDATE SET
+			tool = excluded.tool, target = excluded.target, state = excluded.state, class = excluded.class,
+			risk = excluded.risk, definition = excluded.definition, card = excluded.card, question = excluded.question,
+			digest = excluded.digest, fence = excluded.fence, owner = excluded.owner, doc = excluded.doc
+		WHERE calls.turn_id = excluded.turn_id AND calls.doc <> excluded.doc`, append(args, r.State.Session)...)
+	return err
+}
+
+// saveQuestions keeps each question where its number and its tokens lead to it.
+func (t *Tx) saveQuestions(r *kernel.Record, was found) error {
+	for i := range r.Questions {
+		q := &r.Questions[i]
+		doc, err := encode(q)
+		if err != nil {
+			return err
+		}
+		if was.holds(doc) {
+			continue
+		}
+		const owner = `SELECT turn_id FROM questions WHERE number = $1`
+		changed, err := t.mine("question", q.Number, r.State.Turn, owner, `INSERT INTO questions
+			(number, turn_id, token, kind, state, deadline, digest, doc) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (number) DO UPDATE SET token = excluded.token, state = excluded.state,
+				deadline = excluded.deadline, digest = excluded.digest, doc = excluded.doc
+			WHERE questions.turn_id = excluded.turn_id AND questions.doc <> excluded.doc`,
+			q.Number, r.State.Turn, q.Token, string(q.Kind), string(q.State), stamp(q.Deadline()), q.Digest, doc)
+		if err == nil && changed {
+			err = t.saveTokens(q, r.State.Turn, was)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveTokens keeps the tokens of a question, the spent ones too: each may only ever be
+// one question's.
+func (t *Tx) saveTokens(q *consent.Question, turnID string, was found) error {
+	for _, token := range append(slices.Clip(q.SpentTokens), q.Token) {
+		if mine, err := encode(token); err == nil && was.holds(mine) { // as this very question's, or it would not have been saved
+			continue
+		}
+		n, err := t.c.Write(`INSERT INTO tokens (token, number, turn_id) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`, 1,
+			token, q.Number, turnID)
+		if err == nil && n == 0 {
+			err = t.c.One(`SELECT token FROM tokens WHERE token = $1 AND number = $2`, []any{token, q.Number}, &token)
+		}
+		if noRows(err) {
+			return conflict("a token of the question %d belongs to another", q.Number)
+		}
+		if err != nil {
+			return t.c.Border(fmt.Sprintf("a token of the question %d", q.Number), err)
+		}
+	}
+	return nil
+}
+
+// mine upserts a row that may only ever belong to one turn, and reports whether that
+// has changed it.
+func (t *Tx) mine(what string, id any, turnID, owner, upsert string, args ...any) (changed bool, err error) {
+	n, err := t.c.Write(upsert, 1, args...)
+	if err != nil || n > 0 {
+		return true, t.c.Border(fmt.Sprintf("the %s %v", what, id), err)
+	}
+	var has string
+	if err := t.c.One(owner, []any{id}, &has); err != nil {
+		return false, t.c.Border(fmt.Sprintf("the %s %v", what, id), err)
+	}
+	if has != turnID {
+		return false, conflict("the %s %v belongs to the turn %s", what, id, has)
+	}
+	return false, nil
+}

@@ -1,0 +1,138 @@
+package ledgersql
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// Turns implements [kernel.Tx].
+func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if f.Claim && !t.writes {
+		return nil, fmt.Errorf("%w: claiming turns", kernel.ErrReadOnly)
+	}
+	by := orderOf(f)
+	if f.After != "" && by == byCreation {
+		if err := t.c.One(`SELECT turn_id FROM turns WHERE turn_id = $1`, []any{f.After}, &f.After); err != nil {
+			return nil, t.read(err, "the turn %s", f.After)
+		}
+	}
+	query, args := t.listTurns(f, by)
+	var rows []kernel.TurnRow
+	err := t.c.Each(query, args, func(scan func(...any) error) error {
+		var r kernel.TurnRow
+		var created, place int64
+		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
+		r.Created = instant(created)
+		if by != byCreation {
+			r.Place = instant(place)
+		}
+		rows = append(rows, r)
+		return err
+	})
+	return rows, t.read(err, "the turns")
+}
+
+// The columns that lists of turns are ordered by, before the turn's id.
+const (
+	byCreation = "created"
+	byDue      = "agenda.due_at"
+	byClaim    = "agenda.claim_at"
+)
+
+func orderOf(f kernel.TurnFilter) string {
+	switch {
+	case !f.Due.IsZero():
+		return byDue
+	case !f.Free.IsZero():
+		return byClaim
+	default:
+		return byCreation
+	}
+}
+
+// tablesFor says where the turns of a list are found, which tables are locked for a claim, and
+// where their agent stands.
+func tablesFor(f kernel.TurnFilter, by string) (tables, locked, agent string) {
+	if by == byCreation && f.Worker == "" {
+		return "turns JOIN turn_inputs USING (turn_id)", "turns", "turns.agent"
+	}
+	return "agenda JOIN turns USING (turn_id) JOIN turn_inputs USING (turn_id)", "turns, agenda", "agenda.agent"
+}
+
+// listTurns makes the query; its texts are a fixed set, also for many owners.
+func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any) {
+	parameter := func(value any) string {
+		args = append(args, value)
+		return "$" + strconv.Itoa(len(args))
+	}
+	tables, locked, agent := tablesFor(f, by)
+	wanted := []string{"true"}
+	if f.Open {
+		wanted = append(wanted, "NOT ended") // literally so: the partial index says it
+	}
+	if f.Topic != "" {
+		wanted = append(wanted, "topic <> '' AND topic = "+parameter(f.Topic)) // literally so, as above
+	}
+	if f.Asking {
+		wanted = append(wanted, "turn_id IN (SELECT turn_id FROM questions WHERE state = 'open')")
+	}
+	if f.Turn != "" {
+		wanted = append(wanted, "turn_id = "+parameter(f.Turn))
+	}
+	if f.Session != "" {
+		wanted = append(wanted, "session_id = "+parameter(f.Session))
+	}
+	if f.Agent != "" {
+		wanted = append(wanted, agent+" = "+parameter(f.Agent))
+	}
+	if f.Worker != "" {
+		wanted = append(wanted, "agenda.worker <> '' AND agenda.worker = "+parameter(f.Worker)) // literally so, as above
+	}
+	switch by {
+	case byDue:
+		wanted = append(wanted, byDue+" IS NOT NULL AND "+byDue+" <= "+parameter(stamp(f.Due)))
+	case byClaim:
+		wanted = append(wanted, byClaim+" IS NOT NULL AND "+byClaim+" <= "+parameter(stamp(f.Free)))
+	}
+	if len(f.Statuses) > 0 {
+		among := make([]string, len(f.Statuses))
+		for i, s := range f.Statuses {
+			among[i] = parameter(string(s))
+		}
+		wanted = append(wanted, "status IN ("+strings.Join(among, ", ")+")")
+	}
+	switch {
+	case len(f.Owners) == 1: // their turns stand in the order of an index
+		wanted = append(wanted, "owner = "+parameter(f.Owners[0]))
+	case len(f.Owners) > 1:
+		wanted = append(wanted, t.d.Among("owner", parameter(t.d.List(f.Owners))))
+	}
+	behind, order := ">", ""
+	if f.Newest {
+		behind, order = "<", " DESC"
+	}
+	switch {
+	case f.After != "" && by != byCreation:
+		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Place))+", "+parameter(f.After)+")")
+	case f.After != "":
+		wanted = append(wanted, "(created, turn_id) "+behind+" (SELECT created, turn_id FROM turns WHERE turn_id = "+parameter(f.After)+")")
+	}
+	limit := int64(math.MaxInt64)
+	if f.Limit > 0 {
+		limit = int64(f.Limit)
+	}
+	query = `SELECT turn_id, session_id, turns.agent, name, owner, status, created, seq, request, summary, ` + by + `
+		FROM ` + tables + ` WHERE ` + strings.Join(wanted, " AND ") +
+		` ORDER BY ` + by + order + `, turn_id` + order + limited(parameter(limit))
+	if f.Claim {
+		query += t.d.Claim(locked)
+	}
+	return query, args
+}

@@ -1,0 +1,74 @@
+package ledgersql
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// preferences are the columns of what people prefer, and the statements that read and write them.
+type preferences struct{ read, write string }
+
+// wishes follow from the table of preferences.
+var wishes = func() preferences {
+	var columns, values, replaced []string
+	for one := range (api.Preferences{}).All() {
+		columns = append(columns, one.Name)
+		values = append(values, fmt.Sprintf("$%d", len(columns)+1))
+		replaced = append(replaced, one.Name+" = excluded."+one.Name)
+	}
+	list := strings.Join(columns, ", ")
+	return preferences{
+		read: `SELECT ` + list + ` FROM people WHERE person = $1`,
+		write: `INSERT INTO people (person, ` + list + `) VALUES ($1, ` + strings.Join(values, ", ") + `)
+			ON CONFLICT (person) DO UPDATE SET ` + strings.Join(replaced, ", "),
+	}
+}()
+
+// saveWishes enters what people prefer, or takes it out.
+func (t *Tx) saveWishes(b *kernel.Batch) error {
+	for _, w := range b.Wishes {
+		empty, err := w.Empty()
+		switch {
+		case err != nil:
+			return invalid("keeping a wish", err.Error(), "a person, and 0 or more seconds")
+		case empty:
+			err = t.put("what "+w.Person+" wishes", `DELETE FROM people WHERE person = $1`, w.Person)
+		default:
+			values := []any{w.Person}
+			for _, n := range w.All() {
+				values = append(values, n)
+			}
+			err = t.put("what "+w.Person+" wishes", wishes.write, values...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wish is what a person prefers, the zero value where nothing is kept.
+func (t *Tx) wish(person string) (kernel.Wish, error) {
+	w := kernel.Wish{Person: person}
+	var found []int
+	for range w.All() {
+		found = append(found, 0)
+	}
+	into := make([]any, len(found))
+	for i := range found {
+		into[i] = &found[i]
+	}
+	err := t.c.One(wishes.read, []any{person}, into...)
+	if noRows(err) {
+		return kernel.Wish{}, nil
+	}
+	i := 0
+	for one := range w.All() {
+		w.Preferences = w.Set(one, found[i])
+		i++
+	}
+	return w, t.read(err, "what %s wishes", person)
+}

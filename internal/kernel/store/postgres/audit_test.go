@@ -1,0 +1,68 @@
+package postgres_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
+	"github.com/earshot-dev/earshot/internal/storetest"
+)
+
+// TestTwoStoresChain: the answers that two kernels save at once in one database, and what one of
+// them forgets meanwhile, are numbered once and linked in their order.
+func TestTwoStoresChain(t *testing.T) {
+	t.Parallel()
+	dsn := nowhere(t)
+	stores := []*postgres.Store{open(t, dsn), open(t, dsn)}
+	const old, each = 6, 20
+	for n := range old {
+		b := storetest.Content(n+1, "")
+		b.Outbox = nil
+		must(t, save(t.Context(), stores[0], b))
+	}
+	must(t, save(t.Context(), stores[0], kernel.Batch{Purge: &kernel.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 100}}))
+	var all sync.WaitGroup
+	for hand := range 8 {
+		all.Go(func() {
+			for i := range each {
+				n := 1 + old + hand*each + i
+				b := storetest.Answered(n)
+				if n%2 == 0 { // one that asks for something in between has a connection of its own
+					b = counting(t, stores[hand%2], b)
+				}
+				if err := save(t.Context(), stores[hand%2], b); err != nil {
+					t.Errorf("an answer of many: %v", err)
+				}
+			}
+		})
+	}
+	forgotten := 0
+	for forgotten < old {
+		p := kernel.Purge{Receipts: time.Now().Add(time.Hour), Limit: 1}
+		if err := save(t.Context(), stores[1], kernel.Batch{Purge: &p}); err != nil || p.Dropped == 0 {
+			t.Errorf("forgetting: %d, %v", p.Dropped, err)
+			break
+		}
+		forgotten += p.Dropped
+	}
+	all.Wait()
+	if r := storetest.Audit(t, stores[0]); r.Answers != old+8*each || r.Forgotten != old || r.Receipts != 8*each {
+		t.Errorf("the chain: %+v", r)
+	}
+}
+
+// counting saves a batch in an update that counts, and returns one that does nothing more.
+func counting(t *testing.T, s *postgres.Store, b kernel.Batch) kernel.Batch {
+	err := s.Update(t.Context(), func(tx kernel.Tx) error {
+		if _, err := tx.Count("answers", 1); err != nil {
+			return err
+		}
+		return tx.Save(b)
+	})
+	if err != nil {
+		t.Errorf("an answer of many: %v", err)
+	}
+	return kernel.Batch{}
+}

@@ -1,0 +1,28 @@
+package sqlite
+
+import (
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
+)
+
+// Kind is what a result code means.
+var Kind = kind
+
+// Border is how errors of the driver become ours.
+var Border = border
+
+// Pragma reads or sets one on the connection of a transaction.
+func Pragma(t kernel.Tx, text string) (value string, err error) {
+	err = t.(*ledgersql.Tx).Conn().One("PRAGMA "+text, nil, &value)
+	return value, err
+}
+
+// Lose does what SQLite does when it cannot go on: it ends the whole transaction, and
+// the statement fails.
+func Lose(t kernel.Tx, why error) error {
+	mine := t.(*ledgersql.Tx)
+	if _, err := mine.Conn().Exec("ROLLBACK"); err != nil {
+		return err
+	}
+	return mine.Fail(&ledgersql.Error{Kind: why, Op: "losing a transaction"})
+}

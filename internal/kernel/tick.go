@@ -1,0 +1,306 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	// retryTick is how soon a tick that failed, or that another kernel was at, is tried again.
+	retryTick = time.Second
+	// spoiledTick is how soon one is at the latest whose turn cannot be read: nobody may ever mend
+	// that, and each try is a line of the log.
+	spoiledTick = time.Minute
+	// lookPause is how much time there is at least between two looks for what is due.
+	lookPause = 20 * time.Millisecond
+	// ticksAtOnce is how many turns are ticked side by side: they share the commits of the
+	// store, and a slow one holds up no other.
+	ticksAtOnce = 16
+	duePage     = 64
+)
+
+// ticker feeds the passing of time to the turns that are due, and waits for those under way
+// at the end. What is due stands in the ledger; a step here that makes something due sooner
+// wakes it. One turn's trouble delays that turn only.
+func (k *Kernel) ticker(ctx context.Context) {
+	var owned sync.WaitGroup
+	defer owned.Wait()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		drain(k.wake)
+		turns, wait := k.look(ctx)
+		for _, id := range turns {
+			owned.Go(func() { k.tickDue(ctx, id) })
+		}
+		rest(ctx, timer, lookPause)
+		timer.Reset(max(0, wait-lookPause))
+		select {
+		case <-ctx.Done():
+		case <-k.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+func rest(ctx context.Context, timer *time.Timer, d time.Duration) {
+	timer.Reset(d)
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// look hands out the turns whose time has come, as far as there is room beside those that
+// are being ticked, and says when to look again.
+func (k *Kernel) look(ctx context.Context) (turns []string, wait time.Duration) {
+	now := k.moment()
+	k.lookAt(math.MaxInt64) // whatever is made due from now on wakes it
+	l := look{k: k, now: now.Mono, wait: k.o.Poll}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		kept, err := k.keptLead(tx)
+		if err != nil {
+			return err
+		}
+		k.knows(kept)
+		l.turns, l.wait, l.until = nil, k.o.Poll, k.steady(now)
+		return l.all(tx)
+	})
+	if err != nil && ctx.Err() == nil {
+		k.o.Logger.Error("looking for what is due", "error", err)
+		l.wait = retryTick
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, id := range l.turns {
+		k.ticking[id] = struct{}{}
+	}
+	k.next = now.Mono + l.wait
+	maps.DeleteFunc(k.later, func(_ string, at time.Duration) bool { return at <= now.Mono })
+	return l.turns, l.wait
+}
+
+func (k *Kernel) lookAt(next time.Duration) {
+	k.mu.Lock()
+	k.next = next
+	k.mu.Unlock()
+}
+
+// look goes through what is due, and what will be within a poll.
+type look struct {
+	k     *Kernel
+	now   time.Duration
+	until time.Time // what is due by then is due
+	turns []string
+	wait  time.Duration
+}
+
+func (l *look) all(tx Tx) error {
+	horizon := l.until.Add(l.k.o.Poll)
+	if l.k.o.Own {
+		for _, id := range l.k.owned() {
+			if _, err := l.page(tx, TurnFilter{Turn: id, Due: horizon}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f := TurnFilter{Due: horizon, Limit: duePage}
+	for {
+		last, err := l.page(tx, f)
+		if err != nil || last.Turn == "" {
+			return err
+		}
+		f.After, f.Place = last.Turn, last.Place
+	}
+}
+
+// page takes what is due of one page and returns its last row, where the list goes on.
+func (l *look) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
+	rows, err := tx.Turns(f)
+	if err != nil {
+		return last, err
+	}
+	l.k.mu.Lock()
+	defer l.k.mu.Unlock()
+	for _, row := range rows {
+		if left := row.Place.Sub(l.until); left > 0 {
+			l.wait = min(l.wait, left)
+			return TurnRow{}, nil
+		}
+		if _, under := l.k.ticking[row.Turn]; under || !l.k.attends(row.Turn) {
+			continue
+		}
+		if at, put := l.k.later[row.Turn]; put && at > l.now {
+			l.wait = min(l.wait, at-l.now)
+			continue
+		}
+		if len(l.k.ticking)+len(l.turns) >= ticksAtOnce {
+			return TurnRow{}, nil // the end of a tick wakes the ticker
+		}
+		l.turns = append(l.turns, row.Turn)
+	}
+	if f.Limit == 0 || len(rows) < f.Limit {
+		return TurnRow{}, nil
+	}
+	return rows[len(rows)-1], nil
+}
+
+// tickDue ticks one turn that look has handed out, and gives it back. One that another
+// kernel is at, or that turns out not to be due by its own clocks, is looked at again later.
+func (k *Kernel) tickDue(ctx context.Context, id string) {
+	again := retryTick // also where the turn cannot be read
+	err := k.tick(ctx, id, func(s *step) error {
+		again = retryTick
+		rows, err := s.tx.Turns(TurnFilter{Turn: id, Due: k.steady(s.now), Claim: true})
+		if err != nil {
+			return err
+		}
+		at := due(s.rec, s.now)
+		switch {
+		case len(rows) == 0:
+			return errNotDue
+		case !at.IsZero() && at.After(s.now.Wall) && s.rec.Due.After(turn.Epoch):
+			again = min(at.Sub(s.now.Wall), k.o.Poll)
+			return errNotDue
+		}
+		return nil
+	}, func(s *step) {
+		if s.rec.Due.IsZero() || s.rec.Due.After(k.steady(s.now)) {
+			again = 0
+		}
+	})
+	if err != nil && !errors.Is(err, errNotDue) && ctx.Err() == nil {
+		k.o.Logger.Error("tick failed", "turn", id, "error", err)
+	}
+	k.mu.Lock()
+	delete(k.ticking, id)
+	if again = k.leaveAlone(id, err, again); again > 0 {
+		k.later[id] = k.o.Clock.Mono() + again
+	}
+	k.mu.Unlock()
+	signal(k.wake)
+}
+
+// leaveAlone is when a turn is to be ticked again. One that cannot be read is left alone twice as
+// long each time. It needs mu.
+func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Duration {
+	if !errors.Is(err, ErrDamaged) {
+		delete(k.spoiled, id)
+		return again
+	}
+	k.spoiled[id] = min(max(2*k.spoiled[id], retryTick), spoiledTick)
+	return k.spoiled[id]
+}
+
+var errNotDue = errors.New("kernel: nothing is due")
+
+// Tick does what is due in one turn: questions past their deadline get their default,
+// accepted calls are checked once more and leave, silent owners lapse.
+func (k *Kernel) Tick(ctx context.Context, id string) error {
+	return protocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
+}
+
+// tick ticks a turn, if first has nothing against it, and hands the step to then. Its errors
+// are as they are.
+func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, then func(*step)) error {
+	var last *step
+	err := k.attempt(ctx, TurnRef{Turn: id}, func(s *step) error {
+		last = s
+		if err := first(s); err != nil {
+			return err
+		}
+		if err := s.await(); err != nil {
+			return err
+		}
+		if err := s.adoptExpired(); err != nil {
+			return err
+		}
+		for _, q := range s.openQuestions() {
+			judged, outcome := q.Expire(s.at(q))
+			if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
+				return err
+			}
+		}
+		in := turn.Tick{}
+		for _, c := range s.rec.State.Calls {
+			if c.State != turn.Accepted {
+				continue
+			}
+			check, err := s.check(c)
+			if err != nil {
+				return err
+			}
+			in.Checks = append(in.Checks, check)
+		}
+		return s.feed(in)
+	})
+	if err == nil {
+		then(last)
+	}
+	return err
+}
+
+func (s *step) openQuestions() []consent.Question {
+	var open []consent.Question
+	for _, q := range s.rec.Questions {
+		if q.State == consent.Open {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// closeQuestion ends a question that had no answer.
+func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code utp.Code) error {
+	kept := s.question(q.Number)
+	if !outcome.Changed || kept == nil || kept.State != consent.Open { // the end of another has closed it
+		return nil
+	}
+	*kept = q
+	s.tell.Resolution = "expired"
+	if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
+		return s.respond(call, q)
+	}
+	if q.State == consent.Accepted { // a default, and only for what can be taken back
+		return s.feed(turn.Answered{Question: q.Number, Accept: true, By: "default"})
+	}
+	return s.feed(turn.Unanswered{Question: q.Number, Code: code})
+}
+
+// Resume attends to a turn that an earlier process left. With
+// a sole host, whoever held it then is gone.
+func (k *Kernel) Resume(ctx context.Context, id string) error {
+	var st turn.State
+	err := k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
+		st = s.rec.State
+		if s.rec.State.Status == turn.Ended {
+			return fault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
+		}
+		s.rec.Absent = false // whoever resumes it is there
+		if k.o.SoleHost {
+			if err := s.feed(turn.Orphan{Generation: k.generation()}); err != nil {
+				return err
+			}
+		}
+		if err := s.rejudge(); err != nil && !errors.Is(err, errUnchanged) { // the rules may have changed meanwhile
+			return err
+		}
+		return s.showAll()
+	})
+	if err != nil {
+		return err
+	}
+	k.attend(st)
+	k.sweepSoon()
+	k.ringWorker(ctx, st)
+	return nil
+}

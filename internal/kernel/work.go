@@ -1,0 +1,241 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const resultPage = 100
+
+func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.BeatAnswer, error) {
+	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
+	err := k.held(ctx, from, q.Turn, func(s *step) error {
+		a.Stop = s.rec.State.Stop != nil
+		return s.feed(turn.Renew{Hold: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
+	})
+	return a, err
+}
+
+func notYours() error { return fault(utp.CodeAuthFailed, "the turn belongs to another agent") }
+
+// held steps a turn of the asking agent, never another's.
+func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step) error) error {
+	return k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
+		if s.rec.State.Agent != from.Name {
+			return notYours()
+		}
+		return fn(s)
+	})
+}
+
+// holdOf is under what a worker says that it holds the turn. A peer of another make knows of no
+// nonce: its epoch has to do.
+func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.Hold {
+	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
+	if from.Kind == ForeignCaller && h.Nonce == "" {
+		h.Nonce = s.Nonce
+	}
+	return h
+}
+
+// call asks for the calls of a step. Whatever is wrong with one of them becomes its
+// result, never the turn's failure.
+func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (struct{}, error) {
+	if err := checkKeys(q.Calls); err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
+		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
+		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
+			if err := s.roomForCalls(len(q.Calls)); err != nil {
+				return err
+			}
+			if err := s.prepareAll(q.Calls, &in); err != nil {
+				return err
+			}
+		}
+		return s.feed(in)
+	})
+}
+
+// checkKeys refuses a step that is too large, or whose results could not be named.
+func checkKeys(calls []api.ToolCall) error {
+	for _, c := range calls {
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName {
+			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
+		}
+	}
+	return nil
+}
+
+func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return err
+	}
+	times := make(map[string]int, len(calls))
+	for _, w := range calls {
+		times[w.Key]++
+	}
+	for _, w := range calls {
+		n := times[w.Key]
+		times[w.Key] = 0
+		var c turn.Call
+		switch n {
+		case 0: // told with the first of that key
+			continue
+		case 1:
+			c, err = s.prepare(w, "step_"+id)
+		default:
+			c, err = s.ambiguous(w, "step_"+id, n)
+		}
+		if err != nil {
+			return err
+		}
+		in.Calls = append(in.Calls, c)
+	}
+	return nil
+}
+
+// ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
+// could not be told apart. The others of the step are.
+func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
+	c, err := s.unresolved(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, from: w.From, to: w.To})
+	if err != nil {
+		return c, err
+	}
+	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
+		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, clip(w.Key, maxName)))
+}
+
+// resume tells a worker how its turn stands: what it still waits for, and under which
+// epoch and with which results it goes on. Nothing is changed by it: results are applied where
+// the last call ends.
+func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptRequest) (api.ResumeAnswer, error) {
+	a := api.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+		if err != nil {
+			return err
+		}
+		st := rec.State
+		switch {
+		case st.Agent != from.Name:
+			return notYours()
+		case st.Status == turn.Ended:
+			a.Ended = true
+			return nil
+		case !st.Knows(holdOf(from, q.WorkerRequest, st)):
+			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
+		}
+		a.Step = st.Step
+		if a.Waiting = st.Waiting(); a.Waiting > 0 {
+			return nil
+		}
+		a.Epoch, a.Nonce = st.Epoch, st.Nonce
+		a.TranscriptAnswer, err = transcriptFrom(tx, q)
+		return err
+	})
+	return a, err
+}
+
+// apply appends the result of an ended call to the transcript, where the worker reads it.
+func (s *step) apply(id string) {
+	if c, _ := s.rec.State.Find(id); c.Outcome != nil {
+		s.batch.Applied = append(s.batch.Applied, ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card})
+	}
+}
+
+// transcript reads applied results, for a worker that starts anew.
+func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
+	var a api.TranscriptAnswer
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+		if err != nil {
+			return err
+		}
+		if rec.State.Agent != from.Name {
+			return notYours()
+		}
+		a, err = transcriptFrom(tx, q)
+		return err
+	})
+	return a, err
+}
+
+func transcriptFrom(tx Tx, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
+	rows, err := tx.Results(q.Turn, q.After, resultPage)
+	if err != nil {
+		return api.TranscriptAnswer{}, err
+	}
+	return transcriptPage(tx, rows, q.Args)
+}
+
+// transcriptPage fills a page up to what one message may hold.
+func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, error) {
+	a := api.TranscriptAnswer{More: len(rows) == resultPage}
+	room := api.InlineLimit
+	for _, row := range rows {
+		r, err := result(tx, row)
+		if err == nil && args {
+			r.Args, err = givenTo(tx, row)
+		}
+		if err != nil {
+			return a, err
+		}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return a, unexpected("a result", err)
+		}
+		if room -= len(raw); room < 0 && len(a.Results) > 0 {
+			a.More = true
+			return a, nil
+		}
+		a.Results = append(a.Results, r)
+	}
+	return a, nil
+}
+
+func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest) (struct{}, error) {
+	if !q.Status.Valid() {
+		return struct{}{}, fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+	}
+	if q.Handoff != nil {
+		complete, err := q.Handoff.Complete()
+		if err != nil {
+			return struct{}{}, fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+		}
+		q.Handoff = &complete
+	}
+	err := k.held(ctx, from, q.Turn, func(s *step) error {
+		if ended, err := s.adoptKnown(); ended || err != nil {
+			return err
+		}
+		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
+		s.tell.Told = s.rec.State.Told(q.Output)
+		end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
+		if err := s.deliverable(q, &end); err != nil {
+			return err
+		}
+		return s.feed(turn.Deliver{Hold: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
+	})
+	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
+		err = nil
+	}
+	return struct{}{}, err
+}
+
+func isCode(err error, code utp.Code) bool {
+	var f *api.Fault
+	return errors.As(err, &f) && f.Code == code
+}
+
+func milliseconds(d time.Duration) int { return int(d / time.Millisecond) }

@@ -1,0 +1,204 @@
+package narrate
+
+import (
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// spokenValues is how many values of the arguments a sentence says; more can be listened to on
+// request.
+const spokenValues = 5
+
+// arguments are what the telling's call is about, laid out for a person. What the tool's sentence
+// stands for is covered only where an operator has reviewed that it may.
+func (s *scene) arguments() outline.Outline {
+	var o outline.Options
+	if s.t.Tool.Reviewed {
+		o.Covers = s.wording().Consent.Covers
+	}
+	return outline.Of(s.t.Args, o)
+}
+
+// values are the first of the arguments as sentences, and how many more there are.
+func values(o outline.Outline, most int) Param {
+	out := Param{Left: o.Left}
+	for i, v := range o.Values {
+		partial := v.More > 0 // and so among those that are left
+		switch {
+		case v.Kind == outline.Empty && v.Path == "": // there are no arguments
+		case i < most:
+			out.All = append(out.All, value(v))
+			if partial {
+				out.Left--
+			}
+		case !partial:
+			out.Left++
+		}
+	}
+	return out
+}
+
+// rest are the arguments from one on, as far as they are listed.
+func rest(o outline.Outline, from int) Param {
+	out := Param{}
+	for _, v := range o.Values[min(from, len(o.Values)):] {
+		if v.Kind != outline.Empty || v.Path != "" {
+			out.All = append(out.All, value(v))
+		}
+	}
+	return out
+}
+
+// value is one argument as a sentence.
+func value(v outline.Value) Param {
+	p := Params{"name": nameOf(v)}
+	switch v.Kind {
+	case outline.Masked:
+		return say("value.hidden", nil) // not even its name, which readers scan for (SEC-07)
+	case outline.Covered:
+		p["n"], p["size"], p["sha"] = count(int64(v.Count)), size(int64(v.Size)), identifier(v.SHA256)
+		return say("value.covered", p)
+	case outline.Secret:
+		if v.Credential() {
+			return say("value.secret.unnamed", nil)
+		}
+		return say("value.secret.named", p)
+	case outline.Empty:
+		p["value"] = say(map[string]string{"[]": "value.empty.list", "{}": "value.empty.object"}[v.Value], nil)
+	case outline.Text:
+		p["value"] = exact(v.Value, v.More)
+	case outline.Literal:
+		p["value"] = identifier(v.Value)
+	}
+	return say("value.member", p)
+}
+
+// nameOf is a value's place in words: as it is where it consists of plain words, else set apart.
+func nameOf(v outline.Value) Param {
+	name := v.Name()
+	if legible.Plain(name) && !strings.ContainsAny(name, ":,;.!?“”\"'<>()[]{}") && strings.TrimSpace(name) != "" {
+		return Param{Name: name}
+	}
+	return exact(name, 0)
+}
+
+// unread says what of the arguments is not in the event, and that it has to be read; none where
+// everything is.
+func (s *scene) unread(o outline.Outline, short bool) Param {
+	if o.Complete() {
+		return Param{}
+	}
+	p := Params{
+		"must": yes(api.MustBeRead(s.t.Call.Class, s.t.Call.Risk)), "short": yes(short), "size": size(int64(o.Size)),
+		"sha": identifier(o.SHA256), "address": identifier(api.ArgumentsAddress(s.t.Question.Number)),
+	}
+	if o.Left > 0 {
+		p["left"] = count(int64(o.Left))
+	}
+	if o.Hidden > 0 {
+		p["hidden"] = count(int64(o.Hidden))
+	}
+	return say("question.unread", p)
+}
+
+// listed is the member of a question's event that lists its arguments, for surfaces that show more than
+// text.
+type listed struct {
+	outline.Outline
+
+	// Complete: every value is listed in full, as a secret, or as covered.
+	Complete bool `json:"complete"`
+	// Told: the texts of the event say every value, so that a surface which knows nothing of
+	// this list has shown everything.
+	Told bool `json:"told"`
+	// Said are the paths of the values that the action itself says in full.
+	Said []string `json:"said,omitzero"`
+	// Address is where all of them can be read.
+	Address string `json:"address"`
+}
+
+// lists makes the list of an event, given its texts.
+func (s *scene) lists(o outline.Outline, action Param, x texts) listed {
+	l := listed{Outline: o, Complete: o.Complete(), Address: api.ArgumentsAddress(s.t.Question.Number)}
+	for i := range action.Params["args"].All {
+		l.Said = append(l.Said, o.Values[i].Path)
+	}
+	l.Said = append(l.Said, s.stated(o, action, x[fieldAction])...)
+	l.Told = l.Complete
+	for _, v := range rest(o, 0).All {
+		said, err := s.narrator.speaker.sayParam(v)
+		l.Told = l.Told && err == nil && strings.Contains(x[fieldDetailed], tidy(said))
+	}
+	return l
+}
+
+// stated are the paths of the values that a tool's own action shows in full, as texts or numbers.
+func (s *scene) stated(o outline.Outline, action Param, text string) []string {
+	phrase, err := parsePhrase(action.Own)
+	facts, failed := ParseFacts(s.wording().Consent.Facts)
+	if err != nil || failed != nil {
+		return nil
+	}
+	named := phrase.params()
+	var paths []string
+	for _, v := range o.Values {
+		shown := func(name string, f Fact) bool {
+			whole := v.Kind == outline.Text && v.More == 0 && strings.Contains(text, v.Value)
+			return whole && named[name] && f.Text == v.Path && action.Params[name].Text == v.Value
+		}
+		for name, f := range facts {
+			if shown(name, f) {
+				paths = append(paths, v.Path)
+				break
+			}
+		}
+	}
+	return paths
+}
+
+// shows is how the kernel is told of it.
+func (l listed) shows() kernel.Shows {
+	switch {
+	case l.Told:
+		return kernel.ShowsTold
+	case l.Complete:
+		return kernel.ShowsListed
+	default:
+		return kernel.ShowsPart
+	}
+}
+
+// covered are the paths of what is stated by count and digest.
+func (l listed) covered() []string {
+	var paths []string
+	for _, v := range l.Values {
+		if v.Kind == outline.Covered {
+			paths = append(paths, v.Path)
+		}
+	}
+	return paths
+}
+
+// asker are the parameters that say who asks: the session's name and the request.
+func (s *scene) asker() Params {
+	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it stands inside a sentence
+	return Params{"session": sessionName(s.t.Turn.Name), "request": quotedTo(request, capValue)}
+}
+
+// askerFacts say the same to surfaces that show more than text.
+func (s *scene) askerFacts() map[string]any {
+	request, _ := clean(strings.TrimSpace(s.t.Request), capValue)
+	return map[string]any{extSession: s.t.Turn.Name, extRequest: request}
+}
+
+// sessionName is a session's name in a sentence; none where an older ledger has not given it one.
+func sessionName(name string) Param {
+	if name == "" {
+		return Param{}
+	}
+	return Param{Text: valid(name)}
+}

@@ -1,0 +1,260 @@
+package narrate
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Members of extensions.earshot and extensions.utp.
+const (
+	extQuestion  = "question"
+	extTool      = "tool"
+	extCall      = "tool_call_id"
+	extClass     = "class"
+	extCode      = "code"
+	extStatus    = "status"
+	extReason    = "reason"
+	extAllFailed = "all_failed"
+	extBy        = "by"
+	extSurface   = "surface"
+	extDeadline  = "deadline"
+	extWaiting   = "waiting"
+	extUnlimited = "unlimited"
+	extItems     = "items"
+	extBytes     = "bytes"
+	extUndo      = "undo_seconds"
+	extHint      = "hint"
+	extDetail    = "detail"
+	extStartsAt  = "starts_at"
+	extReplaces  = "replaces"
+	// extEnforcement is there where a service is not held to the gate: broker-only or advisory.
+	extEnforcement = "enforcement"
+	extEarlier     = "earlier"
+	extNew         = "unreviewed"
+	// extArguments lists the arguments of a question, see [listed].
+	extArguments = "arguments"
+	// extByClass is there where the consequence says no more than the class does.
+	extByClass = "by_class"
+	// extSession is the session's name, extRequest what it was asked for, where a question says so.
+	extSession = "session_name"
+	extRequest = "request"
+)
+
+// Names of parameters and fields that occur more than once.
+const (
+	paramQuestion = "question"
+	paramAction   = "action"
+
+	fieldAction      = "action"
+	fieldConsequence = "consequence"
+	fieldDescription = "description"
+	fieldArgs        = "args_summary"
+	fieldError       = "error_message"
+	fieldQuestion    = "question"
+	fieldContext     = "context"
+	fieldReason      = "reason"
+	fieldHint        = "remediation_hint"
+	fieldOutput      = "output_summary"
+	fieldPartial     = "partial_result"
+	fieldLeave       = "choice.leave"
+	fieldAgain       = "choice.ask again"
+)
+
+var (
+	ourCall   = regexp.MustCompile(`^tc_([A-Za-z0-9]{1,64})$`)
+	notInTool = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+)
+
+// callID is the tool_call_id of a call: tc_<h> is call_<h>, anything else is hashed.
+func callID(id string) string {
+	if m := ourCall.FindStringSubmatch(id); m != nil {
+		return aaep.PrefixCall + m[1]
+	}
+	return aaep.ForeignCallID(id)
+}
+
+// toolName is a tool's name as events may write it (C-26).
+func toolName(name string) string {
+	const most = 256
+	name = notInTool.ReplaceAllString(name, "_")
+	if name == "" || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") {
+		name = "_" + name
+	}
+	return name[:min(len(name), most)]
+}
+
+// irreversible reports whether a class counts as irreversible, as unknown ones do.
+func irreversible(c utp.Class) bool { return c.Order() == utp.Irreversible.Order() }
+
+func risk(r utp.Risk) aaep.Risk {
+	switch r.Order() {
+	case utp.RiskLow.Order():
+		return aaep.RiskLow
+	case utp.RiskMedium.Order():
+		return aaep.RiskMedium
+	}
+	return aaep.RiskHigh
+}
+
+// wording is that of the call's tool; none where the tool has been defined anew since
+// the call was judged, for then its facts may be others.
+func (s *scene) wording() Wording {
+	if d := s.t.Call.Definition; d != "" && s.t.Tool.Digest != "" && d != s.t.Tool.Digest {
+		return Wording{}
+	}
+	return wording(s.t.Tool.Definition)
+}
+
+// about are the parameters that every message about a call may use.
+func (s *scene) about() Params {
+	class := s.t.Call.Class
+	if !class.Valid() {
+		class = utp.Irreversible
+	}
+	p := Params{
+		"tool": identifier(s.t.Call.Tool), "class": word(string(class)),
+		"effect": yes(s.t.Call.Class.Effectful()),
+	}
+	if n := s.number(); n > 0 {
+		p[paramQuestion] = count(int64(n))
+	}
+	return p
+}
+
+// aboutCall are the extension members that tie an event to its call.
+func (s *scene) aboutCall() map[string]any {
+	return map[string]any{extTool: toolName(s.t.Call.Tool), extCall: callID(s.t.Call.ID)}
+}
+
+// own is a text of the tool's definition with its facts, where it can be said. What a
+// tool says that nobody has reviewed is quoted.
+func (s *scene) own(text string, facts Params) (Param, bool) {
+	if text == "" {
+		return Param{}, false
+	}
+	p := Param{Own: text, Params: facts}
+	said, err := s.narrator.speaker.sayParam(p)
+	if err != nil || strings.TrimSpace(said) == "" {
+		return Param{}, false
+	}
+	if !s.t.Tool.Reviewed {
+		return quoted(stripIsolates(said)), true
+	}
+	return p, true
+}
+
+func stripIsolates(s string) string {
+	return strings.NewReplacer(string(legible.FirstIsolate), "", string(legible.PopIsolate), "").Replace(s)
+}
+
+// action is what the call does, as a sentence: the tool's own where it has one that
+// an operator has reviewed, else one that names the tool and its arguments.
+func (s *scene) action(args outline.Outline) (Param, Params) {
+	w := s.wording()
+	facts := find(w.Consent.Facts, s.t.Args)
+	claim, ok := s.own(w.Consent.Action, facts)
+	if ok && s.t.Tool.Reviewed {
+		return claim, facts
+	}
+	p := Params{"tool": identifier(s.t.Call.Tool)}
+	if said := values(args, spokenValues); len(said.All) > 0 || said.Left > 0 {
+		p["args"] = said
+	}
+	about := s.t.Tool.Definition.Description
+	if s.t.Tool.Reviewed {
+		if about != "" {
+			p["about"] = describe(about, capValue)
+		}
+		return say("action.generic", p), facts
+	}
+	p["service"] = identifier(s.t.Call.Target)
+	switch {
+	case ok:
+		p["claim"] = claim
+	case about != "":
+		p["claim"] = quotedTo(about, capValue)
+	}
+	return say("action.unreviewed", p), facts
+}
+
+// consequence is what follows from the call, by the tool's own words, or else by its class, which
+// says no more than whether it can be undone.
+func (s *scene) consequence(facts Params) (said Param, own bool) {
+	if !s.t.Tool.Reviewed {
+		return say("consequence.unreviewed", nil), false
+	}
+	if own, ok := s.own(s.wording().Consent.Consequence, facts); ok {
+		return own, true
+	}
+	class := s.t.Call.Class
+	if !class.Valid() {
+		class = utp.Irreversible
+	}
+	return say("consequence."+string(class), nil), false
+}
+
+// doing is what is said when the tool is called.
+func (s *scene) doing() Param {
+	w := s.wording()
+	facts := find(w.Consent.Facts, s.t.Args).with(find(w.Doing.Facts, s.t.Args))
+	if own, ok := s.own(w.Doing.Text, facts); ok {
+		return own
+	}
+	if action, ok := s.own(w.Consent.Action, facts); ok && s.t.Tool.Reviewed {
+		return say("call.now", Params{paramAction: action})
+	}
+	return Param{}
+}
+
+// result is what the call's result says, by the tool's own words for that status; none
+// where it has none.
+func (s *scene) result(status utp.Status) Param {
+	w := s.wording().Result
+	text := ""
+	switch status {
+	case utp.StatusSuccess:
+		text = w.Success
+	case utp.StatusPartial:
+		text = w.Partial
+	case utp.StatusFailed, utp.StatusTimeout, utp.StatusCanceled:
+		text = w.Failed
+	}
+	own, _ := s.own(text, find(w.Facts, s.t.Result))
+	return own
+}
+
+// outcome is how the call ended.
+func (s *scene) outcome() turn.Outcome {
+	if s.t.Call.Outcome != nil {
+		return *s.t.Call.Outcome
+	}
+	return turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(s.t.Note.Detail)}
+}
+
+func (s *scene) by() string {
+	if s.t.Note.By != "" {
+		return s.t.Note.By
+	}
+	return s.t.By
+}
+
+func (s *scene) surface() string {
+	if s.t.Note.By != "" {
+		return s.t.Note.Surface
+	}
+	return s.t.Surface
+}
+
+// who is a name that may be missing.
+func who(name string) Param {
+	if name == "" {
+		return Param{}
+	}
+	return identifier(name)
+}

@@ -1,0 +1,342 @@
+package narrate
+
+import (
+	"math"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// asked puts a consent question.
+func (s *scene) asked() error {
+	if s.t.Call.Kind == turn.QuestionCall {
+		return s.personAsked()
+	}
+	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
+		return err
+	}
+	return s.confirm()
+}
+
+// confirm builds the question itself. What is asked comes from the registry's wording
+// and the arguments; the agent's own words are quoted, and only at length.
+func (s *scene) confirm() error {
+	c := s.t.Call
+	args := s.arguments()
+	action, facts := s.action(args)
+	consequence, own := s.consequence(facts)
+	details := s.details()
+	params := s.about().with(s.asker()).with(Params{
+		paramQuestion: count(int64(s.t.Question.Number)),
+		paramAction:   action, "consequence": consequence,
+		"again": yes(s.t.Question.Again), "earlier": s.earlier(), "details": details, "values": s.values(args, action), "unread": s.unread(args, true),
+		"limit": s.limit(false),
+	})
+	l := line{key: "question.asked", params: params, earshot: s.consentFacts(facts)}
+	if told, err := s.narrator.speaker.sayParam(details); err == nil {
+		l.earshot[extDetail] = s.narrator.speaker.fit(tidy(told), capField)
+	}
+	if !own {
+		l.earshot[extByClass] = true
+	}
+	err := s.put(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
+		lists := s.lists(args, action, x)
+		l.earshot[extArguments] = lists
+		s.shows, s.covered = lists.shows(), lists.covered()
+		return one(s.session.Confirm(s.t.At, s.t.Rand, aaep.AwaitingConfirmation{
+			Action: x[fieldAction], Consequence: x[fieldConsequence],
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+			ReplyToken: s.t.Question.Token, TimeoutSeconds: s.seconds(),
+			DefaultDecision: aaep.DecisionReject, RiskLevel: risk(c.Risk),
+			Irreversible: irreversible(c.Class), Reversibility: reversibility(c.Class),
+			AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
+		}.About(toolName(c.Tool), callID(c.ID))))
+	})
+	s.memory.Open = append(s.memory.Open, openQuestion{
+		Number: s.t.Question.Number, Call: c.ID, Token: s.t.Question.Token, Action: action,
+	})
+	return err
+}
+
+// details are what is to be known beside the action, its consequence, its arguments and its
+// request. The detailed summary says all of it, for whoever hears nothing else of the question; a
+// surface that shows the question by its parts takes these alone, so that nothing is told twice.
+func (s *scene) details() Param {
+	c := s.t.Call
+	params := s.about()
+	if s.t.Says != "" {
+		params["says"] = quotedTo(s.t.Says, capSays)
+	}
+	if irreversible(c.Class) {
+		params["undo"] = duration(c.Limits.UndoTime())
+	}
+	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+		params["held"] = word(string(e))
+	}
+	if s.t.Unserved {
+		params["unserved"] = yes(true)
+	}
+	return say("question.details", params)
+}
+
+// values are the arguments at length, as far as the action has not said them.
+func (s *scene) values(args outline.Outline, action Param) Param {
+	params := Params{}
+	if action.Params["args"].none() {
+		params["args"] = rest(args, 0)
+	} else {
+		params["rest"] = rest(args, spokenValues)
+	}
+	if unread := s.unread(args, false); !unread.none() {
+		params["unread"] = unread
+	}
+	return say("question.values", params)
+}
+
+// seconds is the time to answer as the event may promise it: never more than what is
+// left until the deadline, counted from the event's own time, which a clock that was
+// set back makes later than now.
+func (s *scene) seconds() int64 {
+	stamp := s.t.At.UTC().Truncate(time.Millisecond)
+	if last := s.session.State().Last; stamp.Before(last) {
+		stamp = last
+	}
+	left := s.t.Question.Timeout
+	if !s.t.Question.Deadline.IsZero() {
+		left = min(left, s.t.Question.Deadline.Sub(stamp))
+	}
+	return int64(min(max(left, time.Second), day) / time.Second)
+}
+
+// consentFacts are the numbers of a question, for surfaces that show more than text.
+func (s *scene) consentFacts(facts Params) map[string]any {
+	c := s.t.Call
+	out := merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
+	for name, unit := range map[string]string{extItems: "", extBytes: unitBytes} {
+		if n, ok := facts[name].number(); ok && (unit == "" || facts[name].Bytes != nil) {
+			out[name] = n
+		}
+	}
+	if hint := s.wording().Consent.Hint; hint != "" {
+		out[extHint], _ = cut(legible.Line(hint), capValue)
+	}
+	if irreversible(c.Class) {
+		out[extUndo] = math.Ceil(c.Limits.UndoTime().Seconds())
+	}
+	if c.Replaces != "" {
+		out[extReplaces] = callID(c.Replaces)
+		if told, err := s.narrator.speaker.sayParam(s.earlier()); err == nil {
+			out[extEarlier] = told
+		}
+	}
+	if !s.t.Tool.Reviewed {
+		out[extNew] = true
+	}
+	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+		out[extEnforcement] = string(e)
+	}
+	return out
+}
+
+func reversibility(c utp.Class) aaep.Reversibility {
+	if irreversible(c) {
+		return aaep.Irreversible
+	}
+	return aaep.Reversible
+}
+
+// askAgain takes the question back and asks it again with a new token: with more time,
+// because it is first shown to somebody, or because nobody was there to be shown it.
+func (s *scene) askAgain() error {
+	q, open := s.memory.question(s.t.Call.ID)
+	if !open {
+		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be asked again"}
+	}
+	l := line{
+		key: "question.extended", params: s.about(),
+		earshot: map[string]any{extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface()},
+	}
+	switch s.t.Note.Kind {
+	case turn.NoteShown:
+		l.key, l.earshot[extReason] = "question.shown", reasonShown
+	case turn.NoteUnshown:
+		l.key, l.earshot[extReason] = "question.unshown", reasonUnshown
+	default:
+	}
+	if err := s.settle(q.Token, aaep.ResolutionExtended, l); err != nil {
+		return err
+	}
+	if q.Fate || s.t.Call.Kind == turn.ToolCall && s.t.Call.State == turn.Unknown {
+		return s.fateAsked()
+	}
+	return s.asked()
+}
+
+// Why a question is asked again, beside more time.
+const (
+	reasonShown   = "shown"
+	reasonUnshown = "unshown"
+)
+
+// limit says how long there is to answer, and what silence then means: left where things
+// stay as they are, otherwise not done.
+func (s *scene) limit(left bool) Param {
+	key := "limit.set"
+	switch {
+	case s.t.Question.Waiting:
+		key = "limit.waiting"
+	case s.t.Question.Length >= day:
+		key = "limit.unlimited"
+	}
+	return say(key, Params{
+		"time": duration(time.Duration(s.seconds()) * time.Second), "length": duration(s.t.Question.Length), "left": yes(left),
+	})
+}
+
+// timeFacts are what surfaces need to know of the time to answer.
+func (s *scene) timeFacts() map[string]any {
+	facts := map[string]any{extDeadline: aaep.FormatTime(s.t.Question.Deadline)}
+	switch {
+	case s.t.Question.Waiting:
+		facts[extWaiting] = true
+	case s.t.Question.Length >= day:
+		facts[extUnlimited] = true
+	}
+	return facts
+}
+
+// accepted records a yes.
+func (s *scene) accepted() error {
+	q, open := s.memory.question(s.t.Call.ID)
+	if !open {
+		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be accepted"}
+	}
+	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface())})
+	undo := s.t.StartsAt.Sub(s.t.At)
+	if undo > 0 {
+		params["undo"] = duration(undo)
+	}
+	ext := map[string]any{extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface()}
+	if undo > 0 {
+		ext[extUndo] = math.Ceil(undo.Seconds())
+	}
+	if starts := s.t.StartsAt; !starts.IsZero() {
+		ext[extStartsAt] = aaep.FormatTime(starts)
+	}
+	if err := s.settle(q.Token, aaep.ResolutionAccepted, line{key: "call.accepted", params: params, earshot: ext}); err != nil {
+		return err
+	}
+	return s.back()
+}
+
+// refused tells that a call ended before it was dispatched. There are no tool events
+// for it (C-41).
+func (s *scene) refused() error {
+	code := utp.Code(s.t.Note.Detail)
+	if s.t.Call.Kind == turn.QuestionCall {
+		return s.unasked(code)
+	}
+	l := s.refusal(code)
+	s.memory.refuse(code)
+	if q, open := s.memory.question(s.t.Call.ID); open {
+		l.params[paramQuestion] = count(int64(q.Number))
+		l.earshot[extQuestion] = q.Number
+		if err := s.settle(q.Token, resolution(code), l); err != nil {
+			return err
+		}
+		return s.back()
+	}
+	if token := granted(s.session.State(), callID(s.t.Call.ID)); token != "" {
+		l.earshot[extQuestion] = s.number()
+		if err := s.settle(token, resolution(code), l); err != nil {
+			return err
+		}
+		return s.back()
+	}
+	return s.announce(l)
+}
+
+// refusal chooses the words for the end of a call before its dispatch.
+func (s *scene) refusal(code utp.Code) line {
+	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface()), "code": identifier(string(code))})
+	ext := merge(s.aboutCall(), map[string]any{extReason: string(code), extBy: s.by(), extSurface: s.surface()})
+	key, status := "call.refused."+string(code), utp.StatusCanceled
+	switch code {
+	case utp.CodeConsentRetryExhausted:
+		params, status = params.with(s.exhausted()), utp.StatusFailed
+		ext["changed"] = s.t.Note.Surface
+		delete(ext, extSurface)
+		params["surface"] = Param{}
+	case utp.CodeConsentStale:
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {
+			key = "call.refused.restarted"
+		}
+		ext["changed"] = s.t.Note.Surface
+		delete(ext, extSurface)
+		params["surface"] = Param{}
+	case utp.CodeStopped:
+		if s.t.Turn.Stop != nil && s.t.Turn.Stop.Reason == reasonUndone {
+			key = "call.refused.undone"
+		}
+	case utp.CodeConsentExpired:
+		params["absent"] = yes(s.t.Absent)
+	case utp.CodeDeniedByPolicy:
+		params["said"] = yes(s.t.Call.Consent != nil)
+	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn:
+	default:
+		key = "call.refused.other"
+	}
+	return line{
+		key: key, params: params, earshot: ext,
+		utp: map[string]any{extStatus: string(status), extCode: string(code), extClass: string(s.t.Call.Class)},
+	}
+}
+
+// reasonUndone is the reason of a stop by which an accept was taken back.
+const reasonUndone = "undone"
+
+func resolution(code utp.Code) aaep.Resolution {
+	switch code {
+	case utp.CodeConsentDeclined:
+		return aaep.ResolutionRejected
+	case utp.CodeConsentExpired:
+		return aaep.ResolutionExpired
+	case utp.CodeStopped:
+		return aaep.ResolutionStopped
+	default:
+		return aaep.ResolutionWithdrawn
+	}
+}
+
+// revokeDead takes back the accepts of calls that will not run and have no word of
+// their own for it.
+func (s *scene) revokeDead() error {
+	for _, g := range s.session.State().Granted {
+		if number, alive := s.accept(g.CallID); !alive {
+			err := s.settle(g.Token, aaep.ResolutionWithdrawn, line{
+				key: "grant.revoked", params: Params{paramQuestion: count(int64(number))},
+				earshot: map[string]any{extQuestion: number, extCall: g.CallID},
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accept finds the question of an accepted call, and whether it may still run.
+func (s *scene) accept(id string) (number int, alive bool) {
+	for _, c := range s.t.Turn.Calls {
+		if callID(c.ID) == id {
+			return c.Question, c.State == turn.Accepted
+		}
+	}
+	return 0, false
+}

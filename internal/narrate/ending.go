@@ -1,0 +1,292 @@
+package narrate
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// ended closes what is open, streams the agent's own word, and says the one end.
+func (s *scene) ended() error {
+	end := turn.End{Status: utp.StatusFailed, Code: utp.Code(s.t.Note.Detail)}
+	if s.t.Turn.End != nil {
+		end = *s.t.Turn.End
+	}
+	if err := s.abandon(); err != nil {
+		return err
+	}
+	if err := s.closeDead("stopped"); err != nil {
+		return err
+	}
+	if err := s.revokeDead(); err != nil {
+		return err
+	}
+	if err := s.output(); err != nil {
+		return err
+	}
+	if err := s.handOver(); err != nil {
+		return err
+	}
+	switch {
+	case end.Code == utp.CodeConsentDeclined && s.t.Turn.Tally.Failed == 0:
+		return s.finished(end)
+	case end.Status == utp.StatusSuccess || end.Status == utp.StatusPartial:
+		return s.finished(end)
+	case end.Status == utp.StatusCanceled:
+		return s.cancelled(end)
+	default:
+		return s.errored(end)
+	}
+}
+
+// abandon closes tool calls that still run when the turn ends: a call from outside
+// that the turn does not wait for.
+func (s *scene) abandon() error {
+	for _, open := range s.session.State().Calls {
+		if err := s.atTools(open.ID); err != nil {
+			return err
+		}
+		l := line{
+			key: "call.completed.abandoned", params: Params{"tool": identifier(open.Tool)},
+			utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},
+		}
+		for _, c := range s.t.Turn.Calls {
+			if callID(c.ID) == open.ID && c.Class.Effectful() {
+				s.memory.note(deed{Call: c.ID, Kind: deedUnknown, What: say("action.generic", l.params)})
+			}
+		}
+		err := s.put(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
+			return one(s.session.ToolCompleted(s.t.At, s.t.Rand, aaep.ToolCompleted{
+				Tool: open.Tool, ToolCallID: open.ID, Status: aaep.ToolError,
+				SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], ErrorMessage: cmp.Or(x[fieldError], x[fieldNormal]),
+			}))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// account is what has happened to the world, sentence by sentence: what was done, what
+// may have been, and that nothing was where that is certain. Before is for a turn that
+// was cut short.
+func (s *scene) account(before bool) Param {
+	out := Param{}
+	key := "account.done"
+	if before {
+		key = "account.before"
+	}
+	if done := s.memory.deeds(deedDone); len(done) > 0 || s.memory.Left > 0 {
+		out.All = append(out.All, say(key, Params{"deeds": {All: done, Left: s.memory.Left}}))
+	}
+	out.All = append(out.All, s.doubt().All...)
+	switch {
+	case len(out.All) > 0:
+	case s.t.Turn.Tally.Effects == 0 && s.t.Turn.Tally.Unknown == 0:
+		out.All = append(out.All, say("account.nothing", nil))
+	default:
+		out.All = append(out.All, say("account.something", nil))
+	}
+	return out
+}
+
+// doubt is what may have happened to the world.
+func (s *scene) doubt() Param {
+	out := Param{All: s.memory.deeds(deedDoubt)}
+	if unknown := s.memory.deeds(deedUnknown); len(unknown) > 0 {
+		out.All = append(out.All, say("account.unknown", Params{"deeds": {All: unknown}}))
+	}
+	return out
+}
+
+// rest counts what was not done, as far as nothing else has said it.
+func (s *scene) rest(declined bool) Param {
+	refused := s.memory.Refused
+	counts := []struct {
+		key string
+		n   int
+	}{
+		{"rest.declined", refused[utp.CodeConsentDeclined]},
+		{"rest.expired", refused[utp.CodeConsentExpired]},
+		{"rest.withdrawn", refused[utp.CodeConsentWithdrawn]},
+		{"rest.denied", refused[utp.CodeDeniedByPolicy]},
+		{"rest.failed", s.t.Turn.Tally.Failed},
+	}
+	out := Param{}
+	for _, c := range counts {
+		if c.n <= 0 || c.key == "rest.declined" && declined {
+			continue
+		}
+		out.All = append(out.All, say(c.key, Params{"n": count(int64(c.n))}))
+	}
+	return out
+}
+
+// ending are the parameters of the last message.
+func (s *scene) ending(declined, before bool) Params {
+	p := Params{
+		"account": s.account(before), "doubt": s.doubt(), "declined": count(int64(s.t.Turn.Tally.Declined)),
+		"effects": yes(len(s.memory.Deeds) > 0), "by": who(s.by()), "surface": who(s.surface()),
+	}
+	if s.t.Summary != "" {
+		p["summary"] = quoted(s.t.Summary)
+		p["words"] = Param{Text: p["summary"].Quote, More: p["summary"].More}
+		if !strings.HasPrefix(s.t.Output, s.t.Summary) { // else the output has just told it
+			p["said"] = p["summary"]
+		}
+	}
+	if rest := s.rest(declined); len(rest.All) > 0 {
+		p["rest"] = rest
+	}
+	return p
+}
+
+func endUTP(end turn.End) map[string]any {
+	return map[string]any{extStatus: string(end.Status), extCode: string(end.Code)}
+}
+
+// finished ends a turn that did what it could; a person's no is part of that.
+func (s *scene) finished(end turn.End) error {
+	key := "turn.completed"
+	declined := s.t.Turn.Tally.Declined > 0 && s.t.Turn.Tally.Failed == 0
+	switch {
+	case s.t.Handoff != nil:
+		key = "turn.handed_over"
+	case declined:
+		key = "turn.declined"
+	case end.Status == utp.StatusPartial:
+		key = "turn.partial"
+	}
+	l := line{key: key, params: s.ending(declined, false), utp: endUTP(end)}
+	if tally := s.t.Turn.Tally; tally.AllFailed() && key != "turn.handed_over" {
+		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
+		l.params["failed"] = count(int64(tally.Failed))
+	}
+	return s.put(l, aaep.TypeSessionCompleted, func(x texts) ([]aaep.Event, error) {
+		return s.session.Complete(s.t.At, s.t.Rand, aaep.SessionCompleted{
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], OutputSummary: x[fieldOutput],
+		}, session.Closing{})
+	})
+}
+
+// errored ends a turn that failed.
+func (s *scene) errored(end turn.End) error {
+	category := categoryOf(end)
+	params := s.ending(false, true)
+	params["hint"] = say("hint."+string(category), nil)
+	if category == aaep.ErrorUnknown && len(s.memory.Deeds) == 0 {
+		params["hint"] = say("hint.unchanged", nil)
+	}
+	code := end.Code
+	if code == "" && end.Status == utp.StatusTimeout {
+		code = "timeout"
+	}
+	why, named := s.why(code)
+	if !named {
+		why = say("why.unnamed", nil)
+	}
+	params["why"] = why
+	if end.Message != "" {
+		params["message"] = quoted(end.Message)
+	}
+	l := line{key: "turn.errored", params: params, utp: endUTP(end)}
+	return s.put(l, aaep.TypeSessionErrored, func(x texts) ([]aaep.Event, error) {
+		return s.session.Fail(s.t.At, s.t.Rand, aaep.SessionErrored{
+			ErrorCategory: category, ErrorCode: errorCode(code), Recoverable: recoverable(category),
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], RemediationHint: x[fieldHint],
+		}, session.Closing{})
+	})
+}
+
+// categoryOf is DESIGN's table of failures.
+func categoryOf(end turn.End) aaep.ErrorCategory {
+	if end.Status == utp.StatusTimeout {
+		return aaep.ErrorTransient
+	}
+	switch end.Code {
+	case utp.CodeToolTimeout, utp.CodeUpstreamUnavailable:
+		return aaep.ErrorTransient
+	case utp.CodeAuthFailed:
+		return aaep.ErrorRequiresUser
+	case utp.CodeBadRequest:
+		return aaep.ErrorPermanent
+	default:
+		return aaep.ErrorUnknown
+	}
+}
+
+// recoverable says what a category means for another try; unknown says nothing.
+func recoverable(c aaep.ErrorCategory) *bool {
+	var can bool
+	switch c {
+	case aaep.ErrorTransient, aaep.ErrorRequiresUser:
+		can = true
+	case aaep.ErrorPermanent:
+	case aaep.ErrorUnknown:
+		return nil
+	}
+	return &can
+}
+
+var (
+	notInCode   = regexp.MustCompile(`[^A-Z0-9_]+`)
+	notInReason = regexp.MustCompile(`[^a-z0-9_]+`)
+)
+
+const maxCode = 64
+
+// errorCode is a code in the shape that events want; "" where nothing is left of it.
+func errorCode(code utp.Code) string {
+	out := strings.Trim(notInCode.ReplaceAllString(strings.ToUpper(string(code)), "_"), "_0123456789")
+	if len(out) < 2 {
+		return "UNKNOWN_ERROR"
+	}
+	return out[:min(len(out), maxCode)]
+}
+
+// cancelled ends a turn that was stopped, and says exactly what had happened by then.
+func (s *scene) cancelled(end turn.End) error {
+	stop := s.t.Turn.Stop
+	params := s.ending(false, true)
+	key, by, reason := "turn.cancelled", aaep.CancelledByUser, ""
+	switch {
+	case stop != nil && stop.System:
+		by, reason = aaep.CancelledBySystem, stop.Reason
+		params["by"], params["surface"] = Param{}, Param{}
+	case stop != nil:
+		reason = stop.Reason
+		params["by"], params["surface"] = who(stop.By), who(stop.Surface)
+	case end.Code == utp.CodeConsentExpired:
+		key, by = "turn.cancelled_timeout", aaep.CancelledByTimeout
+	default:
+		key, by = "turn.cancelled_agent", aaep.CancelledByProducer
+	}
+	params[reasonUndone] = yes(reason == reasonUndone)
+	if s.session.State().Current == aaep.StateIdle && stop != nil {
+		key = "turn.cancelled_queued"
+	}
+	l := line{key: key, params: params, utp: endUTP(end)}
+	return s.put(l, aaep.TypeSessionCancelled, func(x texts) ([]aaep.Event, error) {
+		return s.session.Cancel(s.t.At, s.t.Rand, aaep.SessionCancelled{
+			CancelledBy: by, CancellationReason: cancelReason(reason, end.Code),
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], PartialResult: x[fieldPartial],
+		}, session.Closing{})
+	})
+}
+
+// cancelReason is a word for the reason, from what was given or the code.
+func cancelReason(reason string, code utp.Code) string {
+	for _, s := range []string{reason, string(code)} {
+		out := strings.Trim(notInReason.ReplaceAllString(strings.ToLower(s), "_"), "_0123456789")
+		if len(out) >= 2 && len(out) <= maxCode {
+			return out
+		}
+	}
+	return string(utp.CodeStopped)
+}

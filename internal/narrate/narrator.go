@@ -1,0 +1,298 @@
+package narrate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/language"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// agentPrefix stands before an agent's name in producer.agent_id.
+const agentPrefix = "earshot."
+
+// Options of a [Narrator]. The zero Options speak English.
+type Options struct {
+	// AgentVersion, Model and ManifestURI go into each event's producer; empty ones are
+	// left out.
+	AgentVersion string
+	Model        string
+	ManifestURI  string
+	// Catalogue is the language of the rows; the zero one stands for [English].
+	Catalogue Catalogue
+}
+
+// Narrator implements [kernel.Narrator]. It has no state of its own, reads no clock
+// and is safe for concurrent use.
+type Narrator struct {
+	o       Options
+	speaker *Speaker
+}
+
+var _ kernel.Narrator = (*Narrator)(nil)
+
+// New returns a narrator. The error names the message of the catalogue that does not
+// compile.
+func New(o Options) (*Narrator, error) {
+	if o.Catalogue.Messages == nil {
+		o.Catalogue = English()
+	}
+	speaker, err := NewSpeaker(o.Catalogue)
+	if err != nil {
+		return nil, err
+	}
+	return &Narrator{o: o, speaker: speaker}, nil
+}
+
+// remembered is how many used-up ids the state of a session keeps of each kind: it is saved
+// with every step, and the ledger has no call, output or token twice anyway.
+const remembered = 8
+
+// Narrate turns one telling into rows. It is the same for the same state, telling and
+// randomness. An error means that the session would break its own rules, or that the
+// randomness or the saved state failed; the step must then not be saved.
+func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) (kernel.Narration, error) {
+	m, err := load(state)
+	if err != nil {
+		return kernel.Narration{}, err
+	}
+	s := &scene{narrator: n, t: t, memory: m}
+	if len(state) == 0 {
+		s.session = session.New(session.Options{
+			SessionID: t.Turn.Session, Producer: n.producer(t.Turn.Agent), Language: n.o.Catalogue.Tag.String(),
+			Remember: remembered,
+		})
+	} else {
+		m.Session.Remember = remembered // a ledger may have been written with another number
+		s.session = session.Restore(m.Session)
+	}
+	if err := s.tell(); err != nil {
+		return kernel.Narration{}, fmt.Errorf("narrate: %s: %w", t.Note.Kind, err)
+	}
+	s.memory.Session = s.session.State()
+	next, err := s.memory.save()
+	if err != nil {
+		return kernel.Narration{}, err
+	}
+	return kernel.Narration{Events: s.rows, State: next, Shows: s.shows, Covered: s.covered}, nil
+}
+
+// Render says a row again, in the language of this narrator's catalogue.
+func (n *Narrator) Render(template string, params jsontext.Value) (map[string]string, error) {
+	return n.speaker.Render(template, params)
+}
+
+func (n *Narrator) producer(agent string) aaep.Producer {
+	return aaep.Producer{
+		AgentID: agentPrefix + valid(agent), AgentName: valid(agent),
+		AgentVersion: n.o.AgentVersion, Model: n.o.Model, ManifestURI: n.o.ManifestURI,
+	}
+}
+
+// scene is one telling on its way to rows.
+type scene struct {
+	narrator *Narrator
+	t        kernel.Telling
+	session  *session.Session
+	memory   memory
+	rows     []kernel.Event
+	shows    kernel.Shows // of the question that is being put
+	covered  []string     // the same
+}
+
+// tell says what happened.
+func (s *scene) tell() error {
+	if s.session.State().Phase == session.PhaseNew {
+		if ofEverything(s.t.Note.Kind) {
+			return nil // nobody has heard of this turn yet, and nothing of it was lost
+		}
+		if err := s.began(); err != nil {
+			return err
+		}
+	}
+	if err := s.goOn(); err != nil {
+		return err
+	}
+	return s.happened()
+}
+
+// ofEverything reports whether a note is told in every open turn.
+func ofEverything(kind turn.NoteKind) bool {
+	return kind == turn.NoteFrozen || kind == kernel.NoteRulesBroken || kind == kernel.NoteRulesMended
+}
+
+// happened finds the words for the note.
+func (s *scene) happened() error {
+	switch kind := s.t.Note.Kind; {
+	case kind == turn.NoteFrozen:
+		return s.frozen()
+	case ofEverything(kind):
+		return s.rules()
+	}
+	return s.ofTheTurn()
+}
+
+// ofTheTurn finds the words for what happened in this turn.
+func (s *scene) ofTheTurn() error {
+	switch s.t.Note.Kind { //nolint:exhaustive // the others are of everything
+	case turn.NoteBegan:
+		return nil // done above, or earlier: a call from outside may come before the first claim
+	case turn.NoteThinking:
+		return s.thinking()
+	case turn.NoteAsked:
+		return s.asked()
+	case kernel.NoteExtended, turn.NoteShown, turn.NoteUnshown:
+		return s.askAgain()
+	case turn.NoteAccepted:
+		return s.accepted()
+	case turn.NoteRefused:
+		return s.refused()
+	case turn.NoteInvoked:
+		return s.invoked()
+	case turn.NoteProgress:
+		return s.progress()
+	case turn.NoteCompleted:
+		return s.completed()
+	case turn.NoteFateAsked:
+		return s.fateAsked()
+	case turn.NoteFateClosed:
+		return s.fateClosed()
+	case turn.NoteLate:
+		return s.late()
+	case turn.NoteUndelivered:
+		return s.undelivered()
+	case turn.NoteUnserved:
+		return s.unserved()
+	case turn.NoteStopping:
+		return s.stopping()
+	case turn.NoteEnded:
+		return s.ended()
+	case turn.NoteSaid:
+		return s.said()
+	case turn.NoteResponded:
+		return s.responded()
+	}
+	return fmt.Errorf("%w %q", errUnknownNote, s.t.Note.Kind)
+}
+
+var errUnknownNote = errors.New("no words for the note")
+
+// line is one event to be: its message, and what it carries beside the text.
+type line struct {
+	key    string
+	params Params
+	// urgency overrides that of the event's type.
+	urgency aaep.Urgency
+	earshot map[string]any
+	utp     map[string]any
+}
+
+// texts are the readable fields of an event by name.
+type texts map[string]string
+
+// put builds the events of one line and keeps their rows. Where the message cannot be
+// said, or the event cannot be sent with it, a fixed sentence takes its place: words
+// never stop a step.
+func (s *scene) put(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
+	said, err := s.narrator.speaker.say(l.key, l.params)
+	if err != nil || l.key != keyOutput && said[fieldNormal] == "" {
+		return s.putFixed(l, kind, build)
+	}
+	before, rows := s.session.State(), len(s.rows)
+	s.session.Each(func(e *aaep.Event) error { return s.keep(l, e) })
+	_, err = build(said)
+	refused, bad := errors.AsType[*session.Error](err)
+	if bad && refused.Code == session.CodeBadEvent {
+		s.session, s.rows = session.Restore(before), s.rows[:rows]
+		return s.putFixed(l, kind, build)
+	}
+	return err
+}
+
+func (s *scene) putFixed(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
+	l.key, l.params = "", nil
+	s.session.Each(func(e *aaep.Event) error {
+		// The fixed sentences are English, whatever the catalogue is.
+		e.Hints = &aaep.LocalizationHints{PrimaryLanguage: language.English.String()}
+		return s.keep(l, e)
+	})
+	_, err := build(fixed(kind))
+	return err
+}
+
+// keep makes a row of an event, and adds to it what the line says beside the text.
+func (s *scene) keep(l line, e *aaep.Event) (err error) {
+	if l.urgency != "" {
+		e.Urgency = l.urgency
+	}
+	if e.Hints != nil && e.Hints.TextDirection == "" {
+		hints := *e.Hints
+		hints.TextDirection = direction(hints.PrimaryLanguage)
+		e.Hints = &hints
+	}
+	if *e, err = extend(*e, aaep.PrefixEarshot, l.earshot); err != nil {
+		return err
+	}
+	if *e, err = extend(*e, aaep.PrefixUTP, l.utp); err != nil {
+		return err
+	}
+	body, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, kernel.Event{
+		Session: s.t.Turn.Session, ID: e.ID, Type: e.Type(), Body: body,
+		Template: l.key, Params: l.params.JSON(), At: e.Time,
+	})
+	return nil
+}
+
+// direction is how a language is written; it is always said (C-103).
+func direction(tag string) aaep.TextDirection {
+	if d := aaep.Direction(tag); d != "" {
+		return d
+	}
+	return aaep.DirectionLTR
+}
+
+func extend(e aaep.Event, prefix string, members map[string]any) (aaep.Event, error) {
+	for name, value := range members {
+		if value == nil || value == "" || value == 0 {
+			continue
+		}
+		var err error
+		if e, err = e.Extend(prefix, name, value); err != nil {
+			return e, fmt.Errorf("extending the event: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// one is for builders of exactly one event.
+func one(e aaep.Event, err error) ([]aaep.Event, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []aaep.Event{e}, nil
+}
+
+// merge joins extension members; later ones win.
+func merge(all ...map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// number is the number of the question that the telling is about.
+func (s *scene) number() int {
+	return cmp.Or(s.t.Call.Question, s.t.Question.Number)
+}

@@ -1,0 +1,120 @@
+package narrate
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// said streams a piece of what the agent writes while it plans. Pieces of one step are one
+// output, which ends when the agent goes on to something else. One that begins inside a
+// character of its reader (I18N-29) begins another output: nothing that an agent says can
+// hold its turn up.
+func (s *scene) said() error {
+	if s.t.Note.Detail == turn.DetailAnew {
+		if err := s.closeOutput(); err != nil {
+			return err
+		}
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	for _, piece := range saidIn(valid(s.t.Output)) {
+		if first, _ := utf8.DecodeRuneInString(piece.text); unicode.Is(unicode.M, first) {
+			piece.text = "◌" + piece.text // a mark has to stand on something (I18N-22)
+		}
+		if s.joined(piece.text) {
+			if err := s.closeOutput(); err != nil {
+				return err
+			}
+		}
+		if s.memory.Output == "" {
+			s.memory.Outputs++
+			s.memory.Output = aaep.PrefixOutput + strconv.Itoa(s.memory.Outputs)
+		}
+		if err := s.chunk(piece.text, piece.boundary, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goOn ends the text that the agent was writing where it goes on to something else.
+func (s *scene) goOn() error {
+	switch s.t.Note.Kind {
+	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded:
+		return s.closeOutput()
+	default:
+		return nil
+	}
+}
+
+// write enters the state in which text is written, unless what is going on has to stay.
+func (s *scene) write() error {
+	st := s.session.State()
+	if s.blocked() || st.Current == aaep.StateCallingTool && len(st.Calls) > 0 {
+		return nil
+	}
+	return s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground})
+}
+
+func (s *scene) chunk(text string, boundary aaep.CoalesceHint, last bool) error {
+	return s.put(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
+		return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{
+			Chunk: text, Complete: last, CoalesceHint: boundary, OutputID: s.memory.Output,
+		}))
+	})
+}
+
+// closeOutput ends the text that the agent was writing.
+func (s *scene) closeOutput() error {
+	if s.memory.Output == "" {
+		return nil
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	if err := s.chunk("", aaep.BoundaryCompletion, true); err != nil {
+		return err
+	}
+	s.memory.Output = ""
+	return nil
+}
+
+// joined reports whether a text goes on inside the last character of the open output.
+func (s *scene) joined(text string) bool {
+	for _, o := range s.session.State().Outputs {
+		if o.ID == s.memory.Output && o.ID != "" {
+			return legible.Joined(o.Tail, text)
+		}
+	}
+	return false
+}
+
+// saidIn are the chunks of a text that may go on.
+func saidIn(text string) []chunk {
+	pieces := chunks(text)
+	if n := len(pieces); n > 0 {
+		pieces[n-1].boundary = boundaryOf(pieces[n-1].text)
+	}
+	return pieces
+}
+
+// boundaryOf is where a text ends that may go on.
+func boundaryOf(text string) aaep.CoalesceHint {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	switch {
+	case strings.HasSuffix(text, "\n\n"):
+		return aaep.BoundaryParagraph
+	case lastSentence(text, len(text)) == len(text):
+		return aaep.BoundarySentence
+	case unicode.IsSpace(last) && !legible.Joined(text, "x"):
+		return aaep.BoundaryWord
+	}
+	return aaep.BoundaryNone
+}

@@ -1,0 +1,227 @@
+package narrate
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// invoked tells that the command may leave now. The session refuses it for an
+// irreversible call without an accept of its own.
+func (s *scene) invoked() error {
+	c := s.t.Call
+	params := s.about()
+	if doing := s.doing(); !doing.none() {
+		params["doing"] = doing
+	}
+	if args := values(s.arguments(), spokenValues); len(args.All) > 0 || args.Left > 0 {
+		params["args"] = args
+	}
+	if about := s.t.Tool.Definition.Description; about != "" {
+		params["about"] = describe(about, capField)
+	}
+	urgency := aaep.UrgencyNormal
+	if !c.Class.Effectful() {
+		urgency = aaep.UrgencyBackground
+	}
+	if !s.blocked() {
+		l := line{key: "call.using", params: params, urgency: aaep.UrgencyBackground}
+		if err := s.move(aaep.StateCallingTool, l); err != nil {
+			return err
+		}
+	}
+	ext := map[string]any{extClass: string(c.Class)}
+	if n := s.number(); n > 0 {
+		ext[extQuestion] = n
+	}
+	l := line{key: "call.invoked", params: params, urgency: urgency, earshot: ext}
+	return s.put(l, aaep.TypeToolInvoked, func(x texts) ([]aaep.Event, error) {
+		return one(s.session.ToolInvoked(s.t.At, s.t.Rand, aaep.ToolInvoked{
+			Tool: toolName(c.Tool), ToolCallID: callID(c.ID), RiskLevel: risk(c.Risk), Irreversible: irreversible(c.Class),
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+			Description: x[fieldDescription], ArgsSummary: x[fieldArgs],
+		}))
+	})
+}
+
+// describe is the static text of a definition: prose of the tool's author, as a sentence.
+func describe(s string, limit int) Param {
+	head, more := cut(strings.TrimSpace(valid(s)), limit)
+	switch last, _ := utf8.DecodeLastRuneInString(head); {
+	case more > 0:
+		head += "…"
+	case !unicode.Is(unicode.Sentence_Terminal, last):
+		head += "."
+	}
+	return Param{Own: escape(head)}
+}
+
+// completed tells the end of a call that was dispatched.
+func (s *scene) completed() error {
+	id := callID(s.t.Call.ID)
+	o := s.outcome()
+	s.remember(o)
+	l := s.completion(o)
+	if !running(s.session.State(), id) { // it was never told as invoked
+		return s.announce(l)
+	}
+	if err := s.atTools(id); err != nil {
+		return err
+	}
+	status := aaep.ToolError
+	switch o.Status {
+	case utp.StatusSuccess, utp.StatusPartial:
+		status = aaep.ToolSuccess
+	case utp.StatusTimeout:
+		status = aaep.ToolTimeout
+	case utp.StatusFailed, utp.StatusCanceled:
+	}
+	return s.put(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
+		message := x[fieldError]
+		if status == aaep.ToolSuccess {
+			message = ""
+		} else if message == "" {
+			message = x[fieldNormal]
+		}
+		return one(s.session.ToolCompleted(s.t.At, s.t.Rand, aaep.ToolCompleted{
+			Tool: toolName(s.t.Call.Tool), ToolCallID: id, Status: status, DurationMS: millis(s.t.Took),
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], ErrorMessage: message,
+		}))
+	})
+}
+
+// completion chooses the words for the end of a dispatched call.
+func (s *scene) completion(o turn.Outcome) line {
+	params := s.about()
+	if result := s.result(o.Status); !result.none() {
+		params["result"] = result
+	}
+	if o.Message != "" && o.Code != utp.CodeConsentStale {
+		params["message"] = quoted(o.Message)
+	}
+	if why, ok := s.why(o.Code); ok {
+		params["why"] = why
+	}
+	if s.t.Took > 0 {
+		params["took"] = duration(s.t.Took)
+	}
+	if o.Untouched {
+		params["effect"] = yes(false)
+	}
+	begun := s.t.Call.Fence > 0
+	key := "call.completed." + string(o.Status)
+	switch {
+	case o.Code == utp.CodeOutcomeUnknown:
+		key = "call.completed.outcome_unknown"
+		params[paramAction], _ = s.action(s.arguments())
+		params["known"] = s.known()
+	case o.Code == utp.CodeConsentStale:
+		key = "call.completed.consent_stale"
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+	case o.Code == utp.CodeConsentRetryExhausted:
+		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
+	case o.Code == utp.CodeDeniedByPolicy && !begun:
+		key = "call.completed.denied_by_policy"
+	case o.Code == utp.CodeStopped && !begun:
+		key = "call.completed.stopped"
+	case o.Status == utp.StatusTimeout && !begun:
+		key = "call.completed.not_started"
+	}
+	urgency := aaep.UrgencyNormal
+	if !s.t.Call.Class.Effectful() && o.Status == utp.StatusSuccess {
+		urgency = aaep.UrgencyBackground // as its invocation was
+	}
+	return line{
+		key: key, params: params, urgency: urgency,
+		utp: map[string]any{extStatus: string(o.Status), extCode: string(o.Code), extClass: string(s.t.Call.Class)},
+	}
+}
+
+// why explains a code, where there is one.
+func (s *scene) why(code utp.Code) (Param, bool) {
+	if code == "" {
+		return Param{}, false
+	}
+	key := "why." + string(code)
+	if _, known := s.narrator.speaker.tongue.messages[key]; known {
+		return say(key, nil), true
+	}
+	return say("why.other", Params{"code": identifier(string(code))}), true
+}
+
+// remember keeps what an effectful call did, for the turn's last sentence.
+func (s *scene) remember(o turn.Outcome) {
+	c := s.t.Call
+	if !c.Class.Effectful() {
+		return
+	}
+	params := Params{"tool": identifier(c.Tool)}
+	result := s.result(o.Status)
+	if !result.none() {
+		params["result"] = result
+	}
+	d := deed{Call: c.ID, Kind: deedDone}
+	switch {
+	case o.Code == utp.CodeOutcomeUnknown:
+		d.Kind = deedUnknown
+		d.What, _ = s.action(s.arguments())
+	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
+		s.memory.forget(c.ID) // it never began, or failed before it changed anything
+		return
+	case o.Status == utp.StatusSuccess && !result.none():
+		d.What = result
+	case o.Status == utp.StatusSuccess:
+		d.What = say("account.tool", params)
+	case o.Status == utp.StatusPartial:
+		d.What = say("account.partial", params)
+	case o.Status == utp.StatusCanceled:
+		d.Kind, d.What = deedDoubt, say("account.canceled", params)
+	default:
+		d.Kind, d.What = deedDoubt, say("account.failed", params)
+	}
+	s.memory.note(d)
+}
+
+// undelivered tells that a message to the call's service could not be sent.
+func (s *scene) undelivered() error {
+	return s.announce(line{key: "call.undelivered", params: s.about(), earshot: s.aboutCall()})
+}
+
+// unserved tells that no service of the call's tool is there.
+func (s *scene) unserved() error {
+	c := s.t.Call
+	params := s.about()
+	until, again := c.StartBy.Wall, c.Decision == turn.Ask
+	if end := c.EndBy.Wall; !end.IsZero() && end.Before(until) { // its own time is over before
+		until, again = end, false
+	}
+	if left := until.Sub(s.t.At); left > 0 {
+		params["left"] = duration(left)
+	}
+	params["again"] = yes(again)
+	return s.announce(line{key: "call.unserved", params: params, earshot: s.aboutCall()})
+}
+
+// late announces a result that came after the person had taken note that its call's
+// outcome was not known.
+func (s *scene) late() error {
+	status := utp.Status(s.t.Note.Detail)
+	if !status.Valid() {
+		status = utp.StatusFailed
+	}
+	s.remember(turn.Outcome{Status: status})
+	params := s.about()
+	inner := Params{}
+	if result := s.result(status); !result.none() {
+		inner["result"] = result
+	}
+	params["outcome"] = say("late."+string(status), inner)
+	return s.announce(line{
+		key: "call.late", params: params, urgency: aaep.UrgencyCritical, earshot: merge(s.aboutCall(), map[string]any{extReason: "late_result"}),
+		utp: map[string]any{extStatus: string(status), extClass: string(s.t.Call.Class)},
+	})
+}

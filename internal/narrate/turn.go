@@ -1,0 +1,147 @@
+package narrate
+
+import (
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// maxRequestedBy is the longest name of a requester that an event carries.
+const maxRequestedBy = 256
+
+// began opens the session.
+func (s *scene) began() error {
+	l := line{
+		key: "turn.began", params: Params{"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request)},
+		earshot: map[string]any{extSession: s.t.Turn.Name},
+	}
+	owner, _ := cut(valid(s.t.Turn.Owner), maxRequestedBy)
+	return s.put(l, aaep.TypeSessionStarted, func(x texts) ([]aaep.Event, error) {
+		return one(s.session.Start(s.t.At, s.t.Rand, aaep.SessionStarted{
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+			RequestedBy: owner, RequestText: s.request(),
+		}))
+	})
+}
+
+// request is what the person asked for, without what looks like a credential.
+func (s *scene) request() string {
+	head, more := clean(s.t.Request, capRequest)
+	if more > 0 {
+		return head + " " + s.narrator.speaker.left(more)
+	}
+	return head
+}
+
+func (s *scene) thinking() error {
+	if s.blocked() {
+		return nil // a call from outside is still being asked about
+	}
+	if err := s.move(aaep.StateThinking, line{key: "turn.thinking", urgency: aaep.UrgencyBackground}); err != nil {
+		return err
+	}
+	if len(s.session.State().Calls) == 0 {
+		return nil
+	}
+	return s.back() // a call from outside still runs, and that is the state (SEQ-21)
+}
+
+// stopping tells that tools still run after a stop. Questions that the stop took back
+// without a word of their own are closed here.
+func (s *scene) stopping() error {
+	if err := s.closeDead("stopped"); err != nil {
+		return err
+	}
+	n := 0
+	for _, c := range s.t.Turn.Calls {
+		if c.State == turn.Started || c.State == turn.Lapsed {
+			n++
+		}
+	}
+	return s.announce(line{
+		key: "turn.stopping", params: Params{"running": count(int64(n)), "by": who(s.by())},
+		earshot: map[string]any{extBy: s.by(), extSurface: s.surface()},
+	})
+}
+
+// closeDead withdraws the questions that are open here and no longer in the turn.
+func (s *scene) closeDead(reason string) error {
+	open := append([]openQuestion(nil), s.memory.Open...)
+	closed := false
+	for _, q := range open {
+		c, found := s.t.Turn.Find(q.Call)
+		alive := found && c.Question == q.Number && (c.State == turn.Asked || c.State == turn.Unknown)
+		if alive {
+			continue
+		}
+		if err := s.withdraw(q, reason); err != nil {
+			return err
+		}
+		closed = true
+	}
+	if closed {
+		return s.back()
+	}
+	return nil
+}
+
+// withdraw closes a question that nobody will answer.
+func (s *scene) withdraw(q openQuestion, reason string) error {
+	params := Params{paramQuestion: count(int64(q.Number)), "action": q.Action, "reason": say("withdrawn."+reason, nil)}
+	key, resolution := "question.withdrawn", aaep.ResolutionWithdrawn
+	if reason == "stopped" {
+		resolution = aaep.ResolutionStopped
+	}
+	if q.Fate {
+		key = "fate.stopped"
+	}
+	return s.settle(q.Token, resolution, line{
+		key: key, params: params, earshot: map[string]any{extQuestion: q.Number, extReason: reason, extCall: callID(q.Call)},
+	})
+}
+
+// frozen tells that the ledger went back in time. Questions about calls whose fate is
+// now in doubt are withdrawn first; their own clarifications follow.
+func (s *scene) frozen() error {
+	for _, q := range append([]openQuestion(nil), s.memory.Open...) {
+		c, found := s.t.Turn.Find(q.Call)
+		if found && (c.State == turn.Asked && c.Question == q.Number || q.Fate && c.State == turn.Unknown) {
+			continue
+		}
+		if err := s.withdraw(q, "restored"); err != nil {
+			return err
+		}
+	}
+	if err := s.revokeDead(); err != nil {
+		return err
+	}
+	return s.announce(line{key: "ledger.restored", urgency: aaep.UrgencyCritical})
+}
+
+// rules tells that the rules of the place are in trouble, or are not any more: it is about no
+// call, and no secret of the operator's is in it.
+func (s *scene) rules() error {
+	if s.t.Note.Kind == kernel.NoteRulesMended {
+		return s.announce(line{key: "rules.mended", urgency: aaep.UrgencyNormal})
+	}
+	return s.announce(line{key: "rules.broken", urgency: aaep.UrgencyCritical})
+}
+
+// progress tells the share of the whole work that is done; it never falls.
+func (s *scene) progress() error {
+	percent := min(max(s.t.Note.Percent, 0), 100)
+	if percent <= s.memory.Percent {
+		return nil
+	}
+	s.memory.Percent = percent
+	l := line{
+		key: "call.progress", params: Params{"percent": count(int64(percent)), "tool": identifier(s.t.Call.Tool)},
+		urgency: aaep.UrgencyBackground, earshot: s.aboutCall(),
+	}
+	return s.put(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
+		return one(s.session.Progress(s.t.At, s.t.Rand, aaep.ProgressUpdated{
+			Progress:     aaep.Progress{Percent: &percent},
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+		}))
+	})
+}

@@ -1,0 +1,436 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Turn implements [kernel.Tx].
+func (t *tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
+	if err := t.usable(); err != nil {
+		return kernel.Record{}, err
+	}
+	id, err := t.locate(ref)
+	if err != nil {
+		return kernel.Record{}, err
+	}
+	row, is := t.rows.turns[id]
+	if !is {
+		return kernel.Record{}, missing("the turn of", ref)
+	}
+	return recordOf(row.rec), nil
+}
+
+// locate finds the turn of a handle. An empty one leads nowhere.
+func (t *tx) locate(ref kernel.TurnRef) (string, error) {
+	var ids []string
+	if ref.Turn != "" {
+		ids = append(ids, ref.Turn)
+	}
+	if ref.Session != "" {
+		ids = append(ids, t.rows.sessions[ref.Session])
+	}
+	if ref.Call != "" {
+		ids = append(ids, t.rows.calls[ref.Call])
+	}
+	if ref.Token != "" {
+		ids = append(ids, t.rows.questions[t.rows.tokens[ref.Token]].turn)
+	}
+	if ref.Question != 0 {
+		ids = append(ids, t.rows.questions[ref.Question].turn)
+	}
+	switch len(ids) {
+	case 0:
+		return "", missing("a turn without a handle", ref)
+	case 1:
+		return ids[0], nil
+	default:
+		return "", fmt.Errorf("%w: %d handles of one turn", errInvalid, len(ids))
+	}
+}
+
+// Turns implements [kernel.Tx].
+func (t *tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if f.Claim && !t.writes {
+		return nil, fmt.Errorf("%w: claiming turns", kernel.ErrReadOnly)
+	}
+	behind, err := t.behind(f)
+	if err != nil {
+		return nil, err
+	}
+	var recs []kernel.Record
+	for _, row := range t.rows.turns {
+		if t.fits(f, row.rec) && (f.After == "" || inOrder(f, row.rec, behind) > 0) {
+			recs = append(recs, row.rec)
+		}
+	}
+	slices.SortFunc(recs, func(a, b kernel.Record) int { return inOrder(f, a, b) })
+	if f.Limit > 0 && len(recs) > f.Limit {
+		recs = recs[:f.Limit]
+	}
+	var rows []kernel.TurnRow
+	for _, r := range recs {
+		row := t.rowOf(r)
+		if !f.Due.IsZero() || !f.Free.IsZero() {
+			row.Place = placeOf(f, r)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// behind is the place behind which a list goes on.
+func (t *tx) behind(f kernel.TurnFilter) (kernel.Record, error) {
+	row, is := t.rows.turns[f.After]
+	switch {
+	case f.After == "":
+		return kernel.Record{}, nil
+	case !f.Due.IsZero() || !f.Free.IsZero():
+		return kernel.Record{State: turn.State{Turn: f.After}, Due: f.Place, Free: f.Place}, nil
+	case !is:
+		return kernel.Record{}, missing("the turn", f.After)
+	}
+	return row.rec, nil
+}
+
+// placeOf is what a list is ordered by, before the turn's id.
+func placeOf(f kernel.TurnFilter, r kernel.Record) time.Time {
+	switch {
+	case !f.Due.IsZero():
+		return r.Due
+	case !f.Free.IsZero():
+		return r.Free
+	default:
+		return r.Created
+	}
+}
+
+func inOrder(f kernel.TurnFilter, a, b kernel.Record) int {
+	n := cmp.Or(placeOf(f, a).Compare(placeOf(f, b)), cmp.Compare(a.State.Turn, b.State.Turn))
+	if f.Newest {
+		n = -n
+	}
+	return n
+}
+
+func (t *tx) fits(f kernel.TurnFilter, r kernel.Record) bool {
+	s := r.State
+	switch {
+	case f.Turn != "" && s.Turn != f.Turn,
+		f.Session != "" && s.Session != f.Session,
+		f.Agent != "" && s.Agent != f.Agent,
+		f.Worker != "" && s.Worker != f.Worker,
+		f.Topic != "" && s.Topic != f.Topic,
+		!f.Due.IsZero() && (r.Due.IsZero() || r.Due.After(f.Due)),
+		!f.Free.IsZero() && (r.Free.IsZero() || r.Free.After(f.Free)),
+		f.Open && s.Status == turn.Ended,
+		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status),
+		len(f.Owners) > 0 && !slices.Contains(f.Owners, s.Owner):
+		return false
+	}
+	return !f.Asking || t.asks(s.Turn)
+}
+
+func (t *tx) asks(id string) bool {
+	for _, q := range t.rows.questions {
+		if q.turn == id && q.state == consent.Open {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *tx) rowOf(r kernel.Record) kernel.TurnRow {
+	s := r.State
+	row := kernel.TurnRow{
+		Turn: s.Turn, Session: s.Session, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: s.Status, Created: r.Created,
+		Request: r.Request, Last: t.rows.turns[s.Turn].seq,
+	}
+	if s.End != nil {
+		row.Summary = s.End.Message
+	}
+	return row
+}
+
+// Events implements [kernel.Tx].
+func (t *tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if f.Session != "" {
+		return page(t.rows.events[f.Session], func(e kernel.Event) bool { return e.Seq > f.After }, f.Limit), nil
+	}
+	var rows []kernel.Event
+	for _, id := range f.IDs {
+		if at, is := t.rows.told[id]; is {
+			rows = append(rows, t.rows.events[at.session][at.seq-1])
+		}
+	}
+	slices.SortFunc(rows, func(a, b kernel.Event) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq))
+	})
+	return slices.CompactFunc(rows, func(a, b kernel.Event) bool { return a.ID == b.ID }), nil
+}
+
+// page is the first rows, at most limit of them, that fit.
+func page[T any](rows []T, fits func(T) bool, limit int) []T {
+	var out []T
+	for _, row := range rows {
+		if len(out) < limit && fits(row) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// Since implements [kernel.Tx].
+func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
+	first := !t.used
+	if err := t.usable(); err != nil {
+		return kernel.Progress{}, err
+	}
+	if !first {
+		return kernel.Progress{}, fmt.Errorf("%w: what has gone on is asked first of all", errInvalid)
+	}
+	out := kernel.Progress{Newest: p.Event}
+	if n := len(t.rows.order); n > 0 {
+		out.Newest = t.rows.order[n-1].id
+	}
+	var from place
+	told := int64(0) // rows that other sessions count as told
+	if p.Event != "" {
+		var is bool
+		if from, is = t.rows.told[p.Event]; !is {
+			return kernel.Progress{}, missing("the event", p.Event)
+		}
+		out.Owner = t.rows.turns[t.rows.sessions[from.session]].rec.State.Owner
+		told = t.overlapped(from, p)
+	}
+	if p.Limit > 0 {
+		out.Sessions = t.advances(from, told, p)
+	}
+	if len(out.Sessions) > p.Limit {
+		out.Sessions, out.More = out.Sessions[:p.Limit], true
+	}
+	return out, nil
+}
+
+// overlapped moves a point back by the time that its overlap says.
+func (t *tx) overlapped(from place, p kernel.Point) int64 {
+	if p.Overlap <= 0 {
+		return from.row
+	}
+	since := from.at.Add(-p.Overlap)
+	for _, at := range slices.Backward(t.rows.order) {
+		if at.row < from.row && at.at.Before(since) {
+			return at.row
+		}
+	}
+	return 0
+}
+
+func (t *tx) advances(from place, told int64, p kernel.Point) []kernel.Advance {
+	first := map[string]int64{}
+	for _, at := range t.rows.order {
+		if _, seen := first[at.session]; at.row > told && !seen {
+			first[at.session] = at.seq
+		}
+	}
+	var out []kernel.Advance
+	for _, session := range slices.Sorted(maps.Keys(first)) {
+		row := t.rows.turns[t.rows.sessions[session]]
+		if !row.rec.Imported.IsZero() {
+			continue
+		}
+		a := kernel.Advance{
+			Session: session, Owner: row.rec.State.Owner, Seq: first[session] - 1, Last: row.seq,
+			Ended: row.rec.State.Status == turn.Ended,
+		}
+		if session == from.session {
+			a.Seq = from.seq
+		}
+		if a.Seq < a.Last && (len(p.Owners) == 0 || slices.Contains(p.Owners, a.Owner)) && len(out) <= p.Limit {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Tools implements [kernel.Tx].
+func (t *tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if t.seen == nil {
+		t.seen = map[string]kernel.Tool{}
+	}
+	for _, name := range f.Names {
+		t.seen[name] = kernel.Tool{} // not there, unless it is found now
+	}
+	rows := listed(t.rows.tools, f.Names, func(tool kernel.Tool, name string) bool {
+		return name > f.After && (f.Service == "" || strings.Contains(tool.Definition.Target, kernel.CommandsTo(f.Service)))
+	}, f.Limit)
+	for _, tool := range rows {
+		t.seen[tool.Definition.Tool] = tool
+	}
+	return rows, nil
+}
+
+// listed is rows in the order of their keys: those of these keys, of nil all, that fit.
+func listed[V any](rows map[string]V, keys []string, fits func(V, string) bool, limit int) []V {
+	if keys == nil {
+		keys = slices.Collect(maps.Keys(rows))
+	}
+	var out []V
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
+		row, is := rows[key]
+		if is && fits(row, key) && (limit <= 0 || len(out) < limit) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// Beside implements [kernel.Tx].
+func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
+	var b kernel.Beside
+	if err := t.usable(); err != nil {
+		return b, err
+	}
+	if f.Sealed != "" {
+		b.Sealed = slices.SortedFunc(slices.Values(t.rows.sealed[f.Sealed]), func(a, b kernel.Sealed) int { return cmp.Compare(a.Ref, b.Ref) })
+	}
+	if f.Receipts != "" {
+		b.Receipts = slices.Clone(t.rows.receipts[f.Receipts])
+	}
+	if f.Calls != "" {
+		b.Calls = listed(t.rows.made, nil, func(_ turn.Call, id string) bool {
+			return t.rows.calls[id] == f.Calls && id > f.CallsAfter && (f.Call == "" || f.Call == id)
+		}, f.CallsLimit)
+	}
+	if f.Wish != "" {
+		b.Wish = t.rows.wishes[f.Wish]
+	}
+	if f.Key != "" {
+		b.Key = t.rows.keys[[2]string{f.KeyOf, f.Key}]
+	}
+	if f.Audit.Limit > 0 {
+		b.Audit = t.audited(f.Audit)
+	}
+	b.Agreed, b.Done, b.Unaudited = t.agreed(f.Agreed), t.done(f.Done), t.unaudited(f.Unaudited)
+	if f.OpenCalls != "" {
+		b.OpenCalls = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
+	}
+	if f.InForce != "" {
+		for _, row := range t.rows.inForce {
+			if row.Kind == f.InForce {
+				b.InForce = append(b.InForce, row)
+			}
+		}
+		slices.SortFunc(b.InForce, func(a, b kernel.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
+	}
+	return b, nil
+}
+
+// openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
+func (t *tx) openCalls(agent string, limit int) int {
+	n := 0
+	for id, c := range t.rows.made {
+		row := t.rows.turns[t.rows.calls[id]]
+		if s := row.rec.State; s.Agent == agent && s.Status != turn.Ended && c.State.Open() {
+			n++
+		}
+	}
+	return min(n, limit)
+}
+
+// audited reads a page of the audit chain. Every receipt of this ledger has its entry.
+func (t *tx) audited(f kernel.AuditFilter) []api.AuditEntry {
+	receipts := map[int64]api.AuditReceipt{}
+	for _, rows := range t.rows.receipts {
+		for _, r := range rows {
+			receipts[r.Entry] = r.Audited()
+		}
+	}
+	chain := slices.Clone(t.rows.audit[min(max(f.After, 0), int64(len(t.rows.audit))):])
+	if f.Operators {
+		chain = slices.DeleteFunc(chain, func(e api.AuditEntry) bool { return e.Kind != audit.Act || e.Act != nil && e.Act.Call != "" })
+	}
+	if f.Newest {
+		slices.Reverse(chain)
+	}
+	chain = firstOf(chain, f.Limit)
+	for i := range chain {
+		if r, is := receipts[chain[i].N]; is {
+			chain[i].Receipt = &r
+		}
+	}
+	return chain
+}
+
+// Results implements [kernel.Tx].
+func (t *tx) Results(id string, after, limit int) ([]kernel.ResultRow, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	return page(t.rows.results[id], func(r kernel.ResultRow) bool { return r.N > after }, limit), nil
+}
+
+// Cards implements [kernel.Tx].
+func (t *tx) Cards(f kernel.CardFilter) ([]utp.Card, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	return listed(t.rows.cards, f.IDs, func(c utp.Card, id string) bool {
+		return id > f.After && (f.Turn == "" || t.turnOf(c) == f.Turn)
+	}, f.Limit), nil
+}
+
+// Outbox implements [kernel.Tx].
+func (t *tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	from := t.rows.outbox
+	if f.Dead {
+		from = t.rows.dead
+	}
+	var rows []kernel.Outgoing
+	for _, id := range slices.Sorted(maps.Keys(from)) {
+		o := from[id]
+		if id <= f.After || f.Session != "" && o.Session != f.Session || !f.Before.IsZero() && !o.created.Before(f.Before) ||
+			f.Limit > 0 && len(rows) >= f.Limit {
+			continue
+		}
+		o.Header = maps.Clone(o.Header)
+		rows = append(rows, o.Outgoing)
+	}
+	return rows, nil
+}
+
+// Count implements [kernel.Tx].
+func (t *tx) Count(counter string, add int64) (int64, error) {
+	if add == 0 {
+		return t.rows.counters[counter], t.usable()
+	}
+	if err := t.writable(); err != nil {
+		return 0, err
+	}
+	n := t.rows.counters[counter] + add
+	put(t, t.rows.counters, counter, n)
+	return n, nil
+}

@@ -1,0 +1,379 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Save implements [kernel.Tx].
+func (t *tx) Save(b kernel.Batch) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	return t.fail(t.save(b))
+}
+
+func (t *tx) save(b kernel.Batch) error {
+	for _, part := range []func(kernel.Batch) error{
+		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
+		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
+	} {
+		if err := part(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) saveTurn(b kernel.Batch) error {
+	if b.Turn == nil {
+		return nil
+	}
+	rec := recordOf(*b.Turn)
+	s := rec.State
+	row, is := t.rows.turns[s.Turn]
+	switch {
+	case s.Turn == "" || s.Session == "":
+		return fmt.Errorf("%w: a turn without its id or its session's", errInvalid)
+	case is != (rec.Version != 0), is && (row.rec.Version != rec.Version || row.rec.State.Session != s.Session):
+		return conflict("the turn", s.Turn)
+	}
+	if owner, taken := t.rows.sessions[s.Session]; taken && owner != s.Turn {
+		return conflict("the session", s.Session)
+	}
+	if !is && t.named(s) {
+		return conflict("the name", s.Name)
+	}
+	rec.Version++
+	put(t, t.rows.turns, s.Turn, turnRow{rec: rec, seq: row.seq, erased: row.erased})
+	put(t, t.rows.sessions, s.Session, s.Turn)
+	for _, c := range s.Calls {
+		if owner, taken := t.rows.calls[c.ID]; taken && owner != s.Turn {
+			return conflict("the call", c.ID)
+		}
+		put(t, t.rows.calls, c.ID, s.Turn)
+		put(t, t.rows.made, c.ID, c)
+	}
+	return t.saveQuestions(rec)
+}
+
+// named reports whether an open session has the name already.
+func (t *tx) named(s turn.State) bool {
+	for _, row := range t.rows.turns {
+		other := row.rec.State
+		if s.Name != "" && other.Name == s.Name && other.Project == s.Project && other.Status != turn.Ended && s.Status != turn.Ended {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *tx) saveQuestions(rec kernel.Record) error {
+	for _, q := range rec.Questions {
+		if old, taken := t.rows.questions[q.Number]; taken && old.turn != rec.State.Turn {
+			return conflict("the question", q.Number)
+		}
+		put(t, t.rows.questions, q.Number, question{turn: rec.State.Turn, state: q.State})
+		for _, token := range slices.Concat(q.SpentTokens, []string{q.Token}) {
+			if number, taken := t.rows.tokens[token]; taken && number != q.Number {
+				return conflict("a token of the question", q.Number)
+			}
+			put(t, t.rows.tokens, token, q.Number)
+		}
+	}
+	return nil
+}
+
+func (t *tx) saveEvents(b kernel.Batch) error {
+	for i := range b.Events {
+		e := &b.Events[i]
+		row, is := t.rows.turns[t.rows.sessions[e.Session]]
+		if !is {
+			return missing("the session", e.Session)
+		}
+		if _, taken := t.rows.told[e.ID]; taken {
+			return conflict("the event", e.ID)
+		}
+		row.seq++
+		e.Seq = row.seq
+		put(t, t.rows.turns, row.rec.State.Turn, row)
+		put(t, t.rows.events, e.Session, append(slices.Clip(t.rows.events[e.Session]), *e))
+		before := t.rows.order
+		t.undo = append(t.undo, func() { t.rows.order = before })
+		at := place{session: e.Session, id: e.ID, seq: e.Seq, row: t.next(lastEvent), at: e.At}
+		t.rows.order = append(t.rows.order, at)
+		put(t, t.rows.told, e.ID, at)
+	}
+	return nil
+}
+
+func (t *tx) saveCards(b kernel.Batch) error {
+	for _, c := range b.Cards {
+		if old, is := t.rows.cards[c.ID]; is {
+			if !sameCard(old, c) {
+				return conflict("the card", c.ID)
+			}
+			continue
+		}
+		if key := [2]string{c.Project, c.ToolCallID}; c.Type == utp.CardToolResult && c.ToolCallID != "" { // a call has one result
+			if _, again := t.rows.ends[key]; again {
+				return conflict("the result of", c.ToolCallID)
+			}
+			put(t, t.rows.ends, key, c.ID)
+		}
+		put(t, t.rows.cards, c.ID, c)
+	}
+	return nil
+}
+
+func sameCard(a, b utp.Card) bool {
+	return a.Project == b.Project && a.Type == b.Type && a.AuthorID == b.AuthorID && a.ToolCallID == b.ToolCallID &&
+		a.CreatedAt.Equal(b.CreatedAt) && bytes.Equal(a.Content, b.Content) && bytes.Equal(a.Metadata, b.Metadata)
+}
+
+func (t *tx) saveConsents(b kernel.Batch) error {
+	for _, c := range b.Consents {
+		_, again := t.rows.consents[c.Call]
+		_, asked := t.rows.questions[c.Question]
+		_, called := t.rows.calls[c.Call]
+		if again || !asked || !called {
+			return conflict("the consent to question", c.Question)
+		}
+		put(t, t.rows.consents, c.Call, given{Consent: c})
+	}
+	for _, c := range b.Consumed {
+		g, is := t.rows.consents[c.Call]
+		if !is || g.used || g.Question != c.Question || g.Digest != c.Digest {
+			return conflict("the consent of the call", c.Call)
+		}
+		g.used = true
+		put(t, t.rows.consents, c.Call, g)
+	}
+	return nil
+}
+
+func (t *tx) saveGrants(b kernel.Batch) error {
+	for _, g := range b.Grants {
+		key := startKey{g.Call, g.Fence}
+		_, again := t.rows.grants[key]
+		if _, called := t.rows.calls[g.Call]; again || !called {
+			return conflict("the grant of", key)
+		}
+		put(t, t.rows.grants, key, g)
+	}
+	return nil
+}
+
+func (t *tx) saveReports(b kernel.Batch) error {
+	for _, r := range b.Reports {
+		if _, again := t.rows.reports[r.Call]; again {
+			return conflict("the report of", r.Call)
+		}
+		put(t, t.rows.reports, r.Call, report{Report: r})
+	}
+	for _, r := range b.Late {
+		put(t, t.rows.late, r.Call, append(slices.Clip(t.rows.late[r.Call]), r))
+	}
+	return nil
+}
+
+func (t *tx) saveResults(b kernel.Batch) error {
+	for _, r := range b.Applied {
+		reported, is := t.rows.reports[r.Call]
+		if !is || reported.applied {
+			return conflict("no report waits to be applied for", r.Call)
+		}
+		reported.applied = true
+		put(t, t.rows.reports, r.Call, reported)
+		rows := t.rows.results[reported.Turn]
+		r.N = len(rows) + 1
+		put(t, t.rows.results, reported.Turn, append(slices.Clip(rows), r))
+	}
+	return nil
+}
+
+func (t *tx) saveTrail(b kernel.Batch) error {
+	for _, e := range b.Edges {
+		put(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
+	}
+	return nil
+}
+
+func (t *tx) saveInForce(b kernel.Batch) error {
+	for _, f := range b.InForce {
+		if f.Digest == "" {
+			remove(t, t.rows.inForce, [2]string{f.Kind, f.Subject})
+			continue
+		}
+		put(t, t.rows.inForce, [2]string{f.Kind, f.Subject}, f)
+	}
+	return nil
+}
+
+func (t *tx) saveActs(b kernel.Batch) error {
+	for _, a := range b.Acts {
+		a = audit.StorableAct(a)
+		t.chain(api.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
+	}
+	return nil
+}
+
+func (t *tx) saveReceipts(b kernel.Batch) error {
+	for _, r := range b.Receipts {
+		r.Entry = t.chain(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
+		put(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
+	}
+	return nil
+}
+
+// chain appends an entry to the audit chain and returns its number.
+func (t *tx) chain(e api.AuditEntry) int64 {
+	before := t.rows.audit
+	t.undo = append(t.undo, func() { t.rows.audit = before })
+	link := ""
+	if n := len(before); n > 0 {
+		link = before[n-1].Link
+	}
+	e.N, e.At = int64(len(before)+1), time.UnixMicro(t.now().UnixMicro()).UTC()
+	e.Link = audit.Link(link, e)
+	t.rows.audit = append(slices.Clip(before), e)
+	return e.N
+}
+
+func (t *tx) saveSealed(b kernel.Batch) error {
+	for _, s := range b.Sealed {
+		rows := t.rows.sealed[s.Call]
+		if slices.ContainsFunc(rows, func(old kernel.Sealed) bool { return old.Ref == s.Ref }) {
+			return conflict("a sealed value of", s.Call)
+		}
+		put(t, t.rows.sealed, s.Call, append(slices.Clip(rows), s))
+	}
+	return nil
+}
+
+// Counters of the ledger's own.
+const (
+	lastOutgoing = "sim: the last message"
+	lastEvent    = "sim: the last event"
+)
+
+// next counts one on.
+func (t *tx) next(counter string) int64 {
+	n := t.rows.counters[counter] + 1
+	put(t, t.rows.counters, counter, n)
+	return n
+}
+
+func (t *tx) saveOutbox(b kernel.Batch) error {
+	for i := range b.Outbox {
+		o := &b.Outbox[i]
+		o.ID = t.next(lastOutgoing)
+		kept := outgoing{Outgoing: *o, created: t.now()}
+		kept.Header = maps.Clone(o.Header)
+		put(t, t.rows.outbox, o.ID, kept)
+	}
+	for _, id := range slices.Concat(b.Taken, b.Leaving) {
+		o, waits := t.rows.outbox[id]
+		if !waits {
+			return conflict("the message", id)
+		}
+		o.created = t.now()
+		put(t, t.rows.outbox, id, o)
+	}
+	for _, id := range slices.Concat(b.Leaving, b.Published) { // one that is gone since has left, too
+		t.leave(id)
+	}
+	for _, d := range b.Dead {
+		if err := t.die(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) leave(id int64) {
+	for _, from := range []map[int64]outgoing{t.rows.outbox, t.rows.dead} {
+		if o, is := from[id]; is {
+			remove(t, from, id)
+			put(t, t.rows.left, id, o.Session)
+		}
+	}
+}
+
+func (t *tx) die(d kernel.DeadLetter) error {
+	o, waits := t.rows.outbox[d.ID]
+	_, died := t.rows.dead[d.ID]
+	_, left := t.rows.left[d.ID]
+	switch {
+	case waits:
+		remove(t, t.rows.outbox, d.ID)
+		o.Died, o.Reason = t.now(), d.Reason
+		put(t, t.rows.dead, d.ID, o)
+	case !died && !left:
+		return missing("the message", d.ID)
+	}
+	return nil
+}
+
+func (t *tx) saveTools(b kernel.Batch) error {
+	for _, tool := range b.Tools {
+		name := tool.Definition.Tool
+		if name == "" {
+			return fmt.Errorf("%w: a tool without a name", errInvalid)
+		}
+		is, there := t.rows.tools[name]
+		if was, read := t.seen[name]; read && there && !sameTool(is, was) {
+			return conflict("the tool", name)
+		}
+		put(t, t.rows.tools, name, tool)
+		if t.seen != nil {
+			t.seen[name] = tool
+		}
+	}
+	for _, name := range b.Removed {
+		remove(t, t.rows.tools, name)
+	}
+	return nil
+}
+
+func sameTool(a, b kernel.Tool) bool {
+	return a.Digest == b.Digest && a.Reviewed == b.Reviewed && a.Class == b.Class && a.Risk == b.Risk && a.Definition.Risk == b.Definition.Risk
+}
+
+func (t *tx) saveWishes(b kernel.Batch) error {
+	for _, w := range b.Wishes {
+		switch empty, err := w.Empty(); {
+		case err != nil:
+			return fmt.Errorf("%w: %w", errInvalid, err)
+		case empty:
+			remove(t, t.rows.wishes, w.Person)
+		default:
+			put(t, t.rows.wishes, w.Person, w)
+		}
+	}
+	return nil
+}
+
+func (t *tx) saveKeys(b kernel.Batch) error {
+	for _, k := range b.Keys {
+		whose := [2]string{k.Principal, k.Key}
+		before, used := t.rows.keys[whose]
+		switch {
+		case k.Principal == "" || k.Key == "" || k.Digest == "":
+			return fmt.Errorf("%w: the key of a request without a principal, a key or a digest", errInvalid)
+		case used && before.At.After(k.At.Add(-kernel.KeyLife)):
+			return conflict("the key of a request", k.Key)
+		}
+		put(t, t.rows.keys, whose, k)
+	}
+	return nil
+}

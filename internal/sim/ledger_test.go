@@ -1,0 +1,16 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/sim"
+	"github.com/earshot-dev/earshot/internal/storetest"
+)
+
+// TestLedger: the simulated ledger keeps what every ledger has to.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	storetest.Exercise(t, func(_ *testing.T, now func() time.Time) kernel.Store { return sim.NewLedger(now) })
+}

@@ -1,0 +1,282 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// store is one kernel's way to the ledger. It implements [kernel.Store].
+type store struct {
+	w *world
+	p *process
+}
+
+// storeError is a database that fails; safe says that nothing was written.
+type storeError struct{ safe bool }
+
+func (e storeError) Error() string {
+	return fmt.Sprintf("sim: the database fails, safe to retry: %t", e.safe)
+}
+
+// SafeToRetry is what the kernel asks of a store's errors.
+func (e storeError) SafeToRetry() bool { return e.safe }
+
+// trouble is what befalls a transaction.
+type trouble struct {
+	before error // and nothing is written
+	after  error // what is written is written
+	twice  bool  // its function runs twice, as after a commit that failed
+	dies   time.Duration
+	slow   time.Duration
+}
+
+// Update implements [kernel.Store].
+func (s *store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+	w := s.w
+	what := peek(fn)
+	t, err := await(ctx, w.schedule, s.p, "updates "+what, w.troubled)
+	switch {
+	case err != nil:
+		return err
+	case t.before != nil:
+		w.sayf("%s updates %s: %v", s.p.name, what, t.before)
+		return t.before
+	}
+	w.within.Store(s.p)
+	if t.twice {
+		_ = w.ledger.View(ctx, func(tx kernel.Tx) error { return fn(dry{tx}) })
+	}
+	var batches []kernel.Batch
+	err = w.ledger.Update(ctx, func(tx kernel.Tx) error {
+		batches = nil
+		return fn(&observed{Tx: w.txOf(tx), batches: &batches})
+	})
+	w.within.Store(nil)
+	if err != nil {
+		w.sayf("%s updates %s: %v", s.p.name, what, err)
+		return err
+	}
+	w.committed(s.p, what, batches)
+	if t.dies > 0 {
+		w.count.diedAfterCommit.Add(1)
+		w.kill(s.p, t.dies)
+		return errDead
+	}
+	if t.slow > 0 {
+		nap(ctx, t.slow)
+	}
+	return t.after
+}
+
+// View implements [kernel.Store].
+func (s *store) View(ctx context.Context, fn func(kernel.Tx) error) error {
+	failed, err := await(ctx, s.w.schedule, s.p, "views "+peek(fn), func() error {
+		if s.w.happens(s.w.weather.store) {
+			s.w.count.storeErrors++
+			return storeError{safe: true}
+		}
+		return nil
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	return s.w.ledger.View(ctx, func(tx kernel.Tx) error { return fn(s.w.txOf(tx)) })
+}
+
+// Close implements [kernel.Store].
+func (*store) Close() error { return nil }
+
+// troubled draws what befalls an update.
+func (w *world) troubled() trouble {
+	var t trouble
+	if w.happens(w.weather.store) {
+		w.count.storeErrors++
+		switch w.rand.IntN(6) {
+		case 0:
+			t.before = storeError{safe: true}
+		case 1:
+			t.before = kernel.ErrFull
+		case 2:
+			t.before = kernel.ErrConflict
+		case 3:
+			t.after = storeError{safe: false}
+		case 4:
+			t.slow = w.upTo(15 * time.Second)
+		case 5:
+			t.twice = true
+		}
+	}
+	if w.happens(w.weather.crash) {
+		t.dies = w.absence()
+	}
+	return t
+}
+
+// dry is a transaction whose writes go nowhere.
+type dry struct{ kernel.Tx }
+
+// Save refuses, as a race that is lost does.
+func (dry) Save(kernel.Batch) error { return kernel.ErrConflict }
+
+// Count counts from a place of its own.
+func (d dry) Count(counter string, add int64) (int64, error) {
+	n, err := d.Tx.Count(counter, 0)
+	return n + add, err
+}
+
+// observed tells what a kernel has written.
+type observed struct {
+	kernel.Tx
+	batches *[]kernel.Batch
+}
+
+// Save implements [kernel.Tx].
+func (o *observed) Save(b kernel.Batch) error {
+	*o.batches = append(*o.batches, b)
+	return o.Tx.Save(b)
+}
+
+// committed tells the judge of it, and keeps a backup now and then.
+func (w *world) committed(p *process, what string, batches []kernel.Batch) {
+	for _, b := range batches {
+		w.sayf("%s updates %s: %s", p.name, what, told(b))
+		w.judge.committed(p, b)
+	}
+	if w.weather.restores && len(batches) > 0 {
+		w.backups = append(w.backups, w.ledger.backup())
+		if len(w.backups) > keptBackups {
+			w.backups = slices.Delete(w.backups, 0, 1)
+		}
+	}
+}
+
+const keptBackups = 8
+
+// told is a batch in a line.
+func told(b kernel.Batch) string {
+	var out strings.Builder
+	if b.Turn != nil {
+		s := b.Turn.State
+		fmt.Fprintf(&out, "%s v%d %s e%d s%d", s.Turn, b.Turn.Version, s.Status, s.Epoch, s.Step)
+		for _, c := range s.Calls {
+			fmt.Fprintf(&out, " %s=%s", c.ID, c.State)
+		}
+	}
+	for _, e := range b.Events {
+		fmt.Fprintf(&out, " %d:%s", e.Seq, strings.TrimPrefix(e.Type, "aaep:agent."))
+	}
+	for _, g := range b.Grants {
+		fmt.Fprintf(&out, " grant(%s,%d,%s)", g.Call, g.Fence, g.Owner)
+	}
+	fmt.Fprintf(&out, " out=%d left=%v dead=%d applied=%d", len(b.Outbox), slices.Sorted(slices.Values(b.Published)), len(b.Dead), len(b.Applied))
+	return out.String()
+}
+
+var errPeek = errors.New("sim: only looking")
+
+// peek finds out what a transaction is about, by what it asks first: a function of a
+// transaction may run again, and has no effects of its own. Two goroutines of a process
+// that park together are told apart by it.
+func peek(fn func(kernel.Tx) error) (what string) {
+	p := &peeking{what: "something"}
+	defer func() {
+		if recover() != nil {
+			what = p.what
+		}
+	}()
+	_ = fn(p)
+	return p.what
+}
+
+// peeking answers nothing; a question that it does not know panics, and is then none that
+// has to be told apart.
+type peeking struct {
+	kernel.Tx
+	what string
+}
+
+func (p *peeking) asks(format string, args ...any) error {
+	p.what = fmt.Sprintf(format, args...)
+	return errPeek
+}
+
+// Turn implements [kernel.Tx].
+func (p *peeking) Turn(ref kernel.TurnRef) (kernel.Record, error) {
+	return kernel.Record{}, p.asks("turn %s%s%s%s%d", ref.Turn, ref.Session, ref.Call, ref.Token, ref.Question)
+}
+
+// Turns implements [kernel.Tx].
+func (p *peeking) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+	return nil, p.asks("turns %s%s%s %d %d %s %d %t", f.Turn, f.Session, f.Worker, f.Due.UnixMilli(), f.Free.UnixMilli(), f.After, len(f.Statuses), f.Claim)
+}
+
+// Outbox implements [kernel.Tx].
+func (p *peeking) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+	return nil, p.asks("outbox %s %d %d %t", f.Session, f.Before.UnixMilli(), f.After, f.Dead)
+}
+
+// Save implements [kernel.Tx].
+func (p *peeking) Save(b kernel.Batch) error { return p.asks("saving %s", told(b)) }
+
+// Count implements [kernel.Tx].
+func (p *peeking) Count(counter string, add int64) (int64, error) {
+	return 0, p.asks("count %s %d", counter, add)
+}
+
+// Tools implements [kernel.Tx].
+func (p *peeking) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
+	return nil, p.asks("tools %v %s", f.Names, f.After)
+}
+
+// Events implements [kernel.Tx].
+func (p *peeking) Events(f kernel.EventFilter) ([]kernel.Event, error) {
+	return nil, p.asks("events %v %s %d", f.IDs, f.Session, f.After)
+}
+
+// Cards implements [kernel.Tx].
+func (p *peeking) Cards(f kernel.CardFilter) ([]utp.Card, error) {
+	return nil, p.asks("cards %v %s %s", f.IDs, f.Turn, f.After)
+}
+
+// Beside implements [kernel.Tx].
+func (p *peeking) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
+	return kernel.Beside{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Wish, f.KeyOf, f.Key)
+}
+
+// counter is one kernel's way to the count outside the ledger. It implements
+// [kernel.Incarnation].
+type counter struct {
+	w *world
+	p *process
+}
+
+// Load implements [kernel.Incarnation].
+func (c *counter) Load() (int64, error) {
+	return await(c.p.ctx, c.w.schedule, c.p, "reads the incarnation", func() int64 { return c.w.incarnation })
+}
+
+// Store implements [kernel.Incarnation].
+func (c *counter) Store(n int64) error {
+	failed, err := await(c.p.ctx, c.w.schedule, c.p, fmt.Sprintf("writes the incarnation %d", n), func() error {
+		if c.w.happens(c.w.weather.store) {
+			c.w.count.storeErrors++
+			return storeError{safe: true}
+		}
+		c.w.incarnation = max(c.w.incarnation, n)
+		return nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}

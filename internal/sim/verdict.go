@@ -1,0 +1,184 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// end judges what is left when nothing more happens.
+func (j *judge) end() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	rows := j.w.ledger.rows
+	for _, id := range slices.Sorted(maps.Keys(rows.turns)) {
+		j.turnEnded(rows.turns[id].rec)
+	}
+	for _, id := range j.turns {
+		if _, is := rows.turns[id]; !is && j.backs == 0 {
+			j.brokenf("%s was begun and is not in the ledger", id)
+		}
+	}
+	if len(rows.outbox) > 0 {
+		j.brokenf("%d messages still wait to leave", len(rows.outbox))
+	}
+	for _, span := range slices.Sorted(maps.Keys(j.due)) {
+		if !j.sent[span] {
+			j.brokenf("the message to %s was written and has never left", j.due[span])
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(j.calls)) {
+		j.told(id, j.calls[id])
+	}
+	j.audited()
+}
+
+// audited: every answer has its entry in the audit chain, the chain is whole, and what was agreed to is
+// what the ledger keeps of the calls.
+func (j *judge) audited() {
+	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
+	rows := j.w.ledger.rows
+	ledger := &tx{rows: rows}
+	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(ledger, q) })
+	if err != nil {
+		j.brokenf("the audit chain: %v", err)
+	}
+	receipts := 0
+	for _, kept := range rows.receipts {
+		receipts += len(kept)
+	}
+	if r.Receipts != int64(receipts) {
+		j.brokenf("the audit chain has the entries of %d receipts; there are %d", r.Receipts, receipts)
+	}
+}
+
+// turnEnded: it has its one end, its calls have theirs, and its session is in order.
+func (j *judge) turnEnded(rec kernel.Record) {
+	s := rec.State
+	if s.Status != turn.Ended || s.End == nil {
+		j.brokenf("%s is %s, long after the weather has cleared up", s.Turn, s.Status)
+		return
+	}
+	rows := j.w.ledger.rows
+	for _, c := range s.Calls {
+		if _, reported := rows.reports[c.ID]; !reported || c.State.Open() {
+			j.brokenf("%s of %s is %s, and reported: %t", c.ID, s.Turn, c.State, reported)
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range rows.results[s.Turn] {
+		if seen[r.Call] || seen["key "+r.Key] {
+			j.brokenf("the result of %s, %s, was applied twice", r.Call, r.Key)
+		}
+		seen[r.Call], seen["key "+r.Key] = true, true
+	}
+	if rec.Erased { // the machine was suspended for longer than content is kept
+		if n := len(rows.events[s.Session]); n > 0 {
+			j.brokenf("%s is erased, and %d events of it are there", s.Turn, n)
+		}
+		return
+	}
+	j.sessionInOrder(rows.events[s.Session])
+	j.textInOrder(s.Session, rows.events[s.Session])
+	if s.End.Status == utp.StatusSuccess && len(s.ResultFields) > 0 && s.End.Deliverable != "" {
+		for _, name := range s.ResultFields {
+			if card := rows.cards[s.End.Deliverable]; !bytes.Contains(card.Content, []byte(name)) {
+				j.brokenf("%s of %s has no %s", s.End.Deliverable, s.Turn, name)
+			}
+		}
+	}
+}
+
+func (j *judge) sessionInOrder(events []kernel.Event) {
+	checker := session.NewChecker()
+	ends := 0
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			j.brokenf("event %d of %s stands in place %d", e.Seq, e.Session, i+1)
+		}
+		for _, v := range aaep.Errors(checker.Check(e.Body)) {
+			j.brokenf("event %d of %s: %s", e.Seq, e.Session, v)
+		}
+		if is, err := aaep.DecodeEvent(e.Body); err != nil {
+			j.brokenf("event %d of %s: %v", e.Seq, e.Session, err)
+		} else if is.IsTerminal() {
+			ends++
+		}
+	}
+	for _, v := range aaep.Errors(checker.Close()) {
+		j.brokenf("at the end of a session: %s", v)
+	}
+	if ends != 1 {
+		j.brokenf("a session of %d events has %d ends", len(events), ends)
+	}
+}
+
+// textInOrder: what an agent writes while it plans is told once and in its order, however often
+// it is started again; only another text is told from its beginning, and one of which the ledger
+// has lost a part.
+func (j *judge) textInOrder(name string, events []kernel.Event) {
+	var text strings.Builder
+	for _, e := range events {
+		if e.Type == aaep.TypeHandoffRequested {
+			j.w.did(handedOver)
+		}
+		if e.Type != aaep.TypeOutputStreaming {
+			continue
+		}
+		var body struct {
+			Chunk string `json:"chunk"`
+		}
+		if err := decode(e.Body, &body); err != nil {
+			j.brokenf("event %d of %s: %v", e.Seq, name, err)
+		}
+		text.WriteString(body.Chunk)
+	}
+	type piece struct {
+		after, part int
+		who         string
+	}
+	last := piece{after: -1}
+	for _, sentence := range strings.SplitAfter(text.String(), ". ") {
+		var is piece
+		if n, _ := fmt.Sscanf(sentence, "After %d results part %d by %s", &is.after, &is.part, &is.who); n < 3 {
+			continue
+		}
+		goesOn := is.part == 1 && last == piece{is.after, 0, is.who}
+		begins := is.part == 0 && (is.after > last.after || is.after == last.after && (is.who != last.who || j.backs > 0))
+		if !goesOn && !begins {
+			j.brokenf("in %s, %+v is told after %+v", name, is, last)
+		}
+		last = is
+	}
+}
+
+// told: what was said of a call is what the tools have done, as far as the ledger knows the
+// call and has not gone back.
+func (j *judge) told(id string, c *callLog) {
+	state := j.w.ledger.rows.turns[j.w.ledger.rows.calls[id]].rec.State
+	call, live := state.Find(id)
+	if live {
+		c.outcome = call.Outcome
+	}
+	if c.outcome == nil || !c.class.Effectful() || j.backs > 0 {
+		return
+	}
+	did := c.outcome.Status == utp.StatusSuccess
+	undone := c.outcome.Status == utp.StatusCanceled
+	switch {
+	case did && c.effects == 0:
+		j.brokenf("%s is told to be done, and nothing was done", id)
+	case undone && c.effects > 0:
+		j.brokenf("%s is told not to be done (%s), and was done %d times", id, c.outcome.Code, c.effects)
+	}
+}

@@ -1,0 +1,129 @@
+package storetest
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+func consentCases() []exercise {
+	return []exercise{
+		{"are used once", consentsOnce},
+		{"are for one call, question and digest", consentsAreBound},
+		{"are given once", consentsGivenOnce},
+		{"one of many who use one wins", consentsRace},
+		{"a start is granted once for each fence", grantsOnce},
+		{"one of many who start under a fence wins", grantsRace},
+	}
+}
+
+// asked saves n turns that each ask question n about call tc_n.
+func (l *ledger) asked(n int) {
+	l.t.Helper()
+	for i := 1; i <= n; i++ {
+		r := asking(i)
+		l.save(kernel.Batch{Turn: &r})
+	}
+}
+
+func use(n int) kernel.Batch {
+	return kernel.Batch{Consumed: []kernel.Consent{{Question: n, Call: id("tc", n), Digest: digest("consented", n), At: at(n)}}}
+}
+
+func consentsOnce(l *ledger) {
+	l.asked(2)
+	l.refuse("a consent that nobody gave", kernel.ErrConflict, use(1))
+	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1), consentTo(2)}})
+	twice := use(1)
+	twice.Consumed = append(twice.Consumed, twice.Consumed[0])
+	l.refuse("a consent used twice in one step", kernel.ErrConflict, twice)
+	l.save(use(1)) // the refused step has not used it up
+	l.refuse("a consent used again", kernel.ErrConflict, use(1))
+	l.save(use(2))
+}
+
+func consentsAreBound(l *ledger) {
+	l.asked(2)
+	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1), consentTo(2)}})
+	for what, change := range map[string]func(*kernel.Consent){
+		"another call":     func(c *kernel.Consent) { c.Call = "tc_2" },
+		"another question": func(c *kernel.Consent) { c.Question = 2 },
+		"another digest":   func(c *kernel.Consent) { c.Digest = digest("consented", 2) },
+		"no digest":        func(c *kernel.Consent) { c.Digest = "" },
+		"no call":          func(c *kernel.Consent) { c.Call = "" },
+		"no question":      func(c *kernel.Consent) { c.Question = 0 },
+		"a call elsewhere": func(c *kernel.Consent) { c.Call = "tc_9" },
+	} {
+		b := use(1)
+		change(&b.Consumed[0])
+		l.refuse(what, kernel.ErrConflict, b)
+	}
+	l.save(use(1))
+	l.save(use(2))
+}
+
+func consentsGivenOnce(l *ledger) {
+	l.asked(3)
+	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1)}})
+	again, swapped, unasked, elsewhere := consentTo(1), consentTo(2), consentTo(9), consentTo(3)
+	again.Digest = digest("consented", 7)
+	swapped.Call = "tc_1"
+	unasked.Call = "tc_2"
+	elsewhere.Call = "tc_9"
+	l.refuse("a second consent to a question", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{again}})
+	l.refuse("a second consent to a call", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{swapped}})
+	l.refuse("a consent to a question that was not asked", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{unasked}})
+	l.refuse("a consent to a call that is not there", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{elsewhere}})
+	l.save(use(1)) // the first one stands
+	renewed := kernel.Consent{Question: 1, Call: "tc_2", Digest: digest("consented", 7), By: "ann", At: at(2)}
+	l.save(kernel.Batch{Consents: []kernel.Consent{renewed}}) // the question is asked again, about another call
+	l.refuse("a consent to a question that is asked again, used for the call before", kernel.ErrConflict, use(1))
+	l.save(kernel.Batch{Consumed: []kernel.Consent{renewed}})
+}
+
+// one counts who succeeds; all others must see a conflict.
+func (l *ledger) one(what string, try func(racer int) error) {
+	l.t.Helper()
+	var won atomic.Int32
+	race(func(i int) {
+		switch err := try(i); {
+		case err == nil:
+			won.Add(1)
+		case !errors.Is(err, kernel.ErrConflict):
+			l.t.Errorf("%s: %v", what, err)
+		}
+	})
+	if won.Load() != 1 {
+		l.t.Errorf("%s: %d of %d have won, want 1", what, won.Load(), racers)
+	}
+}
+
+func consentsRace(l *ledger) {
+	l.asked(rounds)
+	for n := 1; n <= rounds; n++ {
+		l.one("giving", func(int) error { return l.try(kernel.Batch{Consents: []kernel.Consent{consentTo(n)}}) })
+		l.one("using", func(int) error { return l.try(use(n)) })
+	}
+}
+
+func grant(n, fence int, owner string) kernel.Batch {
+	return kernel.Batch{Grants: []kernel.Grant{{Call: id("tc", n), Fence: fence, Owner: owner, At: at(n)}}}
+}
+
+func grantsOnce(l *ledger) {
+	l.asked(2)
+	l.save(grant(1, 1, "a"))
+	l.refuse("a second start", kernel.ErrConflict, grant(1, 1, "b"))
+	l.refuse("a second start by the same owner", kernel.ErrConflict, grant(1, 1, "a"))
+	l.save(grant(1, 2, "b"))
+	l.save(grant(2, 1, "b"))
+	l.refuse("a start of a call that is not there", kernel.ErrConflict, grant(9, 1, "a"))
+}
+
+func grantsRace(l *ledger) {
+	l.asked(1)
+	for fence := 1; fence <= rounds; fence++ {
+		l.one("starting", func(i int) error { return l.try(grant(1, fence, id("owner", i))) })
+	}
+}

@@ -1,0 +1,197 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Exercise runs the suite. open makes an empty store each time, whose clock is now; what it
+// opens is closed here.
+func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) kernel.Store) {
+	t.Helper()
+	for _, group := range []struct {
+		name  string
+		cases []exercise
+	}{
+		{"samples", sampleCases()},
+		{"turns", turnCases()},
+		{"claims", claimCases()},
+		{"due", dueCases()},
+		{"texts", textCases()},
+		{"handles", handleCases()},
+		{"events", eventCases()},
+		{"progress", progressCases()},
+		{"transactions", transactionCases()},
+		{"views", viewCases()},
+		{"contexts", contextCases()},
+		{"consents", consentCases()},
+		{"cards", cardCases()},
+		{"results", resultCases()},
+		{"outbox", outboxCases()},
+		{"blobs", blobCases()},
+		{"tools", toolCases()},
+		{"counters", counterCases()},
+		{"wishes", wishCases()},
+		{"request keys", keyCases()},
+		{"retention", retentionCases()},
+		{"audit", auditCases()},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range group.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					var clock clock
+					l := opened(t, open(t, clock.now))
+					l.clock = &clock
+					c.run(l)
+				})
+			}
+		})
+	}
+}
+
+// exercise is one case of the suite, on a store of its own.
+type exercise struct {
+	name string
+	run  func(l *ledger)
+}
+
+// ledger is a store under test.
+type ledger struct {
+	store kernel.Store
+	clock *clock
+	t     *testing.T
+}
+
+// clock is a store's clock, which a case sets forward.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
+func opened(t *testing.T, s kernel.Store) *ledger {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return &ledger{store: s, t: t}
+}
+
+// update runs fn and returns its error.
+func (l *ledger) update(fn func(kernel.Tx) error) error { return l.store.Update(l.t.Context(), fn) }
+
+// view runs fn, which has to succeed.
+func (l *ledger) view(fn func(kernel.Tx) error) {
+	l.t.Helper()
+	if err := l.store.View(l.t.Context(), fn); err != nil {
+		l.t.Errorf("View: %v", err)
+	}
+}
+
+// try saves a batch and returns the error.
+func (l *ledger) try(b kernel.Batch) error {
+	return l.update(func(tx kernel.Tx) error { return tx.Save(b) })
+}
+
+// save saves a batch, which has to succeed.
+func (l *ledger) save(b kernel.Batch) {
+	l.t.Helper()
+	if err := l.try(b); err != nil {
+		l.t.Fatalf("Save: %v", err)
+	}
+}
+
+// refuse saves a batch, which has to fail with the error.
+func (l *ledger) refuse(why string, want error, b kernel.Batch) {
+	l.t.Helper()
+	if err := l.try(b); !errors.Is(err, want) {
+		l.t.Errorf("%s: got %v, want %v", why, err, want)
+	}
+}
+
+// turn reads a turn, which has to be there.
+func (l *ledger) turn(ref kernel.TurnRef) kernel.Record {
+	l.t.Helper()
+	var r kernel.Record
+	l.view(func(tx kernel.Tx) (err error) {
+		r, err = tx.Turn(ref)
+		return err
+	})
+	return r
+}
+
+// missing reads something that must not be there.
+func (l *ledger) missing(what string, read func(kernel.Tx) error) {
+	l.t.Helper()
+	if err := l.store.View(l.t.Context(), read); !errors.Is(err, kernel.ErrNotFound) {
+		l.t.Errorf("%s: got %v, want %v", what, err, kernel.ErrNotFound)
+	}
+}
+
+func (l *ledger) events(session string) []kernel.Event {
+	l.t.Helper()
+	var rows []kernel.Event
+	l.view(func(tx kernel.Tx) (err error) {
+		rows, err = tx.Events(kernel.EventFilter{Session: session, Limit: 1 << 20})
+		return err
+	})
+	return rows
+}
+
+func (l *ledger) outbox() []kernel.Outgoing {
+	l.t.Helper()
+	var rows []kernel.Outgoing
+	l.view(func(tx kernel.Tx) (err error) {
+		rows, err = tx.Outbox(kernel.OutboxFilter{})
+		return err
+	})
+	return rows
+}
+
+func (l *ledger) card(id string) utp.Card {
+	l.t.Helper()
+	var c utp.Card
+	l.view(func(tx kernel.Tx) (err error) {
+		c, err = kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{id}}))
+		return err
+	})
+	return c
+}
+
+func (l *ledger) results(turnID string) []kernel.ResultRow {
+	l.t.Helper()
+	var rows []kernel.ResultRow
+	l.view(func(tx kernel.Tx) (err error) {
+		rows, err = tx.Results(turnID, 0, 1<<20)
+		return err
+	})
+	return rows
+}
+
+func (l *ledger) count(name string) int64 {
+	l.t.Helper()
+	var n int64
+	l.view(func(tx kernel.Tx) (err error) {
+		n, err = tx.Count(name, 0)
+		return err
+	})
+	return n
+}
+
+// same compares what came back with what was written.
+func same[T any](l *ledger, what string, got, want T) {
+	l.t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		l.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}

@@ -1,0 +1,308 @@
+package storetest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func retentionCases() []exercise {
+	return []exercise{
+		{"content goes and receipts stay", contentGoes},
+		{"what is open stays", openStays},
+		{"content goes when its time is over", contentByAge},
+		{"a project is erased by itself", contentByProject},
+		{"a blob goes with the last card that refers to it", blobsGoLast},
+		{"a blob that nothing refers to goes an hour after it was put last", blobsOfNobodyGo},
+		{"erased turns are forgotten after their receipts", receiptsGo},
+		{"cards of nobody go when they are old", strayCardsGo},
+		{"cards without a call of ours go with their turn", foreignCardsGo},
+		{"is done in small steps", purgeInSteps},
+		{"waits for what is about to leave", purgeWaits},
+	}
+}
+
+// Marker stands in everything that is content in [Content].
+const Marker = "m4rk3d-c0nt3nt"
+
+// Content is a step that puts the marker wherever people and tools can have said something,
+// in a turn that has ended, and refers to a blob.
+func Content(n int, blob string) kernel.Batch {
+	b := everything(n)
+	r := b.Turn
+	r.State.Status = turn.Ended
+	r.State.End = &turn.End{Status: utp.StatusSuccess, Message: Marker}
+	r.Request, r.Args, r.Narration = Marker, marked(), marked()
+	r.Erased, r.Imported = false, time.Time{}
+	for i := range r.State.Calls {
+		r.State.Calls[i].Says = Marker
+	}
+	for i := range b.Events {
+		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = marked(), marked(), Marker
+		b.Events[i].At = r.Created
+	}
+	b.Cards[0].Content, b.Cards[0].Metadata = jsontext.Value(`{"result":{"$blob":"`+blob+`","size":5},"says":"`+Marker+`"}`), marked()
+	b.Cards[0].ToolCallID = r.State.Calls[0].ID
+	b.Cards = append(b.Cards, uncalled(n)...)
+	r.State.End.Deliverable = b.Cards[1].ID
+	b.Outbox[0].Payload, b.Outbox[0].Header = []byte(Marker), map[string][]string{"X": {Marker}}
+	b.Sealed[0].Box, b.Sealed[0].Call = []byte(Marker), r.State.Calls[0].ID
+	b.Applied[0].Key = Marker
+	b.Blobs = nil
+	return b
+}
+
+// uncalled are the cards of a turn that no call of ours leads to: its deliverable, and the
+// command and answer of a worker of another make.
+func uncalled(n int) []utp.Card {
+	lineage := jsontext.Value(`{"agent_turn_id":"` + id("turn", n) + `","said":"` + Marker + `"}`)
+	kinds := []struct{ kind, call string }{
+		{utp.CardDeliverable, ""}, {utp.CardToolCall, id("theirs", n)}, {utp.CardToolResult, id("theirs", n)},
+	}
+	cards := make([]utp.Card, 0, len(kinds))
+	for _, c := range kinds {
+		cards = append(cards, utp.Card{
+			ID: id("uncalled_"+c.kind, n), Project: "default", Type: c.kind, AuthorID: "tidy", CreatedAt: at(n), ToolCallID: c.call,
+			Content: marked(), Metadata: lineage,
+		})
+	}
+	return cards
+}
+
+func marked() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
+
+// said saves a step, of which all messages have left.
+func (l *ledger) said(b kernel.Batch) {
+	l.t.Helper()
+	l.save(b)
+	done := kernel.Batch{}
+	for _, o := range b.Outbox {
+		done.Published = append(done.Published, o.ID)
+	}
+	l.save(done)
+}
+
+func (l *ledger) purge(p kernel.Purge) kernel.Purge {
+	l.t.Helper()
+	if p.Limit == 0 {
+		p.Limit = 100
+	}
+	l.save(kernel.Batch{Purge: &p})
+	return p
+}
+
+// bare checks that nothing of a turn's content can be read, and that what is kept is there.
+func (l *ledger) bare(n int, b kernel.Batch) {
+	l.t.Helper()
+	got := l.turn(kernel.TurnRef{Turn: id("turn", n)})
+	if !got.Erased || len(got.Args)+len(got.Narration)+len(got.Request)+len(got.State.Calls)+len(got.Questions) > 0 || got.State.End.Message != "" {
+		l.t.Errorf("what is left of the turn: %+v", got)
+	}
+	want := b.Turn.State
+	if s := got.State; s.Turn != want.Turn || s.Owner != want.Owner || s.Agent != want.Agent || s.End.Status != want.End.Status || s.Tally != want.Tally {
+		l.t.Errorf("what should have stayed of the turn: %+v", s)
+	}
+	same(l, "events", len(l.events(id("sess", n))), 0)
+	same(l, "results", len(l.results(id("turn", n))), 0)
+	for _, c := range b.Cards {
+		l.missing("the card "+c.ID, func(tx kernel.Tx) error {
+			_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+			return err
+		})
+	}
+	l.view(func(tx kernel.Tx) error {
+		beside, err := tx.Beside(kernel.BesideFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
+		beside.Receipts = l.unnumbered(beside.Receipts)
+		same(l, "beside", beside, kernel.Beside{Receipts: b.Receipts})
+		return err
+	})
+}
+
+func contentGoes(l *ledger) {
+	data := content(5, 1)
+	l.putAll(data, 5)
+	b, other := Content(1, digestOf(data)), Content(2, digestOf(content(5, 2)))
+	l.said(b)
+	l.said(other)
+	done := l.purge(kernel.Purge{Turns: []string{"turn_1", "turn_9"}})
+	same(l, "erased", done.Erased, []string{"turn_1"})
+	same(l, "blobs", done.Blobs, 1)
+	if !strings.Contains(strings.Join(done.Calls, " "), b.Turn.State.Calls[0].ID) {
+		l.t.Errorf("the calls %v, without %s", done.Calls, b.Turn.State.Calls[0].ID)
+	}
+	l.bare(1, b)
+	l.noBlob(data)
+	for _, ref := range []kernel.TurnRef{{Session: "sess_1"}, {Call: b.Turn.State.Calls[0].ID}} {
+		l.leads("an erased turn", ref, "turn_1")
+	}
+	same(l, "the other's request", l.turn(kernel.TurnRef{Turn: "turn_2"}).Request, Marker)
+	same(l, "the other's events", len(l.events("sess_2")), 2)
+	same(l, "erased again", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+}
+
+func openStays(l *ledger) {
+	for i, status := range []turn.Status{turn.Queued, turn.Running, turn.Suspended} {
+		b := Content(i+1, digestOf(nil))
+		b.Turn.State.Status, b.Turn.State.End = status, nil
+		l.said(b)
+	}
+	all := kernel.Purge{Turns: []string{"turn_1", "turn_2", "turn_3"}}
+	same(l, "erased by name", len(l.purge(all).Erased), 0)
+	same(l, "erased by age", len(l.purge(kernel.Purge{Content: at(1 << 20), Receipts: at(1 << 20)}).Erased), 0)
+	for i := 1; i <= 3; i++ {
+		same(l, "the request", l.turn(kernel.TurnRef{Turn: id("turn", i)}).Request, Marker)
+		same(l, "the card", l.card(id("result", i)).ID, id("result", i))
+	}
+}
+
+func contentByAge(l *ledger) {
+	for n := 1; n <= 3; n++ {
+		b := Content(n, digestOf(nil))
+		b.Turn.Created = at(n)
+		for i := range b.Events {
+			b.Events[i].At = at(n + 100*(n-1)) // the later they began, the later still they ended
+		}
+		l.said(b)
+	}
+	same(l, "erased too early", len(l.purge(kernel.Purge{Content: at(1)}).Erased), 0)
+	same(l, "erased", l.purge(kernel.Purge{Content: at(102)}).Erased, []string{"turn_1"}) // the second began before that, and ended after
+	same(l, "erased later", l.purge(kernel.Purge{Content: at(1000)}).Erased, []string{"turn_2", "turn_3"})
+}
+
+func contentByProject(l *ledger) {
+	for n, project := range []string{"red", "blue", "red"} {
+		b := Content(n+1, digestOf(nil))
+		b.Turn.State.Project = project
+		l.said(b)
+	}
+	same(l, "erased", l.purge(kernel.Purge{Project: "red"}).Erased, []string{"turn_1", "turn_3"})
+	same(l, "the other's request", l.turn(kernel.TurnRef{Turn: "turn_2"}).Request, Marker)
+}
+
+func blobsGoLast(l *ledger) {
+	data, stray := content(5, 1), content(5, 2)
+	l.putAll(data, 5)
+	l.putAll(stray, 5)
+	l.said(Content(1, digestOf(data)))
+	l.said(Content(2, digestOf(data)))
+	same(l, "blobs with the first", l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Blobs, 0)
+	l.blob(data)
+	same(l, "blobs with the last", l.purge(kernel.Purge{Turns: []string{"turn_2"}}).Blobs, 1)
+	l.noBlob(data)
+	l.blob(stray) // somebody may be about to refer to it
+}
+
+// blobsOfNobodyGo: who puts a blob that is there already is about to refer to it, too.
+func blobsOfNobodyGo(l *ledger) {
+	data, begun := content(5, 1), content(5, 2)
+	l.putAll(data, 2)
+	if err := l.put(piece(begun, 0, 2)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.clock.pass(59 * time.Minute)
+	l.putAll(data, 2)
+	same(l, "blobs within the hour", l.purge(kernel.Purge{}).Blobs, 0)
+	l.clock.pass(59 * time.Minute)
+	same(l, "blobs that nobody put again", l.purge(kernel.Purge{}).Blobs, 1)
+	l.blob(data)
+	l.clock.pass(2 * time.Minute)
+	same(l, "blobs an hour after", l.purge(kernel.Purge{}).Blobs, 1)
+	l.noBlob(data)
+}
+
+func receiptsGo(l *ledger) {
+	for n := 1; n <= 2; n++ {
+		l.said(Content(n, digestOf(nil)))
+	}
+	long := kernel.Purge{Receipts: time.Now().Add(24 * time.Hour)} // the store's own clock says when they were erased
+	same(l, "forgotten before the content", l.purge(long).Dropped, 0)
+	l.purge(kernel.Purge{Turns: []string{"turn_1"}})
+	same(l, "forgotten too early", l.purge(kernel.Purge{Receipts: at(0)}).Dropped, 0)
+	same(l, "forgotten", l.purge(long).Dropped, 1)
+	l.missing("the forgotten turn", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); return err })
+	l.missing("its question", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: 1}); return err })
+	l.view(func(tx kernel.Tx) error {
+		beside, err := tx.Beside(kernel.BesideFilter{Receipts: "sess_1"})
+		same(l, "its receipts", len(beside.Receipts), 0)
+		if err == nil {
+			beside, err = tx.Beside(kernel.BesideFilter{Receipts: "sess_2"})
+			same(l, "the other's receipts", len(beside.Receipts), 1)
+		}
+		return err
+	})
+}
+
+func strayCardsGo(l *ledger) {
+	old, young := card(1), card(2)
+	old.CreatedAt, young.CreatedAt = at(1), at(50)
+	l.save(cards(old, young))
+	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
+	l.missing("the old card", func(tx kernel.Tx) error {
+		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
+		return err
+	})
+	same(l, "the young card", l.card(young.ID), young)
+}
+
+// foreignCardsGo: a card belongs to the turn that its lineage names, and stays for as long as
+// that has content, however old it is; one that comes after the erasure goes by its age.
+func foreignCardsGo(l *ledger) {
+	open, over := Content(1, digestOf(nil)), Content(2, digestOf(nil))
+	open.Turn.State.Status, open.Turn.State.End = turn.Suspended, nil
+	l.said(open)
+	l.said(over)
+	same(l, "the turn's cards", len(l.cardsOf("turn_1")), 4)
+	l.purge(kernel.Purge{Content: at(1 << 20)})
+	same(l, "the cards of an open turn", len(l.cardsOf("turn_1")), 4)
+	same(l, "the cards of an erased turn", len(l.cardsOf("turn_2")), 0)
+	late := uncalled(2)[1:2]
+	l.save(cards(late...))
+	l.purge(kernel.Purge{Content: at(0)})
+	same(l, "a late card before its time", len(l.cardsOf("turn_2")), 1)
+	l.purge(kernel.Purge{Content: at(1 << 20)})
+	same(l, "a late card after its time", len(l.cardsOf("turn_2")), 0)
+}
+
+func (l *ledger) cardsOf(turnID string) []utp.Card {
+	l.t.Helper()
+	var found []utp.Card
+	l.view(func(tx kernel.Tx) (err error) {
+		found, err = tx.Cards(kernel.CardFilter{Turn: turnID})
+		return err
+	})
+	return found
+}
+
+func purgeInSteps(l *ledger) {
+	for n := range 5 {
+		l.said(Content(n+1, digestOf(nil)))
+	}
+	p := kernel.Purge{Project: Content(1, "").Turn.State.Project, Limit: 2}
+	for _, want := range []struct {
+		n    int
+		more bool
+	}{{2, true}, {2, true}, {1, false}, {0, false}} {
+		done := l.purge(p)
+		same(l, "erased", len(done.Erased), want.n)
+		same(l, "more", done.More, want.more)
+	}
+}
+
+// purgeWaits: a turn that has just ended may have a message that is on its way.
+func purgeWaits(l *ledger) {
+	b := Content(1, digestOf(nil))
+	l.save(b)
+	same(l, "erased too early", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+	project := kernel.Purge{Project: b.Turn.State.Project}
+	early := l.purge(project)
+	same(l, "erased too early, with its project", len(early.Erased), 0)
+	same(l, "told to wait", early.Waiting, []string{"turn_1"})
+	same(l, "told to wait elsewhere", len(l.purge(kernel.Purge{Project: "another"}).Waiting), 0)
+	l.save(kernel.Batch{Published: []int64{b.Outbox[0].ID}})
+	same(l, "erased", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 1)
+}

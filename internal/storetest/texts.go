@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+func textCases() []exercise {
+	return []exercise{
+		{"that are no text can be saved", brokenTexts},
+		{"that are no text lead nowhere", brokenHandles},
+		{"are ordered by their bytes", textsInOrder},
+	}
+}
+
+// noText are what neither UTF-8 nor every database can hold.
+func noText() []string { return []string{"a\x00b", "a\xffb", "\xed\xa0\x80"} }
+
+// brokenTexts: whatever people and tools have said, a turn can be saved and can end. What
+// can be kept of the text is kept.
+func brokenTexts(l *ledger) {
+	for n, broken := range noText() {
+		r := plain(n)
+		r.Request, r.State.Agent = "before "+broken+" after", broken
+		r.State.Status, r.State.End = turn.Ended, &turn.End{Message: "first " + broken + " last"}
+		e := event(r.State.Session, n)
+		e.Template = broken
+		l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{e}, Outbox: []kernel.Outgoing{{Session: r.State.Session, Subject: broken}}})
+		got := l.turn(kernel.TurnRef{Turn: r.State.Turn})
+		if !strings.HasPrefix(got.Request, "before ") || !strings.HasSuffix(got.Request, " after") {
+			l.t.Errorf("the request %q came back as %q", r.Request, got.Request)
+		}
+		if end := got.State.End; end == nil || !strings.HasPrefix(end.Message, "first ") || !strings.HasSuffix(end.Message, " last") {
+			l.t.Errorf("the end %q came back as %+v", r.State.End.Message, end)
+		}
+	}
+	same(l, "turns", len(l.events("sess_0"))+len(l.events("sess_1"))+len(l.events("sess_2")), len(noText()))
+}
+
+// brokenHandles: asking for what cannot be there is no failure, and nobody is found by a
+// name that is merely like theirs.
+func brokenHandles(l *ledger) {
+	r := plain(1)
+	r.State.Turn, r.State.Owner = "a\ufffdb", "a\ufffdb"
+	l.save(kernel.Batch{Turn: &r, Outbox: []kernel.Outgoing{outgoing("a\ufffdb", 1)}})
+	for _, broken := range noText() {
+		err := l.update(func(tx kernel.Tx) error {
+			_, turnErr := tx.Turn(kernel.TurnRef{Turn: broken})
+			_, callErr := tx.Turn(kernel.TurnRef{Call: broken})
+			_, toolErr := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{broken}}))
+			_, cardErr := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{broken}}))
+			_, eventErr := kernel.One(tx.Events(kernel.EventFilter{IDs: []string{broken}}))
+			for what, err := range map[string]error{"turn": turnErr, "call": callErr, "tool": toolErr, "card": cardErr, "event": eventErr} {
+				if !errors.Is(err, kernel.ErrNotFound) {
+					return fmt.Errorf("the %s %q: %w", what, broken, err)
+				}
+			}
+			turns, err := tx.Turns(kernel.TurnFilter{Owners: []string{broken, "nobody"}})
+			same(l, "turns of nobody", len(turns), 0)
+			if err != nil {
+				return err
+			}
+			rows, err := tx.Outbox(kernel.OutboxFilter{Session: broken})
+			same(l, "messages of no session", len(rows), 0)
+			return err
+		})
+		if err != nil {
+			l.t.Error(err)
+		}
+	}
+}
+
+func textsInOrder(l *ledger) {
+	want := []string{"turn_B", "turn_Z", "turn_a", "turn_b", "turn_é"}
+	for i, name := range []string{want[3], want[0], want[4], want[2], want[1]} {
+		r := plain(i)
+		r.State.Turn, r.Created = name, at(0)
+		l.save(kernel.Batch{Turn: &r})
+	}
+	var got []string
+	l.view(func(tx kernel.Tx) error {
+		rows, err := tx.Turns(kernel.TurnFilter{})
+		for _, r := range rows {
+			got = append(got, r.Turn)
+		}
+		return err
+	})
+	same(l, "turns that are equally old", got, want)
+}

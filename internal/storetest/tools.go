@@ -1,0 +1,193 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func toolCases() []exercise {
+	return []exercise{
+		{"come back and are replaced", toolsComeBack},
+		{"are compared and set once they were read", toolsRace},
+		{"are listed by their service", toolsOfAService},
+		{"one of many who register a new one wins", toolsAppearOnce},
+		{"sealed values belong to their call", sealedValues},
+	}
+}
+
+func counterCases() []exercise {
+	return []exercise{
+		{"count", countersCount},
+		{"give each number once", countersRace},
+	}
+}
+
+func toolsOfAService(l *ledger) {
+	targets := []string{"words", "words_2", "Words", "words", "wordsx", "w.words"}
+	all := make([]kernel.Tool, 0, len(targets))
+	for i, target := range targets {
+		one := tool(i)
+		one.Definition.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + ".call"
+		all = append(all, one)
+	}
+	l.save(kernel.Batch{Tools: all})
+	l.view(func(tx kernel.Tx) error {
+		found, err := tx.Tools(kernel.ToolFilter{Service: "words"})
+		same(l, "the tools of words", found, []kernel.Tool{all[0], all[3]})
+		if err != nil {
+			return err
+		}
+		found, err = tx.Tools(kernel.ToolFilter{Service: "words_2", Limit: 1})
+		same(l, "the tools of words_2", found, []kernel.Tool{all[1]})
+		if err != nil {
+			return err
+		}
+		found, err = tx.Tools(kernel.ToolFilter{Service: "word"})
+		same(l, "the tools of word", len(found), 0)
+		return err
+	})
+}
+
+func toolsComeBack(l *ledger) {
+	bare := kernel.Tool{Definition: utp.Definition{Tool: "bare", Class: utp.Read, Risk: utp.RiskLow, AfterExecution: utp.Suspend}}
+	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1), tool(2), bare}})
+	read := func(name string) (t kernel.Tool) {
+		l.t.Helper()
+		l.view(func(tx kernel.Tx) (err error) {
+			t, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			return err
+		})
+		return t
+	}
+	same(l, "tool", read("files.tool_1"), tool(1))
+	same(l, "tool without schema and options", read("bare"), bare)
+	changed := tool(3)
+	changed.Definition.Tool, changed.Reviewed, changed.Definition.Options = "files.tool_1", false, nil
+	l.save(kernel.Batch{Tools: []kernel.Tool{changed}})
+	same(l, "the changed tool", read("files.tool_1"), changed)
+	same(l, "the other tool", read("files.tool_2"), tool(2))
+	l.view(func(tx kernel.Tx) error {
+		page, err := tx.Tools(kernel.ToolFilter{After: "bare", Limit: 1})
+		same(l, "a page of tools", page, []kernel.Tool{changed})
+		if err != nil {
+			return err
+		}
+		all, err := tx.Tools(kernel.ToolFilter{})
+		same(l, "all tools", all, []kernel.Tool{bare, changed, tool(2)})
+		return err
+	})
+	for _, name := range []string{"", "files", "files.tool_9"} {
+		l.missing("the tool "+name, func(tx kernel.Tx) error {
+			_, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			return err
+		})
+	}
+	if err := l.try(kernel.Batch{Tools: []kernel.Tool{{}}}); err == nil {
+		l.t.Error("a tool without a name was kept")
+	}
+}
+
+// toolsRace lets many decide on what a tool was: nobody's decision is written over.
+func toolsRace(l *ledger) {
+	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1)}})
+	race(func(i int) {
+		for j := range rounds {
+			err := l.retry(func(tx kernel.Tx) error {
+				t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+				if err != nil {
+					return err
+				}
+				t.Digest, t.Reviewed = digest("decision", i*rounds+j), !t.Reviewed // none of them the first one's
+				t.Definition.Description += "x"
+				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+			})
+			if err != nil {
+				l.t.Error(err)
+			}
+		}
+	})
+	l.view(func(tx kernel.Tx) error {
+		t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+		same(l, "decisions", strings.Count(t.Definition.Description, "x"), racers*rounds)
+		return err
+	})
+}
+
+// toolsAppearOnce: of many who find that nobody has registered a name, one registers it.
+func toolsAppearOnce(l *ledger) {
+	for n := range rounds {
+		l.one("registering", func(i int) error {
+			return l.update(func(tx kernel.Tx) error {
+				if _, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
+					return errors.Join(kernel.ErrConflict, err)
+				}
+				t := tool(n)
+				t.Definition.Target = id("target", i)
+				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+			})
+		})
+	}
+}
+
+func sealedValues(l *ledger) {
+	boxes := []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{1, 0}}, {Call: "tc_1", Ref: "env:B", Box: []byte{2}}}
+	l.save(kernel.Batch{Sealed: boxes})
+	l.save(kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
+	l.view(func(tx kernel.Tx) error {
+		b, err := tx.Beside(kernel.BesideFilter{Sealed: "tc_1"})
+		same(l, "sealed", b.Sealed, boxes)
+		if err != nil {
+			return err
+		}
+		b, err = tx.Beside(kernel.BesideFilter{Sealed: "tc_9"})
+		same(l, "sealed for nobody", len(b.Sealed), 0)
+		return err
+	})
+	l.refuse("another value under the same reference", kernel.ErrConflict, kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})
+}
+
+func countersCount(l *ledger) {
+	add := func(name string, n int64) (got int64) {
+		l.t.Helper()
+		if err := l.update(func(tx kernel.Tx) (err error) {
+			got, err = tx.Count(name, n)
+			return err
+		}); err != nil {
+			l.t.Error(err)
+		}
+		return got
+	}
+	same(l, "a new counter", add("a", 0), 0)
+	same(l, "after 1", add("a", 1), 1)
+	same(l, "after 41 more", add("a", 41), 42)
+	same(l, "read in an update", add("a", 0), 42)
+	same(l, "downward", add("a", -2), 40)
+	same(l, "a large one", add("b", 1<<60), 1<<60)
+	same(l, "read in a view", l.count("a"), 40)
+	same(l, "another in a view", l.count("none"), 0)
+}
+
+func countersRace(l *ledger) {
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	race(func(int) {
+		for range rounds {
+			var mine int64
+			err := l.retry(func(tx kernel.Tx) (err error) {
+				mine, err = tx.Count("question", 1)
+				return err
+			})
+			mu.Lock()
+			if err != nil || seen[mine] {
+				l.t.Errorf("number %d, already given: %t, %v", mine, seen[mine], err)
+			}
+			seen[mine] = true
+			mu.Unlock()
+		}
+	})
+	same(l, "the last number", l.count("question"), racers*rounds)
+}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+func viewCases() []exercise {
+	return []exercise{
+		{"cannot write", viewsCannotWrite},
+		{"see what was acknowledged", viewsSeeTheLast},
+		{"are snapshots", viewsAreSnapshots},
+		{"do not wait for each other", viewsRunTogether},
+	}
+}
+
+func viewsCannotWrite(l *ledger) {
+	for what, write := range map[string]func(kernel.Tx) error{
+		"Save":          func(tx kernel.Tx) error { return tx.Save(everything(1)) },
+		"an empty Save": func(tx kernel.Tx) error { return tx.Save(kernel.Batch{}) },
+		"SaveBlob": func(tx kernel.Tx) error {
+			return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
+		},
+		"Count":          func(tx kernel.Tx) error { _, err := tx.Count("n", 1); return err },
+		"Count downward": func(tx kernel.Tx) error { _, err := tx.Count("n", -1); return err },
+	} {
+		if err := l.store.View(l.t.Context(), write); !errors.Is(err, kernel.ErrReadOnly) {
+			l.t.Errorf("%s in a view: got %v, want %v", what, err, kernel.ErrReadOnly)
+		}
+	}
+	l.untouched()
+	same(l, "counter", l.count("n"), 0)
+	l.missing("blob", func(tx kernel.Tx) error { _, _, err := tx.Blob(digestOf([]byte("x")), 0, 1); return err })
+}
+
+func viewsSeeTheLast(l *ledger) {
+	r := plain(1)
+	l.save(kernel.Batch{Turn: &r})
+	for n := int64(1); n <= 50; n++ {
+		l.save(kernel.Batch{Turn: versioned(r, n)})
+		if got := l.turn(kernel.TurnRef{Turn: "turn_1"}).Version; got != n+1 {
+			l.t.Fatalf("a view after update %d sees version %d", n, got)
+		}
+	}
+}
+
+func viewsAreSnapshots(l *ledger) {
+	r := plain(1)
+	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1)}})
+	l.view(func(tx kernel.Tx) error {
+		before, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+		if err != nil {
+			return err
+		}
+		l.save(kernel.Batch{Turn: versioned(r, 1), Events: []kernel.Event{event("sess_1", 2)}})
+		after, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+		same(l, "the turn in a view that began before", after, before)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", Limit: 9})
+		same(l, "the events in it", len(rows), 1)
+		return err
+	})
+	same(l, "the events after it", len(l.events("sess_1")), 2)
+}
+
+func viewsRunTogether(l *ledger) {
+	r := plain(1)
+	l.save(kernel.Batch{Turn: &r})
+	l.view(func(tx kernel.Tx) error {
+		if _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); err != nil {
+			return err
+		}
+		return l.store.View(context.WithoutCancel(l.t.Context()), func(tx kernel.Tx) error {
+			_, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+			return err
+		})
+	})
+	race(func(int) {
+		for range rounds {
+			l.leads("the turn", kernel.TurnRef{Session: "sess_1"}, "turn_1")
+		}
+	})
+}

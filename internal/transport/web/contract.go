@@ -1,0 +1,22 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+// Principal is who makes a request.
+type Principal = access.Principal
+
+// Delivery is one event as it leaves.
+type Delivery = hub.Delivery
+
+// Announcement is one finished sentence.
+type Announcement = announce.Announcement
+
+func sameRights(a, b Principal) bool {
+	return a.Name == b.Name && slices.Equal(a.Roles, b.Roles) && slices.Equal(a.Projects, b.Projects) && slices.Equal(a.Owners, b.Owners)
+}

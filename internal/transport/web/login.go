@@ -1,0 +1,133 @@
+package web
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+type loginView struct {
+	Message string
+}
+
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
+	if err := s.show(w, http.StatusOK, "login", loginView{}); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// login exchanges the one-time code for a page session.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	if err := s.form(w, r); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	session, err := s.access.Login(r.PostForm.Get("code"), access.Browser{Name: browserName(r.UserAgent()), User: s.options.User(r)})
+	if err != nil {
+		s.refuseLogin(w, r, err)
+		return
+	}
+	s.counts.logins.Add(1)
+	if old, err := r.Cookie(cookieName); err == nil {
+		s.access.Logout(old.Value) // this browser has forgotten it from now on
+	}
+	http.SetCookie(w, s.cookie(session.Cookie, session.Expires))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// refuseLogin tells that a code was wrong. Many wrong ones are told so shortly and are not
+// logged each. They are looked up all the same: codes are too long to be guessed, and were a
+// right one refused among many wrong ones, anybody could keep everybody out.
+func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) {
+	s.counts.failedLogins.Add(1)
+	status := http.StatusUnauthorized
+	message := "That code is not valid, or no longer. A code is good for 10 minutes and for one login; the command earshot code makes another."
+	if !s.wrong.take(s.now()) {
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "1")
+		message = "That code is not valid, and many wrong ones are being tried. A right code is taken all the same; the command earshot code makes one."
+	} else {
+		s.log.WarnContext(r.Context(), "login refused", "error", err)
+	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		message = legible.Capital(refusal.Message) + ". " + legible.Capital(refusal.Hint) + "."
+	}
+	if err := s.show(w, status, "login", loginView{Message: message}); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// newCode makes a one-time code for whoever shows a token. A page gets none: a login must
+// not be able to prolong itself.
+func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
+	var none api.LoginCode
+	if v.form != "" {
+		return none, refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
+	}
+	if s.page.text == "" {
+		return none, refuse(api.KindNotFound, "this server has no page", "")
+	}
+	code, err := s.access.Code(v.Principal)
+	if err != nil {
+		return none, &Refusal{Kind: api.KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)}, nil
+}
+
+// cookie is the page session's cookie: kept from scripts and from what other sites
+// begin, and from plain HTTP where there is TLS.
+func (s *Server) cookie(secret string, until time.Time) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure is for TLS only: on the loopback without it there would be no login
+		Name: cookieName, Value: secret, Path: "/", Expires: until, HttpOnly: true, Secure: s.page.secure(),
+		SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// logout ends the page session, and with it its streams.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	v, err := s.visitor(r)
+	if err == nil {
+		err = s.form(w, r)
+	}
+	if err == nil {
+		err = v.meant(r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if cookie, err := r.Cookie(cookieName); err == nil {
+		s.access.Logout(cookie.Value)
+	}
+	http.SetCookie(w, s.cookie("", time.Unix(1, 0)))
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// form reads the fields of a form.
+func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, formLimit)
+	deadline(w, bodyTime)
+	defer deadline(w, 0)
+	if err := r.ParseForm(); err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return err //nolint:wrapcheck // told looks at the type
+		}
+		return &Refusal{Kind: api.KindInvalid, Message: "the form cannot be read", Hint: "go back to the page and try again", Cause: err}
+	}
+	return nil
+}
+
+// meant refuses a form that was not made by a page of this very session. A token in a
+// header cannot be sent by another site, so there it is not asked for.
+func (v visitor) meant(r *http.Request) error {
+	if v.form == "" || subtle.ConstantTimeCompare([]byte(r.PostForm.Get("form")), []byte(v.form)) == 1 {
+		return nil
+	}
+	return refuse(api.KindForbidden, "the form was not made by a page of this login", "reload the page and try again")
+}

@@ -1,0 +1,279 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Over serves a hub.
+func Over(h *hub.Hub) Hub { return over{hub: h} }
+
+// over brings the hub's words into the server's, and its errors into refusals.
+type over struct {
+	hub *hub.Hub
+}
+
+func (o over) Subscribe(ctx context.Context, who Principal, r aaep.SubscriptionRequest) (Subscription, *aaep.SubscriptionRejected, error) {
+	s, rejected, err := o.hub.Subscribe(ctx, who, r)
+	if rejected != nil || err != nil {
+		return nil, rejected, refusal(err)
+	}
+	return overSubscription{s}, nil, nil
+}
+
+func (o over) Subscription(who Principal, id string) (Subscription, bool) {
+	s, err := o.hub.Subscription(who, id)
+	if err != nil {
+		return nil, false
+	}
+	return overSubscription{s}, true
+}
+
+// Sessions reads on until the page is full or there are no more: the kernel gives as many
+// as a message has room for.
+func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, error) {
+	person := o.hub.As(who)
+	q := api.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
+	if w.Before != "" {
+		row, err := person.Session(ctx, w.Before) // one that they may not hear is no place to go on behind
+		if err != nil {
+			return Listed{}, refusal(err)
+		}
+		q.After = row.Turn
+	}
+	var l Listed
+	for {
+		q.Limit = w.Limit + 1 - len(l.Sessions)
+		rows, err := person.Sessions(ctx, q)
+		if err != nil {
+			return Listed{}, refusal(err)
+		}
+		if len(rows) == 0 {
+			return l, nil
+		}
+		for _, r := range rows {
+			if len(l.Sessions) == w.Limit {
+				l.More = true
+				return l, nil
+			}
+			l.Sessions = append(l.Sessions, session(r))
+		}
+		q.After = rows[len(rows)-1].Turn
+	}
+}
+
+func (o over) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
+	row, err := o.hub.As(who).Session(ctx, id)
+	return session(row), refusal(err)
+}
+
+func session(r api.SessionRow) api.Session {
+	return api.Session{
+		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
+		Created: r.Created, Last: r.Last, Ended: r.Ended, End: r.End,
+	}
+}
+
+func (o over) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+	return func(yield func(api.EventRow, error) bool) {
+		for more := true; more; {
+			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after})
+			if err != nil {
+				yield(api.EventRow{}, refusal(err))
+				return
+			}
+			for _, row := range page.Events {
+				after = row.Seq
+				if !yield(row, nil) {
+					return
+				}
+			}
+			more = page.More && len(page.Events) > 0
+		}
+	}
+}
+
+func (o over) Newest(ctx context.Context, who Principal) (string, error) {
+	newest, err := o.hub.As(who).Newest(ctx)
+	return newest, refusal(err)
+}
+
+func (o over) Questions(ctx context.Context, who Principal) ([]api.OpenQuestion, error) {
+	rows, err := o.hub.As(who).Questions(ctx)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	list := make([]api.OpenQuestion, 0, len(rows))
+	for _, q := range rows {
+		if len(q.Body) == 0 && q.Seq > 0 { // it was left out of a long list
+			for row, err := range o.Events(ctx, who, q.Session, q.Seq-1) {
+				if err != nil {
+					return nil, err
+				}
+				q.Body = row.Body
+				break
+			}
+		}
+		list = append(list, api.OpenQuestion{
+			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
+			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,
+			Asked: q.Asked, Deadline: q.Deadline, Parked: q.Parked, Event: q.Body,
+		})
+	}
+	return list, nil
+}
+
+func (o over) Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error) {
+	data, size, err := o.hub.As(who).Arguments(ctx, question, offset, limit)
+	return data, size, refusal(err)
+}
+
+func (o over) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
+	started, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
+		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
+	})
+	return started, unstarted(err, t.Key != "")
+}
+
+// unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
+// unless it has a key.
+func unstarted(err error, keyed bool) error {
+	var told *Refusal
+	said := refusal(err)
+	fault, answered := errors.AsType[*api.Fault](err)
+	if !errors.As(said, &told) || told.Kind != api.KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
+		return said
+	}
+	told.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
+	if !keyed {
+		told.Kind, told.After = api.KindUncertain, 0
+		told.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
+	}
+	return said
+}
+
+func (o over) Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error) {
+	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Preferences: w})
+	return a.Preferences, refusal(err)
+}
+
+func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
+	answer, err := o.hub.As(who).Operate(ctx, op, request)
+	return answer, refusal(err)
+}
+
+func (o over) Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, error) {
+	r := api.ReplyRequest{
+		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
+	}
+	person := o.hub.As(who)
+	var a api.ReplyAnswer
+	var err error
+	switch w.Verb {
+	case VerbAnswer:
+		a, err = person.Answer(ctx, r)
+	case VerbExtend:
+		a, err = person.Extend(ctx, r)
+	case VerbUndo:
+		a, err = person.Undo(ctx, r)
+	case VerbStop:
+		a, err = person.Stop(ctx, r)
+	case VerbNoticed:
+		person.Noticed(ctx, w.Question, w.Token)
+	default:
+		return api.ReplyAnswer{}, refuse(api.KindInvalid, "found the word "+clip(string(w.Verb))+", expected answer, extend, undo or stop", "correct it")
+	}
+	return a, refusal(err)
+}
+
+// overSubscription is one subscription of the hub.
+type overSubscription struct {
+	*hub.Subscription
+}
+
+func (s overSubscription) Reply(ctx context.Context, raw []byte) error {
+	return refusal(s.Subscription.Reply(ctx, raw))
+}
+
+func (s overSubscription) Renegotiate(ctx context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
+	raw, err := r.Encode()
+	if err != nil {
+		return aaep.SubscriptionAccepted{}, nil, err
+	}
+	err = s.Subscription.Reply(ctx, raw)
+	var refused *hub.Error
+	if errors.As(err, &refused) && refused.Rejected != nil {
+		return aaep.SubscriptionAccepted{}, refused.Rejected, nil
+	}
+	return s.Accepted(), nil, refusal(err)
+}
+
+// refusal brings an error of the hub, of the kernel behind it, or of the rights into one
+// that a client is told. Any other says that no answer came: whether it was done is not
+// known, but the same may be sent again, because the ledger takes each word once.
+func refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	if ours, ok := errors.AsType[*hub.Error](err); ok {
+		return &Refusal{Kind: hubKinds()[ours.Code], Code: string(ours.Code), Message: ours.Message, Hint: ours.Hint, After: soon(ours.SafeToRetry()), Cause: err}
+	}
+	if fault, ok := errors.AsType[*api.Fault](err); ok {
+		kind, known := faultKinds()[fault.Code]
+		if !known {
+			kind = api.KindConflict
+		}
+		// That a repetition does no harm (Retry) is not that it helps.
+		if fault.Code.Retryable() && kind == api.KindConflict {
+			kind = api.KindBusy
+		}
+		told := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Closed: fault.Closed, Cause: err}
+		if fault.Code == utp.CodeParked {
+			told.Hint = "start the server with the folder of the session (earshot up --root), or reject it, or stop the session"
+		}
+		return told
+	}
+	if who, ok := errors.AsType[*access.Error](err); ok {
+		return &Refusal{Kind: api.KindUnauthenticated, Message: who.Message, Hint: who.Hint, Cause: err}
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &Refusal{
+		Kind: api.KindUnavailable, Message: "no answer came in time; whether it was recorded is not known", Hint: "look at the questions and sessions, and send it again if it is not there",
+		After: time.Second, Cause: err,
+	}
+}
+
+func soon(retry bool) time.Duration {
+	if retry {
+		return time.Second
+	}
+	return 0
+}
+
+func hubKinds() map[hub.Code]api.Kind {
+	return map[hub.Code]api.Kind{
+		hub.CodeNotAllowed: api.KindForbidden, hub.CodeRevoked: api.KindUnauthenticated, hub.CodeClosed: api.KindNotFound, hub.CodeSuperseded: api.KindConflict,
+		hub.CodeMalformed: api.KindInvalid, hub.CodeRefused: api.KindConflict, hub.CodeNotFound: api.KindNotFound, hub.CodeAnew: api.KindUnavailable,
+		hub.CodeStopping: api.KindUnavailable,
+	}
+}
+
+func faultKinds() map[utp.Code]api.Kind {
+	return map[utp.Code]api.Kind{
+		utp.CodeBadRequest: api.KindInvalid, utp.CodeTooLarge: api.KindTooLarge, utp.CodeNotFound: api.KindNotFound, utp.CodeUnknownCall: api.KindNotFound,
+		utp.CodeAuthFailed: api.KindForbidden, utp.CodeUpstreamUnavailable: api.KindUnavailable, utp.CodeStorageError: api.KindUnavailable,
+		utp.CodeInternalError: api.KindUnavailable,
+	}
+}
