@@ -102,6 +102,10 @@ var house = []room{
 		pkg: "worker/agent", floor: 3, own: []string{"internal/cause", "worker", "utp"},
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
+	{
+		pkg: "client", floor: 2, own: []string{"aaep", "aaep/announce", "api"}, third: []string{"github.com/coder/websocket"},
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
@@ -126,7 +130,10 @@ var house = []room{
 		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
-	{pkg: "listen", floor: 3, own: []string{"internal/cause", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"}, third: []string{sysModule, textModule, "github.com/coder/websocket"}},
+	{
+		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"},
+		third: []string{sysModule, textModule},
+	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"internal/cause", "agents/tidy/files", "tool", "worker", "utp"}},

@@ -120,7 +120,7 @@ var (
 	packageOrTest   = regexp.MustCompile("`([\\w/]+)…?`")
 	codeSpan        = regexp.MustCompile("`[^`]*`")
 	sourcePath      = regexp.MustCompile(`(?:^|[^\w./<-])((?:` + strings.Join([]string{
-		"aaep", "agents", "api", "bench", "boottime", "bus", "cause", "cmd", "hub", "internal", "kernel", "listen", "narrate", "rpc", "scripts", "tool", "utp", "worker",
+		"aaep", "agents", "api", "bench", "boottime", "bus", "cause", "client", "cmd", "hub", "internal", "kernel", "listen", "narrate", "rpc", "scripts", "tool", "utp", "worker",
 	}, "|") + `)/[\w/-]+\.(?:go|md|json))\b`)
 
 	// elsewhere are references to documents that are not here. The sections of AAEP are named on its own side, as §6.3.4.

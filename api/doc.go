@@ -5,7 +5,7 @@
 // [Fault]. Values above [InlineLimit] travel as blobs, see [Body]. Package rpc asks.
 //
 // Of a server, over HTTP: [Routes] has each address with its method, the right that it takes, its statuses and its
-// refusals. A refusal is a [Failure]. Package internal/transport/web serves the rows, package listen asks, and docs/api.md is
+// refusals. A refusal is a [Failure]. Package internal/transport/web serves the rows, package client asks, and docs/api.md is
 // generated from them.
 //
 // What a third party sends and gets over the tool protocol itself is in package utp. The package is pure: it sends

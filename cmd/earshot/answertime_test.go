@@ -11,24 +11,24 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // starts starts a turn that nobody listens to.
-func (s *scene) starts(client *listen.Client) string {
+func (s *scene) starts(remote *client.Client) string {
 	s.t.Helper()
 	args, err := json.Marshal(map[string]any{"root": s.folder})
 	must(s.t, err)
-	started, err := client.Start(s.t.Context(), api.TurnStart{Agent: "tidy", Args: jsontext.Value(args), Request: "Tidy up."})
+	started, err := remote.Start(s.t.Context(), api.TurnStart{Agent: "tidy", Args: jsontext.Value(args), Request: "Tidy up."})
 	must(s.t, err)
 	return started.Session
 }
 
 // reaches reads a session until one of its events fits. To read it shows nobody anything.
-func (s *scene) reaches(client *listen.Client, session string, fits func(aaep.Event) bool) {
+func (s *scene) reaches(remote *client.Client, session string, fits func(aaep.Event) bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		for d, err := range client.Past(s.t.Context(), session) {
+		for d, err := range remote.PastEvents(s.t.Context(), session) {
 			must(s.t, err)
 			if fits(d.Event) {
 				return
@@ -54,9 +54,9 @@ func TestServerWaitsForSomebody(t *testing.T) {
 	slow(t)
 	s := newScene(t)
 	server := s.up()
-	client := s.dials()
-	session := s.starts(client)
-	s.reaches(client, session, flagged("waiting"))
+	remote := s.dials()
+	session := s.starts(remote)
+	s.reaches(remote, session, flagged("waiting"))
 	now := time.Now()
 	open := s.pending()
 	if len(open) != 1 || open[0].Number != 1 || open[0].Deadline.After(now.Add(6*time.Minute)) || open[0].Deadline.Before(now.Add(4*time.Minute)) {
@@ -84,7 +84,7 @@ func TestServerTellsWhoIsLate(t *testing.T) {
 	run.ends(3)
 	contains(t, s.does(3, "reply", "1", "accept"), "too late: the time to answer question 1 ended at")
 	if len(open) == 1 { // else it was over before it was listed
-		_, err := s.dials().Say(t.Context(), 1, api.Reply{Token: open[0].Token, Decision: "accept"})
+		_, err := s.dials().Reply(t.Context(), 1, api.Reply{Token: open[0].Token, Decision: "accept"})
 		if err == nil || !strings.Contains(err.Error(), "Too late: the time to answer question 1 ended at") || !strings.Contains(err.Error(), "Nothing was done.") {
 			t.Errorf("the API says %v", err)
 		}
@@ -138,9 +138,9 @@ func TestSetAnswerTime(t *testing.T) {
 	alone.ends(3)
 	server := s.up()
 	contains(t, s.does(0, "set", "answer-time"), "have no time limit")
-	client := s.dials()
-	session := s.starts(client)
-	s.reaches(client, session, flagged("unlimited"))
+	remote := s.dials()
+	session := s.starts(remote)
+	s.reaches(remote, session, flagged("unlimited"))
 	contains(t, s.does(0, "pending"), "There is no time limit; it stays open until")
 	contains(t, s.does(3, "extend"), "no more time can be given")
 	contains(t, s.does(0, "reply", "reject"), "is rejected")

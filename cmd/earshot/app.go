@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -119,7 +119,7 @@ func writeLine(w io.Writer, text string) error {
 		width := widthOf(file)()
 		long := slices.ContainsFunc(strings.Fields(text), func(word string) bool { return width > 0 && utf8.RuneCountInString(word) > width })
 		if !long {
-			text = strings.Join(listen.Wrap(text, width), "\n")
+			text = strings.Join(terminal.Wrap(text, width), "\n")
 		}
 	}
 	_, err := io.WriteString(w, text+"\n")

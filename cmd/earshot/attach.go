@@ -3,20 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // attachHere runs the turn at the server that holds the data directory, if it is one;
@@ -32,7 +30,7 @@ func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, h
 // serverAt answers whether a server works with a data directory at this moment. A file
 // that an earlier one has left behind says nothing.
 func serverAt(path string) bool {
-	place, err := listen.ReadPlace(filepath.Join(path, serverFile))
+	place, err := client.ReadPlace(filepath.Join(path, serverFile))
 	if err != nil {
 		return false
 	}
@@ -65,22 +63,22 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if f.policy != "" {
 		return "", usage("--policy does not go with a server, which has its own", "start `earshot up` with --policy")
 	}
-	client, err := m.dial(ctx, f.server, "earshot-run")
+	remote, err := m.dial(ctx, f.server, "earshot-run")
 	if err != nil {
 		return "", err
 	}
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	heed(signals)
-	if session, err = m.beginThere(ctx, client, j); err != nil {
+	if session, err = m.beginThere(ctx, remote, j); err != nil {
 		return "", err
 	}
-	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", client.Server(), session)
-	defer m.tellAlone(ctx, client, session)()
-	port := &attached{Client: client.Of(session), resumed: j.resume}
+	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", remote.Server(), session)
+	defer m.tellAlone(ctx, remote, session)()
+	port := terminal.NewServer(remote, terminal.ServerOptions{Session: session, Resumed: j.resume, Items: itemsOf})
 	a := attendance{
 		port: port, session: session, leaves: true, resume: resumeHint(session),
-		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, listen.Stop{At: m.Now()}) },
+		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },
 	}
 	signalled, failure := m.attend(ctx, f, signals, a)
 	switch {
@@ -89,7 +87,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	case failure != nil:
 		return "", failure
 	}
-	return session, verdictThere(ctx, client, session)
+	return session, verdictThere(ctx, remote, session)
 }
 
 // aloneTime is how long a turn may wait for its agent before that is told.
@@ -97,7 +95,7 @@ const aloneTime = 3 * time.Second
 
 // tellAlone tells once that nobody has taken a turn up: its agent may be a process of its own
 // that was never started, and the turn would wait for it without a word. Done has to be called.
-func (m *Main) tellAlone(ctx context.Context, client *listen.Client, session string) (done func()) {
+func (m *Main) tellAlone(ctx context.Context, remote *client.Client, session string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() {
@@ -108,7 +106,7 @@ func (m *Main) tellAlone(ctx context.Context, client *listen.Client, session str
 			return
 		case <-timer.C:
 		}
-		told, err := client.Session(ctx, session)
+		told, err := remote.Session(ctx, session)
 		if err == nil && told.Status == string(turn.Queued) {
 			m.tellf("Waiting: no process of the agent %s has taken this up. Start one, if none runs; it goes on by itself then.", oneLine(told.Agent))
 		}
@@ -120,8 +118,8 @@ func (m *Main) tellAlone(ctx context.Context, client *listen.Client, session str
 }
 
 // verdictThere is the exit code, from what the server's ledger says.
-func verdictThere(ctx context.Context, client *listen.Client, session string) error {
-	told, err := client.Session(ctx, session)
+func verdictThere(ctx context.Context, remote *client.Client, session string) error {
+	told, err := remote.Session(ctx, session)
 	switch {
 	case err != nil:
 		return serverFailure(err)
@@ -135,12 +133,12 @@ func verdictThere(ctx context.Context, client *listen.Client, session string) er
 }
 
 // beginThere starts the turn, or finds the one to go on with.
-func (m *Main) beginThere(ctx context.Context, client *listen.Client, j job) (string, error) {
+func (m *Main) beginThere(ctx context.Context, remote *client.Client, j job) (string, error) {
 	if !j.resume {
-		started, err := client.Start(ctx, api.TurnStart{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
+		started, err := remote.Start(ctx, api.TurnStart{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
 		return started.Session, serverFailure(err)
 	}
-	open, err := client.Sessions(ctx, true)
+	open, err := remote.Sessions(ctx, true)
 	if err != nil {
 		return "", serverFailure(err)
 	}
@@ -152,43 +150,6 @@ func (m *Main) beginThere(ctx context.Context, client *listen.Client, j job) (st
 	return row.session, err
 }
 
-// attached is a session at a server.
-type attached struct {
-	*listen.Client
-
-	resumed bool
-}
-
-// Events implements listen.Port. What was asked and answered before this terminal came
-// back is not asked again.
-func (a *attached) Events(ctx context.Context) iter.Seq2[listen.Delivered, error] {
-	return func(yield func(listen.Delivered, error) bool) {
-		for d, err := range a.Client.Events(ctx) {
-			if err == nil && a.resumed && a.over(ctx, d.Event) {
-				d.Event = aaep.Event{}
-			}
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
-}
-
-// over reports whether the event is a question that is no longer open.
-func (a *attached) over(ctx context.Context, e aaep.Event) bool {
-	token := ""
-	switch p := e.Payload.(type) {
-	case aaep.AwaitingConfirmation:
-		token = p.ReplyToken
-	case aaep.AwaitingClarification:
-		token = p.ReplyToken
-	default:
-		return false
-	}
-	open, err := a.Questions(ctx)
-	return err == nil && !slices.ContainsFunc(open, func(q api.OpenQuestion) bool { return q.Token == token })
-}
-
 // serverFlags say which server a command speaks to.
 type serverFlags struct {
 	dataFlag, url, tokenFile string
@@ -198,11 +159,11 @@ type serverFlags struct {
 func (f serverFlags) given() bool { return f.url != "" || f.tokenFile != "" }
 
 // elsewhere answers whether the server is another machine, whose folders are not ours.
-func (f serverFlags) elsewhere() bool { return f.url != "" && !listen.IsLocal(f.url) }
+func (f serverFlags) elsewhere() bool { return f.url != "" && !client.IsLocal(f.url) }
 
 // dial finds the server.
-func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*listen.Client, error) {
-	o := listen.DialOptions{Name: name, Items: itemsOf, Now: m.Now, Told: m.toldConnection}
+func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*client.Client, error) {
+	o := client.Options{Name: name, Now: m.Now, OnConnection: m.toldConnection}
 	switch {
 	case f.given() && f.dataFlag != "":
 		return nil, usage("both --data and --url are named", "name the server by one of them")
@@ -220,8 +181,8 @@ func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*listen.Cl
 		}
 		o.ServerFile, o.TokenFile = filepath.Join(path, serverFile), filepath.Join(path, personFile) // a person has typed the command
 	}
-	client, err := listen.Dial(ctx, o)
-	return client, serverFailure(err)
+	remote, err := client.Dial(ctx, o)
+	return remote, serverFailure(err)
 }
 
 // foundServer says why there is no server to speak to.
@@ -237,7 +198,7 @@ func foundServer(path string) error {
 	return failed(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up --root DIR`, or name another with --data DIR or --url")
 }
 
-func (m *Main) toldConnection(c listen.Connection) {
+func (m *Main) toldConnection(c client.Connection) {
 	if c.Lost != nil {
 		m.tellf("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
 		return
@@ -250,12 +211,12 @@ func serverFailure(err error) error {
 	if _, told := errors.AsType[*failure](err); told {
 		return err // what was made of it says more
 	}
-	e, is := errors.AsType[*listen.Error](err)
+	e, is := errors.AsType[*client.Error](err)
 	if !is {
 		return err
 	}
 	code := exitFailed
-	if e.Code == listen.CodeUsage || e.Code == listen.CodeInsecure {
+	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
 		code = exitUsage
 	}
 	return &failure{code: code, message: e.Message, hint: e.Hint, err: err}

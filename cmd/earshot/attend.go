@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -22,7 +23,7 @@ const signalGrace = 10 * time.Second
 
 // attendance is a session as a terminal attends it, wherever its turn runs.
 type attendance struct {
-	port    listen.Port
+	port    terminal.Port
 	session string
 	// stop stops the turn because of a signal.
 	stop func(ctx context.Context, s os.Signal) error
@@ -59,7 +60,7 @@ func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a
 			owned.Go(func() { a.absent(ctx) })
 		}
 	}
-	err := listen.Run(ctx, o, a.port)
+	err := terminal.Run(ctx, o, a.port)
 	cancel()
 	signalled, failure := <-stopped, <-broken
 	if failure == nil && err != nil && !errors.Is(err, context.Canceled) {
@@ -70,7 +71,7 @@ func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a
 
 // untold is the failure of a session that could not be told to its end.
 func untold(err error, resume string) error {
-	if e, is := errors.AsType[*listen.Error](err); is {
+	if e, is := errors.AsType[*client.Error](err); is {
 		return &failure{code: exitFailed, message: e.Message, hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), err: err}
 	}
 	return failed(err, "the session could not be told to its end", resume)
@@ -78,7 +79,7 @@ func untold(err error, resume string) error {
 
 // here attends a turn that runs in this process.
 func (h *house) here(f runFlags, turnID, session string) attendance {
-	port := newTerminal(h.hub, session, h.now)
+	port := newHubPort(h.hub, session, h.now)
 	if f.resume {
 		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
 	}

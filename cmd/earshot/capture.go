@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // captureFlags are those of `earshot capture`.
@@ -92,7 +92,7 @@ func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err
 	}()
 
 	r := &recorder{main: m, flags: f, to: to}
-	for message, err := range listen.Tap(ctx, r.tap(address)) {
+	for message, err := range client.Record(ctx, r.tap(address)) {
 		more, err := r.take(ctx, message, err)
 		if err != nil {
 			return err
@@ -114,10 +114,10 @@ type recorder struct {
 	lost  error // why messages may be missing
 }
 
-func (r *recorder) tap(address string) listen.TapOptions {
-	return listen.TapOptions{
+func (r *recorder) tap(address string) client.RecordOptions {
+	return client.RecordOptions{
 		URL: address, TokenFile: r.flags.tokenFile, Name: "earshot-capture", Patience: r.flags.patience, Now: r.main.Now,
-		Told: func(c listen.Connection) {
+		OnConnection: func(c client.Connection) {
 			r.away = c.Lost
 			switch {
 			case r.flags.quiet:
@@ -132,9 +132,9 @@ func (r *recorder) tap(address string) listen.TapOptions {
 
 // take records one message, or what stands in its place. More says that there may be
 // others.
-func (r *recorder) take(ctx context.Context, message listen.Tapped, err error) (more bool, _ error) {
+func (r *recorder) take(ctx context.Context, message client.RawMessage, err error) (more bool, _ error) {
 	switch {
-	case errors.Is(err, &listen.Error{Code: listen.CodeLost}):
+	case errors.Is(err, &client.Error{Code: client.CodeLost}):
 		r.lost = err
 		if !r.flags.quiet {
 			r.main.tellf("Messages may be missing before message %d of this recording.", r.heard+1)
@@ -177,19 +177,19 @@ func (r *recorder) count() {
 
 // connectionLost is why, without what to do.
 func connectionLost(err error) string {
-	if e, ok := errors.AsType[*listen.Error](err); ok {
+	if e, ok := errors.AsType[*client.Error](err); ok {
 		return e.Message
 	}
 	return "the stream has ended"
 }
 
 func captureFailure(err error) error {
-	var e *listen.Error
+	var e *client.Error
 	if !errors.As(err, &e) {
 		return failed(err, "the stream has ended", "see that the producer still runs")
 	}
 	f := failed(nil, e.Message, e.Hint)
-	if e.Code == listen.CodeUsage || e.Code == listen.CodeInsecure {
+	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
 		f.code = exitUsage
 	}
 	return f

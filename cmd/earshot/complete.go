@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // completeTime bounds how long a shell waits for what is open, at a server that is there and
@@ -16,7 +16,7 @@ const completeTime = 5 * time.Second
 
 // completion is what a command offers a shell for its next argument; the server is asked
 // only here, and says nothing where it cannot be reached.
-type completion func(ctx context.Context, client *listen.Client, args []string) []string
+type completion func(ctx context.Context, remote *client.Client, args []string) []string
 
 // offers are the completions of the commands that take something that is open.
 func offers() map[string]completion {
@@ -28,20 +28,20 @@ func (m *Main) completes(f *wordFlags, offer completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
 		defer cancel()
-		client, err := m.dial(ctx, f.server, "earshot-completion")
+		remote, err := m.dial(ctx, f.server, "earshot-completion")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(ctx, client, args), cobra.ShellCompDirectiveNoFileComp
+		return offer(ctx, remote, args), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // offerQuestions offers the numbers of what is open, with what each is about.
-func offerQuestions(ctx context.Context, client *listen.Client, args []string) []string {
+func offerQuestions(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	open, err := client.Questions(ctx)
+	open, err := remote.Questions(ctx)
 	if err != nil {
 		return nil
 	}
@@ -53,11 +53,11 @@ func offerQuestions(ctx context.Context, client *listen.Client, args []string) [
 }
 
 // offerAnswers offers the questions, and what the one that is named takes.
-func offerAnswers(ctx context.Context, client *listen.Client, args []string) []string {
+func offerAnswers(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) != 1 {
-		return offerQuestions(ctx, client, args)
+		return offerQuestions(ctx, remote, args)
 	}
-	open, err := client.Questions(ctx)
+	open, err := remote.Questions(ctx)
 	if err != nil {
 		return nil
 	}
@@ -79,12 +79,12 @@ func offerAnswers(ctx context.Context, client *listen.Client, args []string) []s
 }
 
 // offerStops offers what can be stopped: the sessions under way, and all.
-func offerStops(ctx context.Context, client *listen.Client, args []string) []string {
+func offerStops(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	words := append([]string{"all\tevery session under way"}, offerQuestions(ctx, client, args)...)
-	open, err := client.Sessions(ctx, true)
+	words := append([]string{"all\tevery session under way"}, offerQuestions(ctx, remote, args)...)
+	open, err := remote.Sessions(ctx, true)
 	if err != nil {
 		return words
 	}

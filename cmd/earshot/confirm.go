@@ -10,25 +10,26 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // confirm lets a person accept a question that they have not named: it shows the whole
 // question and asks for the word, on a terminal. A number says that it was seen.
-func (m *Main) confirm(ctx context.Context, client *listen.Client, q api.OpenQuestion, f wordFlags) error {
+func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f wordFlags) error {
 	out := m.shows(f)
 	if out == nil || !isTerminal(m.Stdin) {
 		return usage(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
 			fmt.Sprintf("see `earshot pending %d`, then say which: `earshot reply %d accept`", q.Number, q.Number))
 	}
-	lines, err := m.inFull(ctx, client, q)
+	lines, err := m.inFull(ctx, remote, q)
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
 		_, _ = fmt.Fprintln(out, line) // a terminal that is gone gives no word either
 	}
-	listen.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it
+	terminal.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it
 	_, _ = fmt.Fprintf(out, "Type accept, then press Enter.\nAnything else leaves question %d open.\n", q.Number)
 	word, ended := readWord(m.Stdin)
 	if !ended {

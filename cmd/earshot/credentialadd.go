@@ -177,11 +177,11 @@ func (m *Main) tellServer(ctx context.Context, dataFlag string, files credential
 	if !serverAt(filepath.Dir(files.folder)) {
 		return told{}, nil
 	}
-	client, err := m.dial(ctx, serverFlags{dataFlag: dataFlag}, "earshot-credential")
+	remote, err := m.dial(ctx, serverFlags{dataFlag: dataFlag}, "earshot-credential")
 	if err != nil {
 		return told{}, err
 	}
-	answer, err := client.TakeUpCredentials(ctx)
+	answer, err := remote.ReloadCredentials(ctx)
 	return told{running: true, answer: answer}, serverFailure(err)
 }
 

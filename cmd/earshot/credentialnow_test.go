@@ -21,11 +21,11 @@ func (s *scene) comes(who bus.Principal) (*bus.Client, error) {
 	s.t.Helper()
 	c, err := bus.ReadCredentials(s.credential(who))
 	must(s.t, err)
-	client, err := bus.Dial(s.t.Context(), c, bus.DialOptions{})
+	remote, err := bus.Dial(s.t.Context(), c, bus.DialOptions{})
 	if err == nil {
-		s.t.Cleanup(client.Close)
+		s.t.Cleanup(remote.Close)
 	}
-	return client, err
+	return remote, err
 }
 
 func (s *scene) credential(who bus.Principal) string {

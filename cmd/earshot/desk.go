@@ -14,8 +14,9 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/rpc"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -52,11 +53,11 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		}
 	}
 	if path == "" || serverAt(path) {
-		client, err := m.dial(ctx, f.server, "earshot-operator")
+		remote, err := m.dial(ctx, f.server, "earshot-operator")
 		if err != nil {
 			return err
 		}
-		return deskFailure(do(desk{ask: client.Operate}))
+		return deskFailure(do(desk{ask: remote.Operate}))
 	}
 	if err := (&dataDir{path: path}).inDatabase("start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
 		return err
@@ -102,7 +103,7 @@ func deskFailure(err error) error {
 		return failed(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
 	}
 	fault, is := errors.AsType[*api.Fault](err)
-	if told, there := errors.AsType[*listen.Error](err); there && told.Code == listen.Code(utp.CodeBadRequest) {
+	if told, there := errors.AsType[*client.Error](err); there && told.Code == client.Code(utp.CodeBadRequest) {
 		fault, is = &api.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
 	}
 	if !is {
@@ -124,7 +125,7 @@ func deskFailure(err error) error {
 // absent reports whether the ledger, here or at a server, has nothing of the name that it was
 // asked for.
 func absent(err error) bool {
-	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, listen.ErrNotFound)
+	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, client.ErrNotFound)
 }
 
 // rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
@@ -184,7 +185,7 @@ func (m *Main) document(label string, value jsontext.Value) {
 		return
 	}
 	m.sayf("%s:", label)
-	for _, item := range listen.Values(value) {
+	for _, item := range terminal.Values(value) {
 		m.sayf("  %s: %s", legible.Line(cmp.Or(strings.TrimPrefix(item.Note, "/"), "value")), legible.Value(oneLine(item.Value)))
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
-	"github.com/earshot-dev/earshot/listen"
 )
 
 // finding is one thing that doctor has looked at.
@@ -263,21 +263,21 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", readHolder(lock))
 		return []finding{{Name: "server", State: stateNote, Found: found, Advice: "wait until that run has ended"}}
 	}
-	client, err := m.dial(ctx, serverFlags{dataFlag: path}, "earshot-doctor")
+	remote, err := m.dial(ctx, serverFlags{dataFlag: path}, "earshot-doctor")
 	if err != nil {
 		return []finding{broken("server", err)}
 	}
-	found := fmt.Sprintf("The process %d answers at %s.", readHolder(lock), client.Server())
-	open, err := client.Questions(ctx)
+	found := fmt.Sprintf("The process %d answers at %s.", readHolder(lock), remote.Server())
+	open, err := remote.Questions(ctx)
 	if err != nil {
 		return []finding{broken("server", serverFailure(err))}
 	}
 	all := []finding{{Name: "server", State: stateOK, Found: found}}
-	if place, err := listen.ReadPlace(filepath.Join(path, serverFile)); err == nil && place.Page != "" {
+	if place, err := client.ReadPlace(filepath.Join(path, serverFile)); err == nil && place.Page != "" {
 		all = append(all, finding{Name: "page", State: stateOK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}
-	all = append(all, examineServices(ctx, client.Operate)...)
+	all = append(all, examineServices(ctx, remote.Operate)...)
 	if len(open) > 0 {
 		all = append(all, finding{Name: "questions", State: stateNote, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
 	}

@@ -60,7 +60,7 @@ type house struct {
 	inDatabase bool
 	bus        *bus.Server
 	kernel     *kernel.Kernel
-	conn       client // the hub's end of the bus
+	conn       hubConn // the hub's end of the bus
 	hub        *hub.Hub
 	policy     *livePolicy
 	access     *access.Store // who may do what; nil where only the one who runs it is there
@@ -290,7 +290,7 @@ func (h *house) openTerminal(ctx context.Context) error {
 	if err != nil {
 		return failed(err, "the terminal could not join the bus", "")
 	}
-	h.conn = client{conn}
+	h.conn = hubConn{conn}
 	h.hub = hub.New(h.conn, 0)
 	return nil
 }

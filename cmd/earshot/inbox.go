@@ -16,7 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // wordFlags are those of the commands that speak to a server.
@@ -35,18 +36,18 @@ func (f *wordFlags) add(c *cobra.Command) {
 }
 
 // spoken makes a command that speaks to a server.
-func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error) *cobra.Command {
+func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error) *cobra.Command {
 	var f wordFlags
 	f.add(c)
 	if offer := offers()[c.Name()]; offer != nil {
 		c.ValidArgsFunction = m.completes(&f, offer)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		client, err := m.dial(c.Context(), f.server, "earshot-"+c.Name())
+		remote, err := m.dial(c.Context(), f.server, "earshot-"+c.Name())
 		if err != nil {
 			return err
 		}
-		return serverFailure(do(c.Context(), client, f, args))
+		return serverFailure(do(c.Context(), remote, f, args))
 	}
 	return c
 }
@@ -64,11 +65,11 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 		Example: `  earshot pending
   earshot pending 2`,
 		Args: oneAtMost,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		if len(args) > 0 {
-			return m.pendingInFull(ctx, client, f, args[0])
+			return m.pendingInFull(ctx, remote, f, args[0])
 		}
-		open, err := client.Questions(ctx)
+		open, err := remote.Questions(ctx)
 		if err != nil {
 			return err
 		}
@@ -86,12 +87,12 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 }
 
 // pendingInFull shows one question with all that it is about.
-func (m *Main) pendingInFull(ctx context.Context, client *listen.Client, f wordFlags, word string) error {
-	q, err := m.named(ctx, client, word)
+func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f wordFlags, word string) error {
+	q, err := m.named(ctx, remote, word)
 	if err != nil {
 		return err
 	}
-	lines, err := m.inFull(ctx, client, q)
+	lines, err := m.inFull(ctx, remote, q)
 	if err != nil {
 		return err
 	}
@@ -106,22 +107,22 @@ func (m *Main) pendingInFull(ctx context.Context, client *listen.Client, f wordF
 
 // inFull are the lines of a question, with every value of what it is about: those that its event does
 // not have are read, which the server takes note of.
-func (m *Main) inFull(ctx context.Context, client *listen.Client, q api.OpenQuestion) ([]string, error) {
+func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQuestion) ([]string, error) {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
 		return nil, failed(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
 	}
-	settings := listen.Settings{Width: widthOf(m.Stdout)(), Zone: m.Now().Location()}
-	lines := listen.Present(settings, m.Now(), event)
-	if listen.ShowsAll(event) || q.Call == "" {
+	settings := terminal.Settings{Width: widthOf(m.Stdout)(), Zone: m.Now().Location()}
+	lines := terminal.Present(settings, m.Now(), event)
+	if terminal.ShowsAll(event) || q.Call == "" {
 		return lines, nil
 	}
-	raw, err := client.About(ctx, q.Number)
+	raw, err := remote.Arguments(ctx, q.Number)
 	if err != nil {
 		return nil, err
 	}
 	lines = append(lines, "All of its values:")
-	for _, item := range listen.Values(raw) {
+	for _, item := range terminal.Values(raw) {
 		lines = append(lines, "  "+shown(strings.TrimPrefix(item.Note, "/"))+": "+legible.Value(item.Value))
 	}
 	return lines, nil
@@ -139,7 +140,7 @@ func (m *Main) questionLine(q api.OpenQuestion) string {
 	if cannotBeUndone(q) {
 		line += " This cannot be undone."
 	}
-	if event, err := aaep.DecodeEvent(q.Event); err == nil && !listen.SaysAll(event) {
+	if event, err := aaep.DecodeEvent(q.Event); err == nil && !terminal.SaysAll(event) {
 		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
 	}
 	return line + " In " + q.Session + "."
@@ -203,7 +204,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 		Use:   "sessions",
 		Short: "List the newest sessions, the newest first",
 		Args:  noArguments,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
 		if limit < 1 {
 			return usage(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
 		}
@@ -211,7 +212,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 		if all {
 			n = 0
 		}
-		listed, more, err := client.Newest(ctx, open, n)
+		listed, more, err := remote.NewestSessions(ctx, open, n)
 		if err != nil {
 			return err
 		}
@@ -269,8 +270,8 @@ func questionNumber(word string) (int, bool) {
 
 // named finds the open question that a word names: a number, a token, or, where it is
 // the only one, nothing. A question that has been answered already is found by how.
-func (m *Main) named(ctx context.Context, client *listen.Client, word string) (api.OpenQuestion, error) {
-	open, err := client.Questions(ctx)
+func (m *Main) named(ctx context.Context, remote *client.Client, word string) (api.OpenQuestion, error) {
+	open, err := remote.Questions(ctx)
 	if err != nil {
 		return api.OpenQuestion{}, err
 	}
@@ -287,7 +288,7 @@ func (m *Main) named(ctx context.Context, client *listen.Client, word string) (a
 	if !isNumber {
 		return api.OpenQuestion{}, notOpen("no open question has the token " + word)
 	}
-	if told := m.how(ctx, client, "", number); told != "" {
+	if told := m.how(ctx, remote, "", number); told != "" {
 		return api.OpenQuestion{}, notOpen(told)
 	}
 	return api.OpenQuestion{}, notOpen(fmt.Sprintf("there is no open question %d", number))
@@ -317,10 +318,10 @@ func notOpen(message string) error {
 const lookBack = 8
 
 // how tells how a question has ended, by whom and where; "" where that is not found.
-func (m *Main) how(ctx context.Context, client *listen.Client, session string, number int) string {
+func (m *Main) how(ctx context.Context, remote *client.Client, session string, number int) string {
 	names := []string{session}
 	if session == "" {
-		newest, _, err := client.Newest(ctx, false, lookBack)
+		newest, _, err := remote.NewestSessions(ctx, false, lookBack)
 		if err != nil {
 			return ""
 		}
@@ -330,16 +331,16 @@ func (m *Main) how(ctx context.Context, client *listen.Client, session string, n
 		}
 	}
 	for _, name := range names {
-		if told := m.howIn(ctx, client, name, number); told != "" {
+		if told := m.howIn(ctx, remote, name, number); told != "" {
 			return told
 		}
 	}
 	return ""
 }
 
-func (m *Main) howIn(ctx context.Context, client *listen.Client, session string, number int) string {
+func (m *Main) howIn(ctx context.Context, remote *client.Client, session string, number int) string {
 	told := ""
-	for d, err := range client.Past(ctx, session) {
+	for d, err := range remote.PastEvents(ctx, session) {
 		if err != nil {
 			return told
 		}
@@ -367,5 +368,5 @@ func lower(sentence string) string {
 
 // isConflict answers whether a word came too late.
 func isConflict(err error) bool {
-	return errors.Is(err, listen.ErrConflict) || errors.Is(err, listen.ErrNotFound)
+	return errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrNotFound)
 }

@@ -8,24 +8,24 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // itemsOf is what a question is about: the files of a removal one by one; of any other
 // arguments, every value with its place.
-func itemsOf(raw jsontext.Value) []listen.Item {
+func itemsOf(raw jsontext.Value) []terminal.Item {
 	var removal files.DeleteArgs
 	if json.Unmarshal(raw, &removal, json.RejectUnknownMembers(true)) == nil && len(removal.Sets) > 0 {
 		return removals(removal)
 	}
-	return listen.Values(raw)
+	return terminal.Values(raw)
 }
 
-func removals(r files.DeleteArgs) []listen.Item {
-	var items []listen.Item
+func removals(r files.DeleteArgs) []terminal.Item {
+	var items []terminal.Item
 	for _, set := range r.Sets {
 		for _, path := range set.Delete {
-			items = append(items, listen.Item{
+			items = append(items, terminal.Item{
 				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Keep)),
 			})
 		}

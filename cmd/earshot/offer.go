@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // offeredRows is how many rows of a ledger a shell is offered at most: the newest turns, and
@@ -17,11 +17,11 @@ const offeredRows = 50
 
 // offerOne offers for the first argument only.
 func offerOne(offer completion) completion {
-	return func(ctx context.Context, client *listen.Client, args []string) []string {
+	return func(ctx context.Context, remote *client.Client, args []string) []string {
 		if len(args) > 0 {
 			return nil
 		}
-		return offer(ctx, client, args)
+		return offer(ctx, remote, args)
 	}
 }
 
@@ -39,9 +39,9 @@ func fileFirst(behind cobra.CompletionFunc) cobra.CompletionFunc {
 }
 
 // offerTurns offers the newest turns that are not named yet.
-func offerTurns(ctx context.Context, client *listen.Client, args []string) []string {
+func offerTurns(ctx context.Context, remote *client.Client, args []string) []string {
 	var rows []api.SessionRow
-	if client.Operate(ctx, api.OpSessions, api.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
+	if remote.Operate(ctx, api.OpSessions, api.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
 		return nil
 	}
 	var words []string
@@ -54,9 +54,9 @@ func offerTurns(ctx context.Context, client *listen.Client, args []string) []str
 }
 
 // offerTools offers the registered tools.
-func offerTools(ctx context.Context, client *listen.Client, _ []string) []string {
+func offerTools(ctx context.Context, remote *client.Client, _ []string) []string {
 	var page api.ToolsAnswer
-	if client.Operate(ctx, api.OpTools, api.ToolsRequest{}, &page) != nil {
+	if remote.Operate(ctx, api.OpTools, api.ToolsRequest{}, &page) != nil {
 		return nil
 	}
 	var words []string
@@ -67,9 +67,9 @@ func offerTools(ctx context.Context, client *listen.Client, _ []string) []string
 }
 
 // offerDead offers the messages that were put aside.
-func offerDead(ctx context.Context, client *listen.Client, _ []string) []string {
+func offerDead(ctx context.Context, remote *client.Client, _ []string) []string {
 	var page api.DeadAnswer
-	if client.Operate(ctx, api.OpDead, api.DeadRequest{}, &page) != nil {
+	if remote.Operate(ctx, api.OpDead, api.DeadRequest{}, &page) != nil {
 		return nil
 	}
 	var words []string

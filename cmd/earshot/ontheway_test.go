@@ -212,7 +212,7 @@ func TestServerStopWhileDeleting(t *testing.T) {
 		"the API": func(m *midway, _ *process, session string) func() {
 			failed := make(chan error, 1)
 			go func() {
-				_, err := m.dials().Halt(m.t.Context(), session)
+				_, err := m.dials().StopSession(m.t.Context(), session)
 				failed <- err
 			}()
 			return func() { must(m.t, <-failed) }

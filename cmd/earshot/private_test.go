@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
-	"github.com/earshot-dev/earshot/listen"
 )
 
 var (
@@ -195,7 +195,7 @@ func TestServerFileAnswersNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.up()
-	program, err := listen.Dial(t.Context(), listen.DialOptions{ServerFile: filepath.Join(s.data, "server.json")})
+	program, err := client.Dial(t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json")})
 	must(t, err)
 	args, err := json.Marshal(map[string]string{"root": s.folder})
 	must(t, err)
@@ -209,11 +209,11 @@ func TestServerFileAnswersNothing(t *testing.T) {
 	if open[0].Token != "" {
 		t.Error("it is told the question's reply token")
 	}
-	_, err = program.Say(t.Context(), open[0].Number, api.Reply{Decision: "accept"})
-	if !errors.Is(err, &listen.Error{Code: listen.CodeForbidden}) {
+	_, err = program.Reply(t.Context(), open[0].Number, api.Reply{Decision: "accept"})
+	if !errors.Is(err, &client.Error{Code: client.CodeForbidden}) {
 		t.Errorf("its yes got %v", err)
 	}
-	code, err := program.Code(t.Context())
+	code, err := program.LoginCode(t.Context())
 	must(t, err)
 	browser := s.browser()
 	browser.login(code.Code)

@@ -18,7 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -271,7 +271,7 @@ func TestServerTwoSurfacesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.up()
-	client, err := listen.Dial(t.Context(), listen.DialOptions{
+	remote, err := client.Dial(t.Context(), client.Options{
 		ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token"),
 	})
 	must(t, err)
@@ -286,7 +286,7 @@ func TestServerTwoSurfacesAtOnce(t *testing.T) {
 		results := make(chan error, 2)
 		for range 2 {
 			go func() {
-				_, err := client.Say(t.Context(), n, api.Reply{Token: token, Decision: "reject"})
+				_, err := remote.Reply(t.Context(), n, api.Reply{Token: token, Decision: "reject"})
 				results <- err
 			}()
 		}
@@ -294,7 +294,7 @@ func TestServerTwoSurfacesAtOnce(t *testing.T) {
 		if (one == nil) == (other == nil) {
 			t.Fatalf("question %d: the answers got %v and %v", n, one, other)
 		}
-		if lost := errors.Join(one, other); !errors.Is(lost, listen.ErrConflict) {
+		if lost := errors.Join(one, other); !errors.Is(lost, client.ErrConflict) {
 			t.Errorf("who came second was told %v", lost)
 		}
 		run.ends(3)

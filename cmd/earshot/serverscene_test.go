@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // up starts the server on the scene, and waits until it serves.
@@ -72,9 +72,9 @@ func (s *scene) pending() []api.OpenQuestion {
 }
 
 // place is where the server of the scene is.
-func (s *scene) place() listen.Place {
+func (s *scene) place() client.Place {
 	s.t.Helper()
-	place, err := listen.ReadPlace(filepath.Join(s.data, "server.json"))
+	place, err := client.ReadPlace(filepath.Join(s.data, "server.json"))
 	must(s.t, err)
 	return place
 }
@@ -90,9 +90,9 @@ func contains(t *testing.T, text string, all ...string) {
 }
 
 // dials reaches the server of the scene as its own user does, without a command.
-func (s *scene) dials() *listen.Client {
+func (s *scene) dials() *client.Client {
 	s.t.Helper()
-	client, err := listen.Dial(s.t.Context(), listen.DialOptions{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
+	remote, err := client.Dial(s.t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
 	must(s.t, err)
-	return client
+	return remote
 }

@@ -158,15 +158,19 @@ func (m *Main) prefer(ctx context.Context, f wordFlags, wanted api.Preferences) 
 	if path != "" && !serverAt(path) {
 		return m.preferHere(ctx, path, wanted)
 	}
-	client, err := m.dial(ctx, f.server, "earshot-set")
+	remote, err := m.dial(ctx, f.server, "earshot-set")
 	if err != nil {
 		return "", now, err
 	}
-	me, err := client.Me(ctx)
+	me, err := remote.Identity(ctx)
 	if err != nil {
 		return "", now, err
 	}
-	now, err = client.Prefer(ctx, wanted)
+	if wanted == (api.Preferences{}) {
+		now, err = remote.Preferences(ctx)
+	} else {
+		now, err = remote.SetPreferences(ctx, wanted)
+	}
 	return me.Name, now, err
 }
 

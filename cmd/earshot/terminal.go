@@ -14,13 +14,14 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/hub"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// terminal is the surface of one run: the terminal it was started in. It implements
-// listen.Port on the hub.
-type terminal struct {
+// hubPort is the surface of one run: the terminal it was started in. It implements
+// terminal.Port on the hub.
+type hubPort struct {
 	hub     *hub.Hub
 	session string
 	person  string
@@ -30,30 +31,30 @@ type terminal struct {
 	live func(ctx context.Context, token string) bool
 
 	mu        sync.Mutex
-	arguments map[int][]listen.Item // by question, read once; under mu
+	arguments map[int][]terminal.Item // by question, read once; under mu
 }
 
 // surface is what receipts say about where an answer was given.
 const surface = "terminal"
 
-func newTerminal(h *hub.Hub, session string, now func() time.Time) *terminal {
-	return &terminal{hub: h, session: session, person: localUser(), now: now, arguments: map[int][]listen.Item{}}
+func newHubPort(h *hub.Hub, session string, now func() time.Time) *hubPort {
+	return &hubPort{hub: h, session: session, person: localUser(), now: now, arguments: map[int][]terminal.Item{}}
 }
 
-// Events implements listen.Port.
-func (t *terminal) Events(ctx context.Context) iter.Seq2[listen.Delivered, error] {
-	return func(yield func(listen.Delivered, error) bool) {
+// Events implements terminal.Port.
+func (t *hubPort) Events(ctx context.Context) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
 		for row, err := range t.hub.Follow(ctx, t.session, 0) {
 			if err != nil {
-				yield(listen.Delivered{}, err)
+				yield(client.Event{}, err)
 				return
 			}
 			event, err := aaep.DecodeEvent(row.Body)
 			if err != nil {
-				yield(listen.Delivered{}, fmt.Errorf("event %d: %w", row.Seq, err))
+				yield(client.Event{}, fmt.Errorf("event %d: %w", row.Seq, err))
 				return
 			}
-			d := listen.Delivered{Event: event, Raw: row.Body}
+			d := client.Event{Event: event, Raw: row.Body}
 			if t.over(ctx, event) {
 				d.Event = aaep.Event{}
 			}
@@ -65,7 +66,7 @@ func (t *terminal) Events(ctx context.Context) iter.Seq2[listen.Delivered, error
 }
 
 // over reports whether the event is a question that needs no word any more.
-func (t *terminal) over(ctx context.Context, e aaep.Event) bool {
+func (t *hubPort) over(ctx context.Context, e aaep.Event) bool {
 	if t.live == nil {
 		return false
 	}
@@ -79,12 +80,12 @@ func (t *terminal) over(ctx context.Context, e aaep.Event) bool {
 	}
 }
 
-func (t *terminal) reply() api.ReplyRequest {
+func (t *hubPort) reply() api.ReplyRequest {
 	return api.ReplyRequest{Session: t.session, By: t.person, Surface: surface, Lists: true}
 }
 
-// Answer implements listen.Port.
-func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
+// Answer implements terminal.Port.
+func (t *hubPort) Answer(ctx context.Context, a terminal.Answer) error {
 	r := t.reply()
 	r.Token, r.Decision, r.At = a.Token, string(a.Decision), a.At
 	if a.Decision == "" {
@@ -97,48 +98,48 @@ func (t *terminal) Answer(ctx context.Context, a listen.Answer) error {
 	return t.spoken(err)
 }
 
-// Extend implements listen.Port.
-func (t *terminal) Extend(ctx context.Context, e listen.Extend) error {
+// Extend implements terminal.Port.
+func (t *hubPort) Extend(ctx context.Context, e terminal.Extend) error {
 	r := t.reply()
 	r.Token, r.At = e.Token, e.At
 	_, err := t.hub.Extend(ctx, r)
 	return t.spoken(err)
 }
 
-// Stop implements listen.Port.
-func (t *terminal) Stop(ctx context.Context, s listen.Stop) error {
+// Stop implements terminal.Port.
+func (t *hubPort) Stop(ctx context.Context, s terminal.Stop) error {
 	r := t.reply()
 	r.At, r.Reason = s.At, "the person said stop"
 	_, err := t.hub.Stop(ctx, r)
 	return t.spoken(err)
 }
 
-// Undo implements listen.Port.
-func (t *terminal) Undo(ctx context.Context, u listen.Undo) error {
+// Undo implements terminal.Port.
+func (t *hubPort) Undo(ctx context.Context, u terminal.Undo) error {
 	r := t.reply()
 	r.Question, r.At = u.Question, u.At
 	_, err := t.hub.Undo(ctx, r)
 	return t.spoken(err)
 }
 
-// Arguments implements listen.Port.
-func (t *terminal) Arguments(ctx context.Context, q listen.PageRequest) (listen.Page, error) {
+// Arguments implements terminal.Port.
+func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (terminal.Page, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	items, known := t.arguments[q.Question]
 	if !known {
 		raw, err := t.whole(ctx, q.Question)
 		if err != nil {
-			return listen.Page{}, t.spoken(err)
+			return terminal.Page{}, t.spoken(err)
 		}
 		items = itemsOf(raw)
 		t.arguments[q.Question] = items
 	}
-	return listen.PageOf(items, q), nil
+	return terminal.PageOf(items, q), nil
 }
 
 // whole reads all the arguments that a question is about.
-func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
+func (t *hubPort) whole(ctx context.Context, question int) ([]byte, error) {
 	var all []byte
 	for {
 		piece, size, err := t.hub.Arguments(ctx, api.ArgumentsRequest{Question: question, Offset: int64(len(all)), By: t.person, Surface: surface})
@@ -154,7 +155,7 @@ func (t *terminal) whole(ctx context.Context, question int) ([]byte, error) {
 
 // spoken is an error in words for the person, without the code before it. How a question
 // ended is told in the terminal's own time.
-func (t *terminal) spoken(err error) error {
+func (t *hubPort) spoken(err error) error {
 	fault := asFault(err)
 	switch {
 	case fault == nil:
@@ -168,9 +169,9 @@ func (t *terminal) spoken(err error) error {
 }
 
 // console is where a run speaks and listens.
-func (m *Main) console(f runFlags, l *line) listen.Options {
+func (m *Main) console(f runFlags, l *line) terminal.Options {
 	out, prompt := m.Stdout, m.Stdout
-	o := listen.Options{Now: m.Now, Zone: m.Now().Location()}
+	o := terminal.Options{Now: m.Now, Zone: m.Now().Location()}
 	if f.asJSON {
 		o.JSON = l.to(m.Stdout)
 		out, prompt = m.Stderr, m.Stderr
@@ -180,7 +181,7 @@ func (m *Main) console(f runFlags, l *line) listen.Options {
 	if m.Stdin != nil && !f.noInput {
 		o.In = m.Stdin
 		if isTerminal(m.Stdin) {
-			o.FlushInput = func() { listen.FlushTerminal(m.Stdin) }
+			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
 		}
 	}
 	return o

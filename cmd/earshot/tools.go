@@ -12,7 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -184,11 +184,11 @@ func changes(t api.ToolDetail) []string {
 // differing tells the values that came, went or changed in a document.
 func differing(name string, was, is jsontext.Value) []string {
 	before, now := map[string]string{}, map[string]string{}
-	for _, item := range listen.Values(was) {
+	for _, item := range terminal.Values(was) {
 		before[item.Note] = item.Value
 	}
 	var out []string
-	for _, item := range listen.Values(is) {
+	for _, item := range terminal.Values(is) {
 		now[item.Note] = item.Value
 		switch value, there := before[item.Note]; {
 		case !there:
@@ -197,7 +197,7 @@ func differing(name string, was, is jsontext.Value) []string {
 			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Note), legible.Value(item.Value)))
 		}
 	}
-	for _, item := range listen.Values(was) {
+	for _, item := range terminal.Values(was) {
 		if _, there := now[item.Note]; !there {
 			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
 		}
@@ -363,11 +363,11 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	if session == "" {
 		return verdict
 	}
-	client, err := m.dial(ctx, f.server, "earshot-operator")
+	remote, err := m.dial(ctx, f.server, "earshot-operator")
 	if err != nil {
 		return err
 	}
-	if err := m.printResult(ctx, desk{ask: client.Operate}, session, asJSON); err != nil {
+	if err := m.printResult(ctx, desk{ask: remote.Operate}, session, asJSON); err != nil {
 		return err
 	}
 	return verdict

@@ -60,8 +60,8 @@ func TestRestartedAfterTheYes(t *testing.T) {
 	must(t, first.cmd.Process.Signal(syscall.SIGKILL))
 	first.wait()
 	second := s.up()
-	client := s.dials()
-	s.reaches(client, session, func(e aaep.Event) bool {
+	remote := s.dials()
+	s.reaches(remote, session, func(e aaep.Event) bool {
 		return e.Extension(aaep.PrefixEarshot, "changed") == "restarted"
 	})
 	s.untouched("after a restart")
@@ -76,7 +76,7 @@ func TestRestartedAfterTheYes(t *testing.T) {
 	}
 	contains(t, s.does(0, "pending", "1"), "Earshot restarted after your yes. Nothing was done.")
 	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.")
-	s.reaches(client, session, func(e aaep.Event) bool { return e.IsTerminal() })
+	s.reaches(remote, session, func(e aaep.Event) bool { return e.IsTerminal() })
 	s.tidied()
 	second.signal(os.Interrupt)
 	second.ends(0)

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/rpc"
-	"github.com/earshot-dev/earshot/listen"
 )
 
 // upFlags are the flags of `earshot up`.
@@ -384,8 +384,8 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 }
 
 // place is what programs of this user need to find the server and come in.
-func (s *server) place(started time.Time) listen.Place {
-	return listen.Place{
+func (s *server) place(started time.Time) client.Place {
+	return client.Place{
 		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Policy: s.house.policy.path,
 		Started: started.UTC().Truncate(time.Second),
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
-	"github.com/earshot-dev/earshot/listen"
 )
 
 // why says in words for a person why something failed: what our own parts say of it for people, and what the system said.
@@ -26,7 +26,7 @@ func why(err error) string {
 	if e, is := errors.AsType[*files.Error](err); is {
 		return tidy.Words(e)
 	}
-	if e, is := errors.AsType[*listen.Error](err); is {
+	if e, is := errors.AsType[*client.Error](err); is {
 		return e.Message
 	}
 	if e, is := errors.AsType[*bus.Error](err); is {

@@ -15,11 +15,11 @@ func serveKernel(k *kernel.Kernel) bus.Handler {
 	}
 }
 
-// client is a hub's end of the bus as package hub wants it.
-type client struct{ *bus.Client }
+// hubConn is a hub's end of the bus as package hub wants it.
+type hubConn struct{ *bus.Client }
 
 // Broadcasts implements hub.Conn.
-func (c client) Broadcasts(ctx context.Context, session string, hear func([]byte)) (func(), error) {
+func (c hubConn) Broadcasts(ctx context.Context, session string, hear func([]byte)) (func(), error) {
 	s, err := c.Client.Broadcasts(ctx, func(_ context.Context, m bus.Message) {
 		if session == "" || strings.HasSuffix(m.Subject, "."+session) {
 			hear(m.Payload)

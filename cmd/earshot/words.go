@@ -13,7 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -49,7 +49,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 	}, m.reply)
 }
 
-func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+func (m *Main) reply(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 	which, words := "", args
 	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
 		which, words = args[0], args[1:]
@@ -58,7 +58,7 @@ func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, ar
 	if strings.TrimSpace(answer) == "" {
 		return usage("there is no answer", "for example `earshot reply "+which+" accept`")
 	}
-	q, err := m.named(ctx, client, which)
+	q, err := m.named(ctx, remote, which)
 	if err != nil {
 		return err
 	}
@@ -67,15 +67,15 @@ func (m *Main) reply(ctx context.Context, client *listen.Client, f wordFlags, ar
 		return err
 	}
 	if which == "" && want == aaep.ResolutionAccepted {
-		if err := m.confirm(ctx, client, q, f); err != nil {
+		if err := m.confirm(ctx, remote, q, f); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, replyWait)
 	defer cancel()
-	said, err := client.Say(ctx, q.Number, r)
+	said, err := remote.Reply(ctx, q.Number, r)
 	if err != nil {
-		return m.tooLate(ctx, client, q, err)
+		return m.tooLate(ctx, remote, q, err)
 	}
 	return m.became(f, q, said, want)
 }
@@ -114,24 +114,24 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 }
 
 // tooLate says how the question ended instead, where that is why a word was not taken.
-func (m *Main) tooLate(ctx context.Context, client *listen.Client, q api.OpenQuestion, err error) error {
-	e, is := errors.AsType[*listen.Error](err)
+func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQuestion, err error) error {
+	e, is := errors.AsType[*client.Error](err)
 	switch {
 	case !is || !isConflict(err):
 		return err
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
-	case e.Code == listen.Code(utp.CodeArgumentsNotSeen):
+	case e.Code == client.Code(utp.CodeArgumentsNotSeen):
 		return &failure{
 			code: exitDeclined, message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
 			hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), err: err,
 		}
-	case errors.Is(err, listen.ErrConflict): // the ledger says itself why, of a question that is open
+	case errors.Is(err, client.ErrConflict): // the ledger says itself why, of a question that is open
 		return &failure{code: exitDeclined, message: e.Message, hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), err: err}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyWait)
 	defer cancel()
-	if told := m.how(ctx, client, q.Session, q.Number); told != "" {
+	if told := m.how(ctx, remote, q.Session, q.Number); told != "" {
 		return notOpen(told)
 	}
 	return notOpen(fmt.Sprintf("question %d is not open", q.Number))
@@ -160,14 +160,14 @@ func (m *Main) extendCommand() *cobra.Command {
 		Use:   "extend [N|TOKEN]",
 		Short: "Ask for more time for a question",
 		Args:  oneAtMost,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
-		q, err := m.named(ctx, client, strings.Join(args, ""))
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+		q, err := m.named(ctx, remote, strings.Join(args, ""))
 		if err != nil {
 			return err
 		}
-		said, err := client.More(ctx, q.Number, q.Token)
+		said, err := remote.Extend(ctx, q.Number, q.Token)
 		if err != nil {
-			return m.tooLate(ctx, client, q, err)
+			return m.tooLate(ctx, remote, q, err)
 		}
 		if f.asJSON {
 			return m.writeJSON(said)
@@ -190,15 +190,15 @@ what it has done.`,
 	}, m.stopSessions)
 }
 
-func (m *Main) stopSessions(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
-	names, err := m.toStop(ctx, client, strings.Join(args, ""))
+func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+	names, err := m.toStop(ctx, remote, strings.Join(args, ""))
 	if err != nil {
 		return err
 	}
 	var stopped []string
 	var trouble error
 	for _, name := range names {
-		if _, err := client.Halt(ctx, name); err != nil {
+		if _, err := remote.StopSession(ctx, name); err != nil {
 			trouble = err
 			continue
 		}
@@ -224,12 +224,12 @@ func (m *Main) stopSessions(ctx context.Context, client *listen.Client, f wordFl
 }
 
 // toStop are the sessions that a word means.
-func (m *Main) toStop(ctx context.Context, client *listen.Client, which string) ([]string, error) {
+func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) ([]string, error) {
 	if _, isNumber := questionNumber(which); isNumber {
-		q, err := m.named(ctx, client, which)
+		q, err := m.named(ctx, remote, which)
 		return []string{q.Session}, err
 	}
-	open, err := client.Sessions(ctx, true)
+	open, err := remote.Sessions(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -255,18 +255,18 @@ func (m *Main) undoCommand() *cobra.Command {
 		Long: `Take the accept of question N back, in the few seconds before its action starts.
 Without a number the last one accepted is meant.`,
 		Args: oneAtMost,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return usage(fmt.Sprintf("%.64q is no number of a question", args[0]), "for example `earshot undo 1`")
 		}
 		if !isNumber {
 			var err error
-			if number, err = m.lastAccepted(ctx, client); err != nil {
+			if number, err = m.lastAccepted(ctx, remote); err != nil {
 				return err
 			}
 		}
-		said, err := client.TakeBack(ctx, number)
+		said, err := remote.Undo(ctx, number)
 		if isConflict(err) {
 			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
 			return &failure{code: exitDeclined, message: message, hint: "`earshot stop` stops what has started", err: err}
@@ -279,14 +279,14 @@ Without a number the last one accepted is meant.`,
 }
 
 // lastAccepted is the question that was accepted last in what is under way.
-func (m *Main) lastAccepted(ctx context.Context, client *listen.Client) (int, error) {
-	open, err := client.Sessions(ctx, true)
+func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, error) {
+	open, err := remote.Sessions(ctx, true)
 	if err != nil {
 		return 0, err
 	}
 	number, latest := 0, time.Time{}
 	for _, s := range open {
-		for d, err := range client.Past(ctx, s.ID) {
+		for d, err := range remote.PastEvents(ctx, s.ID) {
 			if err != nil {
 				return 0, err
 			}
@@ -310,13 +310,13 @@ func (m *Main) recapCommand() *cobra.Command {
 		Use:   "recap [N]",
 		Short: "Tell again what was told last, 5 sentences or N",
 		Args:  oneAtMost,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return usage(fmt.Sprintf("%.64q is no number of sentences", args[0]), "for example `earshot recap 10`")
 		}
 		if session == "" {
-			newest, _, err := client.Newest(ctx, false, 1)
+			newest, _, err := remote.NewestSessions(ctx, false, 1)
 			if err != nil {
 				return err
 			}
@@ -326,7 +326,7 @@ func (m *Main) recapCommand() *cobra.Command {
 			}
 			session = newest[0].ID
 		}
-		told, err := client.Retell(ctx, session, n)
+		told, err := remote.Recap(ctx, session, n)
 		if err != nil {
 			return err
 		}
@@ -353,8 +353,8 @@ standard error. Wrong codes that somebody tries never make a right one void.
 The name in the address is a secret of yours: whoever knows it could be sent the page's
 cookie by your browser.`,
 		Args: noArguments,
-	}, func(ctx context.Context, client *listen.Client, f wordFlags, _ []string) error {
-		code, err := client.Code(ctx)
+	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
+		code, err := remote.LoginCode(ctx)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/earshot-dev/earshot/listen"
+	"github.com/earshot-dev/earshot/client"
 )
 
 // server is the real program, `earshot up`, on a data directory and a folder of its own.
@@ -151,7 +151,7 @@ func (s *server) start() {
 			return strings.Contains(s.said.String(), "Control C ends it"), nil
 		}
 	})
-	place, err := listen.ReadPlace(filepath.Join(s.data, "server.json"))
+	place, err := client.ReadPlace(filepath.Join(s.data, "server.json"))
 	must(s.t, err)
 	s.url, s.token = place.URL, place.Token
 	printed := regexp.MustCompile(`(?m)^Page: (http://(?:[0-9a-f]{32}\.)?localhost:\d+)/$`).FindStringSubmatch(s.said.String())

@@ -1,0 +1,175 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// maxAnswer bounds what is read of an answer; a list of sessions is the largest.
+const maxAnswer = 64 << 20
+
+// target is a route with the values of its wildcards, and the query behind it.
+type target struct{ method, path string }
+
+func to(route string, values ...string) target {
+	method, path := api.Address(route, values...)
+
+	return target{method, path}
+}
+
+func (t target) with(query url.Values) target {
+	if len(query) > 0 {
+		t.path += "?" + query.Encode()
+	}
+
+	return t
+}
+
+// call makes one request. In nil sends nothing, out nil reads nothing.
+func (c *Client) call(ctx context.Context, to target, in, out any) error {
+	return c.callWith(ctx, nil, to, in, out)
+}
+
+// callWith is call with more headers.
+func (c *Client) callWith(ctx context.Context, header map[string]string, to target, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+
+	var body []byte
+
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return &Error{Code: CodeUsage, Message: "the request cannot be written: " + cause.Of(err), Err: err}
+		}
+	}
+
+	answer, err := c.send(ctx, to, body, header)
+	if err != nil {
+		return err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return unreachable(answer.Request.URL, err)
+	}
+
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return c.worded(refusal(answer, raw))
+	}
+
+	if out == nil {
+		return nil
+	}
+
+	if err := json.Unmarshal(raw, out); err != nil {
+		return strange(answer, err)
+	}
+
+	return nil
+}
+
+// send makes a request and returns the answer with its body open.
+func (c *Client) send(ctx context.Context, to target, body []byte, header map[string]string) (*http.Response, error) {
+	place, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+
+	request, err := http.NewRequestWithContext(ctx, to.method, place.URL+to.path, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
+	}
+
+	request.Header.Set("Authorization", "Bearer "+place.Token)
+	request.Header.Set("Accept", "application/json")
+
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, unreachable(request.URL, err)
+	}
+
+	return answer, nil
+}
+
+func unreachable(u *url.URL, err error) error {
+	return &Error{
+		Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", u.Host, cause.Of(err)),
+		Hint: "see that `earshot up` runs there; what was asked for may or may not have been done", Err: err,
+	}
+}
+
+func strange(answer *http.Response, err error) error {
+	return &Error{
+		Code: CodeStrange, Message: fmt.Sprintf("%s answers %q to %s, which is not what an earshot server says", answer.Request.URL.Host, answer.Status, answer.Request.URL.Path),
+		Hint: "check the address", Retry: answer.StatusCode >= http.StatusInternalServerError, Err: err,
+	}
+}
+
+// worded says how a question has ended in this listener's own time.
+func (c *Client) worded(err error) error {
+	if e, is := errors.AsType[*Error](err); is && e.Closed != nil {
+		now := c.o.Now()
+		e.Message, e.Hint = e.Closed.Text(now, now.Location()), ""
+	}
+
+	return err
+}
+
+// refusal is the server's own word on what it will not do.
+func refusal(answer *http.Response, raw []byte) error {
+	var failure api.Failure
+	if err := json.Unmarshal(raw, &failure); err != nil || failure.Error.Code == "" {
+		return strange(answer, err)
+	}
+
+	said := failure.Error
+	e := &Error{Code: Code(said.Code), Message: said.Message, Hint: said.Hint, Retry: said.Retry}
+
+	if c := said.Closed; c != nil {
+		e.Closed = &announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}
+	}
+
+	switch said.Code {
+	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
+		e.Code, e.Retry = CodeConflict, false
+
+		return e
+	default:
+	}
+
+	switch answer.StatusCode { // a code of its own does not hide what sort it is
+	case http.StatusUnauthorized:
+		e.Code = CodeUnauthenticated
+	case http.StatusForbidden:
+		e.Code = CodeForbidden
+	case http.StatusNotFound:
+		e.Code = CodeNotFound
+	case http.StatusConflict:
+		e.Code = CodeConflict
+	}
+
+	return e
+}

@@ -1,0 +1,288 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+const (
+	closeTime = 2 * time.Second
+	// wordTime is how long a server that has started anew may take to leave word of its new
+	// token. It answers before that, and refuses the old one.
+	wordTime = 10 * time.Second
+)
+
+// Event is one event with its JSON text.
+type Event struct {
+	aaep.Event
+
+	// Raw is the text as the server sent it.
+	Raw []byte
+}
+
+// Events yields events in order. After a lost connection it resumes behind the last event, and yields none twice. With
+// Options.Session they end after the session's last event. What ends them early is the context's error, or an [*Error]:
+// the token is not accepted any more, or the server was gone for longer than Options.Patience.
+func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		l := &hearing{client: c, yield: yield}
+		l.connection = connection{
+			make: l.connect, over: func() bool { return l.gone || l.over }, mayReturn: l.mayReturn,
+			patience: c.o.Patience, now: c.o.Now, told: c.o.OnConnection,
+		}
+
+		defer l.close(ctx)
+
+		if err := l.connection.keep(ctx); err != nil && !l.gone {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// hearing is one run of Events.
+type hearing struct {
+	client *Client
+	yield  func(Event, error) bool
+	gone   bool // the consumer has stopped
+	over   bool // the session has ended
+
+	refused      time.Time // since when the token does not count; zero while it does
+	subscription string
+	last         string // the id of the last event that can be resumed from
+	seen         aaep.Seen
+	connection   connection
+}
+
+// mayReturn answers whether another try makes sense.
+func (l *hearing) mayReturn(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return true // the stream has broken off
+	}
+
+	if e.Code != CodeUnauthenticated {
+		l.refused = time.Time{}
+	}
+
+	switch e.Code {
+	case CodeUnauthenticated: // a new server has a new token, which the file tells
+		return l.client.o.ServerFile != "" && l.awaitsWord()
+	case CodeUnreachable, CodeNotFound:
+		return true
+	case CodeUsage, CodeInsecure, CodeForbidden, CodeConflict:
+		return false
+	default:
+		return e.Retry
+	}
+}
+
+// awaitsWord answers whether the file may still come to tell of another token.
+func (l *hearing) awaitsWord() bool {
+	now := l.client.o.Now()
+	if l.refused.IsZero() {
+		l.refused = now
+	}
+
+	return now.Sub(l.refused) <= wordTime
+}
+
+// connect subscribes where need be, and hears the stream to its end.
+func (l *hearing) connect(ctx context.Context) (heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	if l.subscription == "" {
+		if err := l.subscribe(ctx); err != nil {
+			return false, err
+		}
+	}
+
+	header := map[string]string{"Accept": "text/event-stream", "Cache-Control": "no-cache"}
+	if l.last != "" {
+		header["Last-Event-ID"] = l.last
+	}
+
+	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer silent.Stop()
+
+	answer, err := l.client.send(ctx, to(api.RouteStream).with(url.Values{"subscription_id": {l.subscription}}), nil, header)
+	if err != nil {
+		return false, err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	if answer.StatusCode != http.StatusOK {
+		err := refused(answer)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnauthenticated) {
+			l.subscription = "" // it has ended; another begins behind the same event
+		}
+
+		return false, err
+	}
+
+	l.connection.back()
+	l.refused = time.Time{}
+
+	return true, l.hear(newFrames(answer.Body), func() { silent.Reset(silence) })
+}
+
+var errSilent = errors.New("the server has fallen silent")
+
+// hear yields what comes.
+func (l *hearing) hear(from *frames, alive func()) error {
+	for {
+		f, err := from.next(alive)
+		if err != nil {
+			return err
+		}
+
+		event, err := aaep.DecodeEvent(f.data)
+		if err != nil {
+			return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + cause.Of(err), Hint: "see that both are of the same version", Err: err}
+		}
+
+		if l.seen.Add(event.ID) && !l.take(Event{Event: event, Raw: f.data}) {
+			return nil
+		}
+
+		if f.id != "" {
+			l.last = f.id
+		}
+	}
+}
+
+// take hands one event on and reports whether there will be more.
+func (l *hearing) take(d Event) bool {
+	if !l.yield(d, nil) {
+		l.gone = true
+	}
+
+	switch d.Payload.(type) {
+	case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
+		l.over = d.SessionID == l.client.o.Session
+	}
+
+	return !l.gone && !l.over
+}
+
+// subscribe asks for the events (Appendix B).
+func (l *hearing) subscribe(ctx context.Context) error {
+	request, err := l.client.request()
+	if err != nil {
+		return err
+	}
+
+	answer, err := l.client.send(ctx, to(api.RouteSubscribe), request, nil)
+	if err != nil {
+		return err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return unreachable(answer.Request.URL, err)
+	}
+
+	if answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusOK {
+		return rejected(answer, raw)
+	}
+
+	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	if err != nil {
+		return strange(answer, err)
+	}
+
+	l.subscription = accepted.SubscriptionID
+
+	return nil
+}
+
+// request is what this listener can do and wants.
+func (c *Client) request() ([]byte, error) {
+	can := true
+	r := aaep.SubscriptionRequest{
+		AAEPVersion: aaep.Version, SubscriberID: c.o.Name + "-" + rand.Text(), SubscriberName: c.o.Name,
+		Capabilities: aaep.Capabilities{
+			SupportsConfirmationReply: &can, SupportsClarificationReply: &can,
+			SupportedExtensions: []string{aaep.ExtensionContext},
+		},
+	}
+
+	wishes := map[string]any{"observe_questions": true} // also of whoever may not answer
+	if c.o.Session != "" {
+		wishes["session_ids"] = []string{c.o.Session}
+	}
+
+	ours, err := json.Marshal(wishes, json.Deterministic(true))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the session's name is not UTF-8", Err: err}
+	}
+
+	r.Capabilities.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: ours}
+
+	raw, err := r.Encode()
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + cause.Of(err), Err: err}
+	}
+
+	return raw, nil
+}
+
+// rejected is the server's word on a subscription that it does not give.
+func rejected(answer *http.Response, raw []byte) error {
+	r, err := aaep.DecodeSubscriptionRejected(raw)
+	if err != nil {
+		return refusal(answer, raw)
+	}
+
+	e := &Error{Code: Code(r.ReasonCode), Message: "the server does not let this listener in: " + r.ReasonMessage, Hint: "see `earshot token list` on the server"}
+
+	switch r.ReasonCode {
+	case aaep.ReasonRateLimit, aaep.ReasonTransportUnavailable:
+		e.Retry, e.Hint = true, "try again later"
+	default:
+	}
+
+	return e
+}
+
+// refused reads the refusal of a stream.
+func refused(answer *http.Response) error {
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	if err != nil {
+		return unreachable(answer.Request.URL, err)
+	}
+
+	return refusal(answer, raw)
+}
+
+// close gives the subscription back, if the server is there.
+func (l *hearing) close(ctx context.Context) {
+	if l.subscription == "" {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+
+	if raw, err := (aaep.SubscriptionClose{SubscriptionID: l.subscription}).Encode(); err == nil {
+		_ = l.client.call(ctx, to(api.RouteSendMessage), jsontext.Value(raw), nil) // it runs out by itself
+	}
+
+	l.subscription = ""
+}

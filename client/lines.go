@@ -1,0 +1,32 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// lines reads a stream line by line.
+type lines struct{ from *bufio.Reader }
+
+func newLines(from io.Reader) *lines { return &lines{from: bufio.NewReader(from)} }
+
+// next returns a line without its end, in memory of its own.
+func (l *lines) next() ([]byte, error) {
+	var line []byte
+
+	for {
+		part, err := l.from.ReadSlice('\n')
+		line = append(line, part...)
+
+		switch {
+		case len(line) > maxStreamLine:
+			return nil, errLongLine
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		}
+
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+}

@@ -1,0 +1,43 @@
+package client
+
+import (
+	"context"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+// Identity reads whom the token stands for.
+func (c *Client) Identity(ctx context.Context) (api.Identity, error) {
+	var me api.Identity
+
+	err := c.call(ctx, to(api.RouteMe), nil, &me)
+
+	return me, err
+}
+
+// LoginCode makes a one-time code to log a browser in.
+func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
+	var code api.LoginCode
+
+	err := c.call(ctx, to(api.RouteCode), api.Empty{}, &code)
+
+	return code, err
+}
+
+// Preferences reads what the token's person has set.
+func (c *Client) Preferences(ctx context.Context) (api.Preferences, error) {
+	var held api.Preferences
+
+	err := c.call(ctx, to(api.RoutePreferences), nil, &held)
+
+	return held, err
+}
+
+// SetPreferences sets the members that are not nil and returns all that then hold.
+func (c *Client) SetPreferences(ctx context.Context, set api.Preferences) (api.Preferences, error) {
+	var held api.Preferences
+
+	err := c.call(ctx, to(api.RouteSetPreferences), set, &held)
+
+	return held, err
+}

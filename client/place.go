@@ -1,0 +1,139 @@
+package client
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// Place is where a server is and how programs of its own user are let in. A server leaves
+// it in its data directory, in a file that only that user may read.
+type Place struct {
+	URL    string `json:"url"`
+	Page   string `json:"page"` // where browsers find the page
+	PID    int    `json:"pid"`
+	Person string `json:"person"`
+	Token  string `json:"token"`
+	// Policy is the file of the operator's rules, named from the root; "" where there is none.
+	Policy  string    `json:"policy,omitzero"`
+	Started time.Time `json:"started"`
+}
+
+// maxPlace bounds the files that are read here.
+const maxPlace = 64 << 10
+
+// ReadPlace reads the file of a server. That there is none is [ErrUnreachable].
+func ReadPlace(path string) (Place, error) {
+	raw, err := readShort(path)
+	if err != nil {
+		return Place{}, &Error{
+			Code: CodeUnreachable, Message: "no server has left its address in " + path,
+			Hint: "start it with `earshot up --root DIR`, or name it with --url and --token-file", Err: err,
+		}
+	}
+
+	var p Place
+	if err := json.Unmarshal(raw, &p); err != nil || p.URL == "" || p.Token == "" {
+		return Place{}, &Error{
+			Code: CodeUnreachable, Message: "the file " + path + " does not say where a server is",
+			Hint: "start `earshot up` again; it writes the file anew", Err: err,
+		}
+	}
+
+	return p, nil
+}
+
+func readShort(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what cannot be read
+	}
+
+	defer func() { _ = f.Close() }()
+
+	raw, err := io.ReadAll(io.LimitReader(f, maxPlace+1))
+	if err == nil && len(raw) > maxPlace {
+		err = fmt.Errorf("%s is larger than 64 KiB", path)
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	return raw, nil
+}
+
+// place finds the server and the token, anew each time.
+func (c *Client) place() (Place, error) {
+	p := Place{URL: c.o.URL, Token: c.o.Token}
+
+	if c.o.ServerFile != "" {
+		var err error
+		if p, err = ReadPlace(c.o.ServerFile); err != nil {
+			return Place{}, err
+		}
+	}
+
+	if c.o.TokenFile != "" {
+		raw, err := readShort(c.o.TokenFile)
+		if err != nil {
+			return Place{}, &Error{
+				Code: CodeUsage, Message: "the token file cannot be read: " + cause.Of(err), Hint: "name a file that holds a token, as `earshot token add` shows it", Err: err,
+			}
+		}
+
+		first, _, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+		p.Token = strings.TrimSpace(first)
+	}
+
+	if p.Token == "" {
+		return Place{}, &Error{Code: CodeUsage, Message: "there is no token to say who this is", Hint: "make one with `earshot token add` and name its file with --token-file"}
+	}
+
+	var err error
+	p.URL, err = checkedURL(p.URL)
+
+	return p, err
+}
+
+// checkedURL brings the address into one form.
+func checkedURL(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is no address of a server", address), Hint: "it has the form http://127.0.0.1:7411 or https://name", Err: err}
+	}
+
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		return "", &Error{
+			Code: CodeInsecure, Message: fmt.Sprintf("%s is another machine, and the connection would not be encrypted", u.Host),
+			Hint: "use https, or a tunnel to the loopback of that machine",
+		}
+	}
+
+	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+
+	address, err := netip.ParseAddr(host)
+
+	return err == nil && address.IsLoopback()
+}
+
+// IsLocal answers whether an address is of this very machine.
+func IsLocal(address string) bool {
+	u, err := url.Parse(address)
+
+	return err == nil && loopback(u.Hostname())
+}

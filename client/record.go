@@ -1,0 +1,426 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives
+// when it will say no more (TR-WS-07).
+const (
+	subprotocol           = "aaep.v1"
+	closeClean            = websocket.StatusCode(4000)
+	closeRejected         = websocket.StatusCode(4001)
+	closeNotKnown         = websocket.StatusCode(4002)
+	closeNotAllowed       = websocket.StatusCode(4003)
+	closeForAMistake      = websocket.StatusCode(4004)
+	closeByTheListener    = websocket.StatusCode(4005)
+	defaultRecordPatience = 30 * time.Second
+	webSocketMessageMax   = 16 << 20
+)
+
+// RecordOptions say which stream to record, and as whom. URL is required.
+type RecordOptions struct {
+	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket.
+	// An http address without a path is that of a server that wants to be subscribed to
+	// first (Appendix B); with a path the stream itself is there.
+	URL string
+	// Token goes into the Authorization header, if there is one. Without TLS it is for
+	// the loopback only.
+	Token string
+	// TokenFile holds the token on its first line, instead of Token.
+	TokenFile string
+	// Name is how this listener calls itself where it subscribes; default "earshot".
+	Name string
+	// Patience is how long a lost connection is tried for again; default 30 seconds.
+	Patience time.Duration
+	// OnConnection is called when the connection is lost and when it is back, once each.
+	OnConnection func(Connection)
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+	// Transport makes the requests; default one of its own, with the environment's proxy.
+	Transport http.RoundTripper
+}
+
+// RawMessage is one message of a stream, as it came.
+type RawMessage struct {
+	// ID is the event's id on the transport; "" where it has none.
+	ID string
+	// Raw is the message's bytes: JSON, as far as the producer keeps to it.
+	Raw []byte
+}
+
+// Record receives everything that a producer sends, of any session, questions too. It judges and answers nothing. Where it
+// has to subscribe, the producer's answer is the first message. A lost stream of server-sent events resumes behind its last
+// event; a WebSocket starts again. A message that comes twice is yielded once. Where messages may be missing behind a lost
+// connection, an [*Error] with [CodeLost] is yielded in their place, and the messages go on behind it. They end without an
+// error when the producer has ended them (status 204, close code 4000), otherwise with an [*Error] or the context's error.
+func Record(ctx context.Context, o RecordOptions) iter.Seq2[RawMessage, error] {
+	return func(yield func(RawMessage, error) bool) {
+		t, err := newRecorder(o)
+		if err != nil {
+			yield(RawMessage{}, err)
+
+			return
+		}
+
+		t.yield = yield
+
+		defer t.http.CloseIdleConnections()
+
+		err = t.connection.keep(ctx)
+		if t.continuity.incomplete() && !t.gone {
+			t.lost()
+		}
+
+		if err != nil && !t.gone {
+			yield(RawMessage{}, err)
+		}
+	}
+}
+
+// recorder is one run of Record.
+type recorder struct {
+	o     RecordOptions
+	url   *url.URL
+	token string
+	http  *http.Client
+	yield func(RawMessage, error) bool
+
+	gone       bool // the consumer has stopped
+	over       bool // the producer has
+	stream     string
+	last       string // the id behind which a stream of server-sent events is taken up
+	continuity continuity
+	connection connection
+}
+
+func newRecorder(o RecordOptions) (*recorder, error) {
+	o.Name = cmp.Or(o.Name, "earshot")
+	o.Patience = cmp.Or(o.Patience, defaultRecordPatience)
+
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+
+	if o.OnConnection == nil {
+		o.OnConnection = func(Connection) {}
+	}
+
+	if o.Transport == nil {
+		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
+	}
+
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is no address of a stream", o.URL),
+			Hint: "it reads like http://localhost:8080/events or ws://localhost:8080/aaep/v1/ws", Err: err,
+		}
+	}
+
+	t := &recorder{o: o, url: u, continuity: newContinuity(), http: &http.Client{
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+
+	if t.token, err = tokenOf(o); err != nil {
+		return nil, err
+	}
+
+	if err := t.secure(); err != nil {
+		return nil, err
+	}
+
+	t.connection = connection{
+		over: func() bool { return t.gone || t.over }, mayReturn: t.mayReturn, patience: o.Patience, now: o.Now, told: o.OnConnection,
+	}
+
+	switch u.Scheme {
+	case "http", "https":
+		t.connection.make = t.receiveEvents
+	case "ws", "wss":
+		t.connection.make = t.receiveSocket
+	default:
+		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws or wss", u.Scheme), Hint: "give the address of a stream"}
+	}
+
+	return t, nil
+}
+
+func tokenOf(o RecordOptions) (string, error) {
+	if o.TokenFile == "" {
+		return o.Token, nil
+	}
+
+	raw, err := os.ReadFile(o.TokenFile)
+	if err != nil {
+		return "", &Error{Code: CodeUsage, Message: "the token cannot be read: " + cause.Of(err), Hint: "check the name of the file and its rights", Err: err}
+	}
+
+	first, _, _ := strings.Cut(string(raw), "\n")
+
+	return strings.TrimSpace(first), nil
+}
+
+// secure refuses to send a token where others can read it.
+func (t *recorder) secure() error {
+	if t.token == "" || t.url.Scheme == "https" || t.url.Scheme == "wss" || loopback(t.url.Hostname()) {
+		return nil
+	}
+
+	return &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + t.url.Host, Hint: "use https or wss, or a tunnel"}
+}
+
+func (t *recorder) mayReturn(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Retry || e.Code == CodeUnreachable
+	}
+
+	return true
+}
+
+// receiveEvents hears a stream of server-sent events to its end.
+func (t *recorder) receiveEvents(ctx context.Context) (heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	if err := t.find(ctx); err != nil {
+		return false, err
+	}
+
+	header := map[string]string{"Accept": "text/event-stream", "Cache-Control": "no-cache"}
+	if t.last != "" {
+		header["Last-Event-ID"] = t.last
+	}
+
+	answer, err := t.send(ctx, http.MethodGet, t.stream, nil, header)
+	if err != nil {
+		return false, err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	switch {
+	case answer.StatusCode == http.StatusNoContent: // the standard's word for: do not come back
+		t.over = true
+
+		return true, nil
+	case answer.StatusCode != http.StatusOK:
+		t.stream = ""
+
+		return false, t.runOut(answer)
+	}
+
+	t.connection.back()
+	t.continuity.connect(t.last != "")
+
+	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer silent.Stop()
+
+	from := newFrames(answer.Body)
+	from.id = t.last // an id holds until another is given, also on the next connection
+
+	return true, t.frames(from, func() { silent.Reset(silence) })
+}
+
+func (t *recorder) frames(from *frames, alive func()) error {
+	for {
+		f, err := from.next(alive)
+		if errors.Is(err, errLongLine) || errors.Is(err, errLongFrame) {
+			return t.tooLong(err) // it would be as long the next time
+		}
+
+		if err != nil {
+			return err
+		}
+
+		if f.id != "" {
+			t.last = f.id
+		}
+
+		if f.name == "" || f.name == "message" || f.name == aaepEvent {
+			t.take(RawMessage{ID: f.id, Raw: f.data})
+		}
+
+		if t.gone {
+			return nil
+		}
+	}
+}
+
+// aaepEvent is the name of an event that carries a message (TR-SSE-06).
+const aaepEvent = "aaep.event"
+
+// take hands a message on, unless it has come before.
+func (t *recorder) take(m RawMessage) {
+	fresh, lost := t.continuity.receive(m)
+	if lost {
+		t.lost()
+	}
+
+	if fresh && !t.gone {
+		t.gone = !t.yield(m, nil)
+	}
+}
+
+// lost tells that messages may be missing.
+func (t *recorder) lost() {
+	t.gone = !t.yield(RawMessage{}, &Error{
+		Code: CodeLost, Message: "messages may be missing: the connection to " + t.url.Host + " was lost, and what was sent meanwhile did not come again",
+		Hint: "record again; server-sent events with ids are resumed where they broke off",
+	})
+}
+
+// tooLong refuses a message that cannot be taken in.
+func (t *recorder) tooLong(err error) error {
+	return &Error{Code: CodeStrange, Message: t.url.Host + " sends a message that is too long: " + err.Error(), Hint: "see what the producer sends", Err: err}
+}
+
+// find finds out where the stream is.
+func (t *recorder) find(ctx context.Context) error {
+	if t.stream != "" {
+		return nil
+	}
+
+	if t.direct() {
+		t.stream = t.url.String()
+
+		return nil
+	}
+
+	request, err := t.subscription()
+	if err != nil {
+		return err
+	}
+
+	answer, err := t.send(ctx, http.MethodPost, t.url.JoinPath(api.AAEPRoot, "subscriptions").String(), request, map[string]string{"Content-Type": "application/json"})
+	if err != nil {
+		return err
+	}
+
+	defer func() { _ = answer.Body.Close() }()
+
+	if answer.StatusCode == http.StatusNotFound {
+		return t.refused(answer)
+	}
+
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	if err != nil {
+		return t.silent(err)
+	}
+
+	if answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusOK {
+		return rejected(answer, raw)
+	}
+
+	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	if err != nil {
+		return &Error{
+			Code: CodeStrange, Message: t.url.Host + " answers the subscription with something else than subscription.accepted: " + cause.Of(err),
+			Hint: "give the address of the stream itself", Err: err,
+		}
+	}
+
+	query := url.Values{"subscription_id": {accepted.SubscriptionID}}
+	t.stream = t.url.JoinPath(api.AAEPRoot, "events").String() + "?" + query.Encode()
+	t.take(RawMessage{Raw: raw})
+
+	return nil
+}
+
+// subscription asks for everything, questions too, and for no say in it.
+func (t *recorder) subscription() ([]byte, error) {
+	no := false
+
+	raw, err := aaep.SubscriptionRequest{
+		AAEPVersion: aaep.Version, SubscriberID: t.o.Name + "-" + rand.Text(), SubscriberName: t.o.Name,
+		Capabilities: aaep.Capabilities{
+			SupportsConfirmationReply: &no, SupportsClarificationReply: &no,
+			EventFilters: &aaep.EventFilters{Include: []string{"*"}}, SupportedExtensions: []string{aaep.ExtensionContext},
+			Extensions: map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"observe_questions":true}`)},
+		},
+	}.Encode()
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + cause.Of(err), Err: err}
+	}
+
+	return raw, nil
+}
+
+func (t *recorder) send(ctx context.Context, method, address string, body []byte, header map[string]string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
+	}
+
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+
+	if t.token != "" {
+		request.Header.Set("Authorization", "Bearer "+t.token)
+	}
+
+	answer, err := t.http.Do(request)
+	if err != nil {
+		return nil, t.silent(err)
+	}
+
+	return answer, nil
+}
+
+// silent says that nobody answers.
+func (t *recorder) silent(err error) error {
+	return &Error{
+		Code: CodeUnreachable, Message: fmt.Sprintf("%s cannot be reached: %s", t.url.Host, cause.Of(err)),
+		Hint: "see that the producer runs, and that the address is right", Retry: true, Err: err,
+	}
+}
+
+// runOut reads why there is no stream. A subscription may have run out, or its server may
+// have started anew: then another one is worth a try.
+func (t *recorder) runOut(answer *http.Response) error {
+	err := t.refused(answer)
+	if e, ok := errors.AsType[*Error](err); ok && answer.StatusCode == http.StatusNotFound && !t.direct() {
+		e.Retry = true
+	}
+
+	return err
+}
+
+// direct answers whether the address is that of a stream, which needs no subscription.
+func (t *recorder) direct() bool { return strings.Trim(t.url.Path, "/") != "" }
+
+// refused reads why there is no stream.
+func (t *recorder) refused(answer *http.Response) error {
+	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+
+	var e *Error
+	if err := refusal(answer, raw); errors.As(err, &e) && e.Code != CodeStrange {
+		return err
+	}
+
+	return &Error{
+		Code: CodeNotFound, Message: fmt.Sprintf("%s answers %q to %s, expected a stream", t.url.Host, answer.Status, answer.Request.URL.Path),
+		Hint: "check the address, and the token and its rights", Retry: answer.StatusCode >= http.StatusInternalServerError,
+	}
+}

@@ -1,0 +1,23 @@
+// Package terminal is the surface in plain lines: it lets a person hear, at a terminal
+// or through a pipe, what an agent does, and answer what it asks.
+//
+// [Terminal] is the machine: events, typed lines, results of requests and the
+// time go in; lines to print and requests to make come out. [Run] is the thin
+// shell round it, with one goroutine for each source. What a terminal can ask of
+// the other side is the [Port], which the caller brings.
+//
+// # What a person can rely on
+//
+//   - Every event is one labelled line that is never redrawn; what it means never
+//     hangs on a colour or a symbol.
+//   - A question stands alone. While it is open other lines are held, except
+//     critical ones, and "go on" shows them.
+//   - Only a word answers. Enter repeats the question; what was typed before the
+//     question was shown is thrown away; a bare word is refused while two
+//     questions are open.
+//   - What was understood is said at once, and "Recorded" only after the other
+//     side has committed it.
+//   - No text of an event, a path or an error can move the cursor, hide itself or
+//     pass for a line of this package: controls are shown by name, values are
+//     isolated, and every line but the first of an entry is indented.
+package terminal

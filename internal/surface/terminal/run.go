@@ -1,0 +1,267 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/client"
+)
+
+// resultWait is how long requests under way may take after the last event.
+const resultWait = 2 * time.Second
+
+// Options say where a terminal reads and writes. Only Out is needed.
+type Options struct {
+	// In gives the typed lines, at most 4 KiB each; nil means that nobody can
+	// answer here. It stays the caller's, and [Run] never closes it. A *os.File on
+	// Unix is only read when it has something to give, so that Run leaves no
+	// goroutine behind. Of any other reader, a Read that blocks may outlive Run:
+	// the goroutine that waits in it touches nothing else, and ends when it returns.
+	In io.Reader
+	// FlushInput throws away what was typed and not yet read. It is given exactly
+	// when In is a terminal; without it In is a pipe, whose lines wait for their question.
+	FlushInput func()
+	// InputEnded is called once, when no answer can come from In any more.
+	InputEnded func()
+
+	Out    io.Writer // narration; required
+	Prompt io.Writer // questions; Out when nil
+	// JSON gets every event as one line of JSON, at once and complete.
+	JSON io.Writer
+
+	Width func() int                // of the terminal in columns, asked often; 80 when nil
+	Zone  *time.Location            // for times; UTC when nil
+	Now   func() time.Time          // time.Now when nil
+	Show  func(value string) string // see [Settings.Show]
+}
+
+// Run tells what port's events say and carries typed words to it, until the
+// events end or ctx is done. Then it waits for everything that it started. It
+// returns nil at the end of the events, else what ended it: the error of the
+// events, of a writer, or of ctx. Running again is safe; nothing is answered twice.
+func Run(ctx context.Context, o Options, port Port) error {
+	o = o.withDefaults()
+
+	ctx, cancel := context.WithCancel(ctx)
+	s := &shell{
+		o: o, port: port, ctx: ctx,
+		results: make(chan Result), asked: map[int]bool{},
+		input:   newInput(o.In, o.FlushInput),
+		machine: New(Settings{Zone: o.Zone, Typed: o.FlushInput != nil, Show: o.Show}),
+	}
+
+	defer s.wait()
+	defer cancel()
+
+	return s.run(ctx)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Prompt == nil {
+		o.Prompt = o.Out
+	}
+
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+
+	if o.Width == nil {
+		o.Width = func() int { return defaultWidth }
+	}
+
+	if o.InputEnded == nil {
+		o.InputEnded = func() {}
+	}
+
+	if o.In == nil {
+		o.In = strings.NewReader("")
+	}
+
+	return o
+}
+
+// shell owns the goroutines round one machine: one for the events, one for the
+// input, and one for each request that is under way. Only run touches machine.
+type shell struct {
+	o       Options
+	port    Port
+	machine *Terminal
+	ctx     context.Context //nolint:containedctx // the life of one Run, for its requests
+
+	input   *input
+	results chan Result // written by the requests, read by run
+	pending int         // requests whose result has not been read
+	// asked are those of them that bring something about. What they bring about is told
+	// after their result, unless that takes longer than grace.
+	asked map[int]bool
+	grace <-chan time.Time
+	tasks sync.WaitGroup
+}
+
+// heard is what the goroutine of the events hands over.
+type heard struct {
+	delivered client.Event
+	err       error
+}
+
+func (s *shell) run(ctx context.Context) error {
+	events := s.listen(ctx)
+	timer := time.NewTimer(0)
+
+	defer timer.Stop()
+
+	for {
+		s.arm(timer)
+
+		heard := events
+		if len(s.asked) > 0 && s.grace != nil {
+			heard = nil
+		}
+
+		lines := s.input.lines
+		if !s.machine.Ready() {
+			lines = nil
+		}
+
+		var err error
+
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("terminal: %w", context.Cause(ctx))
+		case h, more := <-heard:
+			if !more {
+				return s.finish(ctx)
+			}
+
+			err = s.hear(h)
+		case line, more := <-lines:
+			err = s.read(line, more)
+		case r := <-s.results:
+			err = s.result(r)
+		case <-s.grace:
+			s.grace = nil
+		case <-timer.C:
+			err = s.feed(s.machine.Tick)
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// result takes the end of a request.
+func (s *shell) result(r Result) error {
+	s.pending--
+	delete(s.asked, r.ID)
+
+	return s.feed(func(now time.Time) []Effect { return s.machine.Result(now, r) })
+}
+
+// listen hands the events over one by one; the channel closes behind the last.
+func (s *shell) listen(ctx context.Context) <-chan heard {
+	events := make(chan heard)
+
+	s.tasks.Go(func() {
+		defer close(events)
+
+		for delivered, err := range s.port.Events(ctx) {
+			select {
+			case events <- heard{delivered, err}:
+			case <-ctx.Done():
+				return
+			}
+
+			if err != nil {
+				return
+			}
+		}
+	})
+
+	return events
+}
+
+func (s *shell) hear(h heard) error {
+	if h.err != nil {
+		return fmt.Errorf("terminal: events: %w", h.err)
+	}
+
+	if err := s.copyJSON(h.delivered); err != nil {
+		return err
+	}
+
+	if h.delivered.Event.Payload == nil {
+		return nil
+	}
+
+	return s.feed(func(now time.Time) []Effect { return s.machine.Event(now, h.delivered.Event) })
+}
+
+func (s *shell) copyJSON(d client.Event) error {
+	if s.o.JSON == nil {
+		return nil
+	}
+
+	raw := d.Raw
+	if raw == nil {
+		var err error
+		if raw, err = d.Event.Forward(); err != nil {
+			return fmt.Errorf("terminal: writing event %s: %w", d.Event.ID, err)
+		}
+	}
+
+	line := append(append(make([]byte, 0, len(raw)+1), raw...), '\n')
+	if _, err := s.o.JSON.Write(line); err != nil {
+		return fmt.Errorf("terminal: writing event %s: %w", d.Event.ID, err)
+	}
+
+	return nil
+}
+
+// read takes one line, unless it was typed before a question that it cannot have
+// been meant for.
+func (s *shell) read(line typedLine, more bool) error {
+	if !more {
+		return s.feed(s.machine.EndInput)
+	}
+
+	if !s.input.current(line) {
+		return nil
+	}
+
+	return s.feed(func(now time.Time) []Effect { return s.machine.Line(now, line.text) })
+}
+
+// finish waits for what is under way after the last event. Events that ended
+// because ctx did are no end of the events.
+func (s *shell) finish(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("terminal: %w", context.Cause(ctx))
+	}
+
+	if err := s.feed(s.machine.Close); err != nil {
+		return err
+	}
+
+	timer := time.NewTimer(resultWait)
+	defer timer.Stop()
+
+	for s.pending > 0 {
+		select {
+		case r := <-s.results:
+			if err := s.result(r); err != nil {
+				return err
+			}
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("terminal: %w", context.Cause(ctx))
+		}
+	}
+
+	return nil
+}

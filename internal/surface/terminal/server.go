@@ -1,0 +1,189 @@
+package terminal
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// Server is a running server as a [Port]. Make it with [NewServer].
+type Server struct {
+	client  *client.Client
+	session string
+	items   func(arguments jsontext.Value) []Item
+	resumed bool
+
+	mu      sync.Mutex
+	renewed map[string]string // the token that a question has got with more time, by the one before
+	read    map[int][]Item    // what a question is about, by its number
+}
+
+// ServerOptions say what of a server is heard.
+type ServerOptions struct {
+	// Session is the one session that is heard, to its end; "" for all that may be heard.
+	Session string
+	// Resumed leaves out of Session's past the questions that are not open any more.
+	Resumed bool
+	// Items lists what a question is about, from the arguments' JSON; default [Values].
+	Items func(arguments jsontext.Value) []Item
+}
+
+// NewServer makes a port of a client.
+func NewServer(c *client.Client, o ServerOptions) *Server {
+	if o.Items == nil {
+		o.Items = Values
+	}
+
+	return &Server{
+		client: c.ForSession(o.Session), session: o.Session, items: o.Items, resumed: o.Resumed,
+		renewed: map[string]string{}, read: map[int][]Item{},
+	}
+}
+
+// Events implements [Port].
+func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		for e, err := range s.client.Events(ctx) {
+			if err == nil && s.resumed && s.over(ctx, e.Event) {
+				e.Event = aaep.Event{}
+			}
+
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// over reports whether the event is a question that is not open any more.
+func (s *Server) over(ctx context.Context, e aaep.Event) bool {
+	token := ""
+
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		token = p.ReplyToken
+	case aaep.AwaitingClarification:
+		token = p.ReplyToken
+	default:
+		return false
+	}
+
+	open, err := s.client.Questions(ctx)
+
+	return err == nil && !slices.ContainsFunc(open, func(q api.OpenQuestion) bool { return q.Token == token })
+}
+
+// Answer implements [Port].
+func (s *Server) Answer(ctx context.Context, a Answer) error {
+	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: a.Response.Words()})
+
+	return err
+}
+
+// Extend implements [Port].
+func (s *Server) Extend(ctx context.Context, e Extend) error {
+	if _, err := s.client.Extend(ctx, e.Question, s.current(e.Token)); err != nil {
+		return err
+	}
+
+	s.renew(ctx, e)
+
+	return nil
+}
+
+// renew learns the token that a question has got with more time. It is the same
+// question about the same thing, and an answer to it may be given before the stream has
+// reported that it is asked again. Where the token cannot be learnt, the stream brings it.
+func (s *Server) renew(ctx context.Context, e Extend) {
+	open, err := s.client.Questions(ctx)
+	if err != nil {
+		return
+	}
+
+	i := slices.IndexFunc(open, func(q api.OpenQuestion) bool { return q.Number == e.Question })
+	if i < 0 {
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.renewed[e.Token] = open[i].Token
+}
+
+// current is the token that a question has now.
+func (s *Server) current(token string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for next := s.renewed[token]; next != "" && next != token; next = s.renewed[token] {
+		token = next
+	}
+
+	return token
+}
+
+// Stop implements [Port]: it stops the session that is heard, or every open one.
+func (s *Server) Stop(ctx context.Context, _ Stop) error {
+	if s.session != "" {
+		_, err := s.client.StopSession(ctx, s.session)
+
+		return err
+	}
+
+	open, err := s.client.Sessions(ctx, true)
+	if err != nil {
+		return err
+	}
+
+	var failures []string
+
+	for _, one := range open {
+		if _, err := s.client.StopSession(ctx, one.ID); err != nil {
+			failures = append(failures, one.ID+": "+cause.Of(err))
+		}
+	}
+
+	if len(failures) > 0 {
+		return &client.Error{Code: client.CodeConflict, Message: "not everything was stopped: " + strings.Join(failures, ", "), Hint: "try again"}
+	}
+
+	return nil
+}
+
+// Undo implements [Port].
+func (s *Server) Undo(ctx context.Context, u Undo) error {
+	_, err := s.client.Undo(ctx, u.Question)
+
+	return err
+}
+
+// Arguments implements [Port]. What a question is about is read once.
+func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
+	s.mu.Lock()
+	items, known := s.read[r.Question]
+	s.mu.Unlock()
+
+	if !known {
+		raw, err := s.client.Arguments(ctx, r.Question)
+		if err != nil {
+			return Page{}, err
+		}
+
+		items = s.items(raw)
+
+		s.mu.Lock()
+		s.read[r.Question] = items
+		s.mu.Unlock()
+	}
+
+	return PageOf(items, r), nil
+}

@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// feed gives the machine one input and does what it wants.
+func (s *shell) feed(input func(now time.Time) []Effect) error {
+	s.machine.Resize(s.o.Width())
+
+	for _, effect := range input(s.o.Now()) {
+		switch e := effect.(type) {
+		case Print:
+			if err := s.print(e); err != nil {
+				return err
+			}
+		case Flush:
+			s.input.flush()
+		case Send:
+			s.request(e)
+		case InputEnded:
+			s.o.InputEnded()
+		}
+	}
+
+	return nil
+}
+
+func (s *shell) print(p Print) error {
+	to := map[Stream]io.Writer{Narration: s.o.Out, Prompt: s.o.Prompt}[p.Stream]
+	if _, err := io.WriteString(to, strings.Join(p.Lines, "\n")+"\n"); err != nil {
+		return fmt.Errorf("terminal: writing: %w", err)
+	}
+
+	return nil
+}
+
+// request makes one request in a goroutine of its own, so that a slow answer
+// never stands in the way of "stop". The machine sends one at a time of those
+// that must not overtake each other.
+func (s *shell) request(e Send) {
+	s.pending++
+
+	if _, reads := e.Request.(PageRequest); !reads {
+		if len(s.asked) == 0 {
+			s.grace = time.After(resultGrace)
+		}
+
+		s.asked[e.ID] = true
+	}
+
+	s.tasks.Go(func() {
+		r := Result{ID: e.ID}
+		r.Page, r.Err = s.call(s.ctx, e.Request)
+
+		select {
+		case s.results <- r:
+		case <-s.ctx.Done():
+		}
+	})
+}
+
+func (s *shell) call(ctx context.Context, request Request) (Page, error) {
+	switch r := request.(type) {
+	case Answer:
+		return Page{}, s.port.Answer(ctx, r)
+	case Extend:
+		return Page{}, s.port.Extend(ctx, r)
+	case Stop:
+		return Page{}, s.port.Stop(ctx, r)
+	case Undo:
+		return Page{}, s.port.Undo(ctx, r)
+	case PageRequest:
+		return s.port.Arguments(ctx, r)
+	default:
+		return Page{}, fmt.Errorf("terminal: unknown request %T", request)
+	}
+}
+
+// arm sets the timer to when the machine wants to be woken.
+func (s *shell) arm(timer *time.Timer) {
+	timer.Stop()
+
+	if wake := s.machine.Wake(); !wake.IsZero() {
+		timer.Reset(max(wake.Sub(s.o.Now()), 0))
+	}
+}
+
+// wait ends what was started: it is called with ctx done.
+func (s *shell) wait() {
+	s.input.stop()
+	s.tasks.Wait()
+}

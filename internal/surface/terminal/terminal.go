@@ -1,0 +1,178 @@
+package terminal
+
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// Settings are the options of a [Terminal]. The zero value is usable.
+type Settings struct {
+	// Width of the lines in columns; 80 when 0, and at least 20.
+	Width int
+	// Zone for the times that are shown; UTC when nil.
+	Zone *time.Location
+	// Typed says that a person types the lines. What was typed before a question is
+	// then thrown away, and a word that has no question yet is told so. Without it
+	// the lines come from a pipe, and wait until there is a question for them.
+	Typed bool
+	// Show writes a foreign value, such as a path, so that all of it can be seen
+	// and none of it acts. By default everything invisible is named.
+	Show func(value string) string
+}
+
+// Terminal decides what a person at a terminal reads and what their words do. It
+// is a machine without clock or I/O: every method takes the time, and returns
+// what is to be done. It is not safe for concurrent use.
+type Terminal struct {
+	settings Settings
+	now      time.Time
+	out      []Effect
+
+	sessions  map[string]*listened
+	seen      aaep.Seen
+	questions []*question // open ones, and accepted ones until they start
+	highest   int         // number of a question
+	screen    screen
+
+	sent   map[int]request
+	lastID int
+
+	queue []string // lines of a pipe that wait for their question
+	noise int      // lines of a pipe in a row that meant nothing
+	ended bool     // no more lines will come
+	gone  bool     // InputEnded was sent
+}
+
+// request is what is known about a Send while it is under way.
+type request struct {
+	made Request
+	word string // what was understood, such as "accept question 1"
+}
+
+// New returns a machine that has heard nothing yet.
+func New(s Settings) *Terminal {
+	if s.Width == 0 {
+		s.Width = defaultWidth
+	}
+
+	if s.Zone == nil {
+		s.Zone = time.UTC
+	}
+
+	if s.Show == nil {
+		s.Show = legible.Value
+	}
+
+	return &Terminal{settings: s, sessions: map[string]*listened{}, sent: map[int]request{}}
+}
+
+// Resize changes the width of lines from here on.
+func (t *Terminal) Resize(width int) {
+	if width > 0 {
+		t.settings.Width = width
+	}
+}
+
+// Event takes one event. Repeats, by event ID, are ignored (C-43).
+func (t *Terminal) Event(now time.Time, e aaep.Event) []Effect {
+	return t.step(now, func() {
+		if t.seen.Add(e.ID) {
+			t.hear(e)
+		}
+	})
+}
+
+// Line takes one line of input, without its line end. After the end of the input
+// there are none.
+func (t *Terminal) Line(now time.Time, line string) []Effect {
+	return t.step(now, func() {
+		switch {
+		case t.ended:
+		case t.settings.Typed:
+			t.obey(parseWords(line))
+		default:
+			t.queue = append(t.queue, line)
+		}
+	})
+}
+
+// EndInput tells that no more lines will come.
+func (t *Terminal) EndInput(now time.Time) []Effect {
+	return t.step(now, func() { t.ended = true })
+}
+
+// Result takes the end of a request that was sent.
+func (t *Terminal) Result(now time.Time, r Result) []Effect {
+	return t.step(now, func() {
+		if sent, ok := t.sent[r.ID]; ok {
+			delete(t.sent, r.ID)
+			t.settle(sent, r)
+		}
+	})
+}
+
+// Tick does what the time has come for; see [Terminal.Wake].
+func (t *Terminal) Tick(now time.Time) []Effect { return t.step(now, func() {}) }
+
+// Close prints what is still held back: nothing more will be heard.
+func (t *Terminal) Close(now time.Time) []Effect {
+	return t.step(now, func() { t.release() })
+}
+
+// Wake returns when [Terminal.Tick] is wanted next; zero when never.
+func (t *Terminal) Wake() time.Time {
+	var next time.Time
+
+	sooner := func(at time.Time) {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+
+	sooner(t.screenDue())
+
+	for _, q := range t.questions {
+		sooner(q.warningDue())
+		sooner(q.startDue())
+	}
+
+	return next
+}
+
+// Ready reports whether another line is wanted. While a pipe's lines pile up it
+// says no, so that the pipe and not the memory holds them.
+func (t *Terminal) Ready() bool { return !t.ended && len(t.queue) < maxQueue }
+
+// maxQueue bounds the lines of a pipe that wait.
+const maxQueue = 64
+
+func (t *Terminal) step(now time.Time, input func()) []Effect {
+	t.now, t.out = now, nil
+
+	input()
+	t.warn()
+	t.sayStarts()
+	t.drain()
+	t.refresh()
+
+	if t.ended && !t.gone && len(t.queue) == 0 && len(t.sent) == 0 {
+		t.gone = true
+		t.out = append(t.out, InputEnded{})
+
+		for _, q := range t.open() {
+			t.cannotAnswer(q)
+		}
+	}
+
+	return t.out
+}
+
+func (t *Terminal) send(made Request, word string) int {
+	t.lastID++
+	t.sent[t.lastID] = request{made: made, word: word}
+	t.out = append(t.out, Send{ID: t.lastID, Request: made})
+
+	return t.lastID
+}

@@ -1,0 +1,149 @@
+package terminal_test
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
+)
+
+// TestHeldLinesAreBounded shows what is said about lines that were too many to hold.
+func TestHeldLinesAreBounded(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	machine := terminal.New(terminal.Settings{})
+	machine.Event(now, question().Event)
+
+	for i := range 1005 {
+		machine.Event(now, delivered("t"+strconv.Itoa(i), aaep.ToolInvoked{Tool: "t", SummaryNormal: "number " + strconv.Itoa(i)}).Event)
+	}
+
+	text := printed(machine.Close(now))
+	lines := strings.Split(text, "\n")
+
+	if len(lines) != 1001 || lines[0] != "5 earlier lines left out." || lines[1] != "Tool: number 5" || lines[1000] != "Tool: number 1004" {
+		t.Errorf("%d lines, from %q to %q", len(lines), lines[:2], lines[len(lines)-1])
+	}
+}
+
+// TestRepeatsAreForgotten shows that the memory for repeats is bounded (C-43).
+func TestRepeatsAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	machine := terminal.New(terminal.Settings{})
+	first := delivered("0", aaep.ToolInvoked{Tool: "t", SummaryNormal: "first"}).Event
+
+	for i := range 4097 {
+		again := first
+		again.ID = "evt_" + strconv.Itoa(i)
+		machine.Event(now, again)
+	}
+
+	if text := printed(machine.Event(now, first)); text != "Tool: first" {
+		t.Errorf("an event of long ago: %q", text)
+	}
+
+	if text := printed(machine.Event(now, first)); text != "" {
+		t.Errorf("a repeat: %q", text)
+	}
+}
+
+func printed(effects []terminal.Effect) string {
+	var lines []string
+
+	for _, effect := range effects {
+		if p, ok := effect.(terminal.Print); ok {
+			lines = append(lines, p.Lines...)
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// TestRunCarriesEveryRequest sends each request once through the shell, on a
+// narrowing terminal.
+func TestRunCarriesEveryRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, out := newPort(), newScreen()
+		in, typed := io.Pipe()
+		width := 80
+		done := running(t.Context(), terminal.Options{
+			In: in, Out: out, FlushInput: func() {}, Width: func() int { return width },
+			Zone: time.FixedZone("east", 3600), Show: func(value string) string { return "[" + value + "]" },
+		}, p)
+		p.events <- question()
+		synctest.Wait()
+
+		width = 30
+
+		for _, line := range []string{"more time", "list", "accept", "undo", "stop"} {
+			write(t, typed, line+"\n")
+			synctest.Wait()
+		}
+
+		if want := "extend rpl_1; page 1; answer 1 rpl_1 accept; undo; stop"; p.heard() != want {
+			t.Errorf("heard %q, want %q", p.heard(), want)
+		}
+
+		for _, want := range []string{"in 1 minute. Without an answer it will not be done.\n", "1. [a.txt], 3 bytes\n", "Recorded: more time for\n  question 1.\n"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the screen lacks %q:\n%s", want, out)
+			}
+		}
+		close(p.events)
+
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+
+		closeAll(t, typed, in)
+	})
+}
+
+// TestRunCannotEncode shows what happens to an event without its text that cannot
+// be written as JSON either.
+func TestRunCannotEncode(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPort()
+		done := running(t.Context(), terminal.Options{Out: io.Discard, JSON: io.Discard}, p)
+		p.events <- delivered("", aaep.ToolInvoked{})
+
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "writing event") {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+// TestRunCancelledWhileWaiting ends the wait for a last result.
+func TestRunCancelledWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := newPort()
+		p.answer = func(ctx context.Context, _ terminal.Answer) error {
+			<-ctx.Done()
+
+			return ctx.Err()
+		}
+		done := running(ctx, terminal.Options{In: strings.NewReader("accept\n"), Out: io.Discard}, p)
+		p.events <- question()
+		synctest.Wait()
+		close(p.events)
+		synctest.Wait()
+		cancel()
+
+		if err := <-done; err == nil {
+			t.Error("Run ended without its cause")
+		}
+	})
+}

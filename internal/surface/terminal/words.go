@@ -1,0 +1,96 @@
+package terminal
+
+import (
+	"strconv"
+	"strings"
+)
+
+// verb is what a typed line asks for.
+type verb int
+
+const (
+	verbOther  verb = iota // no word of ours: perhaps the answer to a clarification
+	verbRepeat             // an empty line
+	verbAccept
+	verbReject
+	verbMoreTime
+	verbList
+	verbListAll
+	verbWhy
+	verbGoOn
+	verbStop
+	verbUndo
+	verbHelp
+	verbAnswer // "answer" and then the answer itself
+)
+
+// spokenWords are the words of one form.
+var spokenWords = map[string]verb{
+	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "list all": verbListAll, "why": verbWhy,
+	"go on": verbGoOn, "stop": verbStop, "undo": verbUndo, "help": verbHelp,
+}
+
+// numberless are the words that are about no single question.
+var numberless = map[verb]bool{verbRepeat: true, verbGoOn: true, verbHelp: true}
+
+// command is one understood line.
+type command struct {
+	verb   verb
+	number int    // of the question; 0 when not given
+	text   string // the line without outer blanks; for verbAnswer, what follows the word
+}
+
+// parseWords reads a typed line. Case and blanks do not matter. A line that
+// begins with "stop" stops, whatever follows: when in doubt, less happens.
+func parseWords(line string) command {
+	fields := strings.Fields(line)
+	c := command{text: strings.Join(fields, " ")}
+
+	if v, ok := spokenWords[strings.ToLower(c.text)]; ok {
+		c.verb = v
+
+		return c
+	}
+
+	switch strings.ToLower(fields[0]) {
+	case "stop":
+		c.verb = verbStop
+
+		return c
+	case "answer":
+		// Whether a number that follows is a question's is decided where those are known.
+		return command{verb: verbAnswer, text: strings.Join(fields[1:], " ")}
+	}
+
+	last := len(fields) - 1
+
+	number, ok := questionNumber(fields[last])
+	if !ok || last == 0 {
+		return c
+	}
+
+	c.number, c.text = number, strings.Join(fields[:last], " ")
+	if v := spokenWords[strings.ToLower(c.text)]; !numberless[v] {
+		c.verb = v
+	}
+
+	return c
+}
+
+// questionNumber reads a number as people write it: digits only, no sign.
+func questionNumber(field string) (int, bool) {
+	const mostDigits = 9
+	if len(field) > mostDigits || strings.Trim(field, "0123456789") != "" {
+		return 0, false
+	}
+
+	n, err := strconv.Atoi(field)
+
+	return n, err == nil && n > 0
+}
+
+// spoken is the form of a machine's word that a person types: "ask_again" is
+// "ask again".
+func spoken(value string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(value, "_", " "))), " ")
+}

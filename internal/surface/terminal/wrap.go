@@ -1,0 +1,211 @@
+package terminal
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+const (
+	// defaultWidth is used where the width of the terminal is not known.
+	defaultWidth = 80
+	// leastWidth is the narrowest line that is filled.
+	leastWidth = 20
+	// hanging indents every line but the first of an entry, so that nothing inside
+	// a text can pass for a label.
+	hanging = "  "
+)
+
+// cluster is what a reader takes for one character, and the columns it fills.
+type cluster struct {
+	text    string
+	columns int
+}
+
+// Wrap breaks a line of text into lines of at most so many columns, 80 when 0, as a
+// [Terminal] does: between words where it can, all but the first indented.
+func Wrap(text string, columns int) []string {
+	if columns == 0 {
+		columns = defaultWidth
+	}
+
+	return wrap(text, columns)
+}
+
+// wrap breaks an entry into lines of at most columns, between words where it can
+// and never inside a cluster. An isolate that a break would cut in two is closed
+// at the end of the line and opened again on the next, since the bidirectional
+// algorithm starts afresh on every line.
+func wrap(text string, columns int) []string {
+	w := wrapper{columns: max(columns, leastWidth)}
+
+	for i, paragraph := range strings.Split(text, "\n") {
+		if i > 0 {
+			w.newLine()
+		}
+
+		for _, word := range words(paragraph) {
+			w.word(word)
+		}
+	}
+
+	w.flush()
+
+	return w.lines
+}
+
+type wrapper struct {
+	columns int
+	lines   []string
+	line    strings.Builder
+	used    int    // columns of line that are filled
+	fresh   bool   // line holds nothing but its indent
+	open    []rune // isolates that are open at the end of line
+}
+
+// word puts one word on the line or on the next. One that is longer than a line,
+// or East Asian, which has no spaces, begins here and fills as many as it takes.
+func (w *wrapper) word(word []cluster) {
+	need, wide := 0, false
+
+	for _, c := range word {
+		need += c.columns
+		wide = wide || c.columns > 1
+	}
+
+	empty := w.used == 0 || w.fresh
+	splits := (wide || need > w.columns-len(hanging)) && w.used+3 < w.columns
+
+	switch {
+	case empty:
+	case splits || w.used+1+need <= w.columns:
+		w.put(cluster{text: " ", columns: 1})
+	default:
+		w.newLine()
+	}
+
+	for _, c := range word {
+		if w.used+c.columns > w.columns {
+			w.newLine()
+		}
+
+		w.put(c)
+	}
+}
+
+func (w *wrapper) put(c cluster) {
+	w.line.WriteString(c.text)
+	w.used += c.columns
+	w.fresh = false
+
+	for _, r := range c.text {
+		switch r {
+		case legible.LeftIsolate, legible.RightIsolate, legible.FirstIsolate:
+			w.open = append(w.open, r)
+		case legible.PopIsolate:
+			w.open = w.open[:max(len(w.open)-1, 0)]
+		}
+	}
+}
+
+func (w *wrapper) newLine() {
+	w.flush()
+	w.line.WriteString(hanging)
+	w.line.WriteString(string(w.open))
+	w.used, w.fresh = len(hanging), true
+}
+
+func (w *wrapper) flush() {
+	for range w.open {
+		w.line.WriteRune(legible.PopIsolate)
+	}
+
+	w.lines = append(w.lines, strings.TrimRight(w.line.String(), " "))
+	w.line.Reset()
+}
+
+// words splits a paragraph at spaces.
+func words(paragraph string) [][]cluster {
+	fields := strings.FieldsFunc(paragraph, func(r rune) bool { return r == ' ' })
+	list := make([][]cluster, 0, len(fields))
+
+	for _, field := range fields {
+		list = append(list, clusters(field))
+	}
+
+	return list
+}
+
+// clusters cuts text between characters as a reader sees them: a letter with its
+// marks, an emoji with what modifies it, a flag, a Hangul syllable, and the
+// isolates together with what they enclose.
+func clusters(text string) []cluster {
+	var (
+		list []cluster
+		last rune
+		flag bool // last is the first half of a flag
+	)
+
+	for _, r := range text {
+		columns := runeColumns(r)
+		half := r >= 0x1f1e6 && r <= 0x1f1ff
+		together := len(list) > 0 &&
+			(extends(r) || last == legible.Joiner || opensIsolate(last) || (flag && half) || hangulFollows(last, r))
+
+		pair := flag && half
+		flag = half && !pair
+		last = r
+
+		if !together {
+			list = append(list, cluster{text: string(r), columns: columns})
+
+			continue
+		}
+
+		c := &list[len(list)-1]
+		c.text += string(r)
+		c.columns = max(c.columns, columns)
+
+		if pair || r == '\ufe0f' { // a flag, or the wish for a picture, fills two
+			c.columns = 2
+		}
+	}
+
+	return list
+}
+
+// extends is true for what belongs to the character before it.
+func extends(r rune) bool {
+	return unicode.In(r, unicode.M) || r == legible.Joiner || r == legible.NonJoiner || r == legible.PopIsolate || (r >= 0x1f3fb && r <= 0x1f3ff)
+}
+
+func opensIsolate(r rune) bool {
+	return r == legible.LeftIsolate || r == legible.RightIsolate || r == legible.FirstIsolate
+}
+
+// hangulFollows is true where two jamo are drawn as one syllable.
+func hangulFollows(before, r rune) bool {
+	jamo := func(r rune) bool { return r >= 0x1100 && r <= 0x11ff }
+
+	return jamo(before) && jamo(r) && r >= 0x1160
+}
+
+func runeColumns(r rune) int {
+	if r < 0x7f {
+		return 1
+	}
+
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || (r >= 0x1160 && r <= 0x11ff) {
+		return 0
+	}
+
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux && !darwin && !freebsd && !netbsd && !openbsd && !dragonfly
-
-package listen
-
-import "os"
-
-// FlushTerminal does nothing here: typed-ahead lines that were not yet read stay.
-func FlushTerminal(*os.File) {}

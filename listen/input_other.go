@@ -1,8 +1,0 @@
-//go:build !unix
-
-package listen
-
-import "io"
-
-// newGate returns nil: files cannot be waited for here.
-func newGate(io.Reader) gate { return nil }
