@@ -106,7 +106,7 @@ func TestClientResumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heard = append(heard, d.Event.ID)
+		heard = append(heard, d.ID)
 	}
 	if want := []string{"evt_1", "evt_2", "evt_3"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %v, want %v", heard, want)
@@ -130,7 +130,7 @@ func TestClientRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for d, err := range c.Events(t.Context()) {
-		if err == nil && d.Event.Type() == aaep.TypeSessionStarted {
+		if err == nil && d.Type() == aaep.TypeSessionStarted {
 			p.token.Store("another")
 			continue
 		}

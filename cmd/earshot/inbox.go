@@ -344,7 +344,7 @@ func (m *Main) howIn(ctx context.Context, remote *client.Client, session string,
 		if err != nil {
 			return told
 		}
-		ours := aaep.Read(d.Event.Extensions[aaep.PrefixEarshot])
+		ours := aaep.Read(d.Extensions[aaep.PrefixEarshot])
 		if n, _ := ours.Whole("question"); int(n) != number {
 			continue
 		}
@@ -354,7 +354,7 @@ func (m *Main) howIn(ctx context.Context, remote *client.Client, session string,
 		}
 		by, _ := ours.Text("by")
 		surface, _ := ours.Text("surface")
-		c := announce.Closed{Question: number, Resolution: aaep.Resolution(how), By: by, Surface: surface, At: d.Event.Time}
+		c := announce.Closed{Question: number, Resolution: aaep.Resolution(how), By: by, Surface: surface, At: d.Time}
 		told = lower(c.Text(m.Now(), m.Now().Location()))
 	}
 	return told

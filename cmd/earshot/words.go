@@ -290,11 +290,11 @@ func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, er
 			if err != nil {
 				return 0, err
 			}
-			ours := aaep.Read(d.Event.Extensions[aaep.PrefixEarshot])
+			ours := aaep.Read(d.Extensions[aaep.PrefixEarshot])
 			how, _ := ours.Text("resolution")
 			n, _ := ours.Whole("question")
-			if how == string(aaep.ResolutionAccepted) && d.Event.Time.After(latest) {
-				number, latest = int(n), d.Event.Time
+			if how == string(aaep.ResolutionAccepted) && d.Time.After(latest) {
+				number, latest = int(n), d.Time
 			}
 		}
 	}

@@ -194,7 +194,7 @@ func (s *shell) hear(h heard) error {
 		return err
 	}
 
-	if h.delivered.Event.Payload == nil {
+	if h.delivered.Payload == nil {
 		return nil
 	}
 
@@ -209,14 +209,14 @@ func (s *shell) copyJSON(d client.Event) error {
 	raw := d.Raw
 	if raw == nil {
 		var err error
-		if raw, err = d.Event.Forward(); err != nil {
-			return fmt.Errorf("terminal: writing event %s: %w", d.Event.ID, err)
+		if raw, err = d.Forward(); err != nil {
+			return fmt.Errorf("terminal: writing event %s: %w", d.ID, err)
 		}
 	}
 
 	line := append(append(make([]byte, 0, len(raw)+1), raw...), '\n')
 	if _, err := s.o.JSON.Write(line); err != nil {
-		return fmt.Errorf("terminal: writing event %s: %w", d.Event.ID, err)
+		return fmt.Errorf("terminal: writing event %s: %w", d.ID, err)
 	}
 
 	return nil

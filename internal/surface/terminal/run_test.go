@@ -176,7 +176,7 @@ func question() client.Event {
 		Action: "Delete a.", Consequence: "Gone.", ReplyToken: "rpl_1", TimeoutSeconds: 60,
 		DefaultDecision: aaep.DecisionReject, RiskLevel: aaep.RiskHigh, Irreversible: true,
 	})
-	d.Event.Urgency = aaep.UrgencyCritical
+	d.Urgency = aaep.UrgencyCritical
 
 	return d
 }
