@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -121,3 +122,26 @@ func TestExamplesAreFound(t *testing.T) {
 		t.Errorf("a stale example stays: %d %s", count, fresh)
 	}
 }
+
+// TestPublicPackagesHaveExamples: each package that is promised has a comment, and an example that a test runs.
+func TestPublicPackagesHaveExamples(t *testing.T) {
+	t.Parallel()
+	packages := mustLoad(t, os.DirFS("."))
+	var found []string
+	for _, p := range packages {
+		if !slices.ContainsFunc([]string{"aaep", "api", "client", "tool", "utp", "worker"}, func(root string) bool { return under(p.pkg, root) }) {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(p.pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(name string) bool { return exampleRuns.MatchString(mustRead(t, name)) }) {
+			found = append(found, p.pkg+" has no example that a test runs")
+		}
+	}
+	report(t, found)
+}
+
+// exampleRuns finds an example that is more than compiled: with an output, or a process that a test of its package runs.
+var exampleRuns = regexp.MustCompile(`(?s)\nfunc Example\w*\(\) \{.*?\n\t// (?:Unordered o|O)utput:|//nolint:testableexamples // [^\n]*\bTest[A-Z]`)

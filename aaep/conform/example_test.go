@@ -1,0 +1,32 @@
+package conform_test
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform"
+)
+
+// A judge that finds nothing wrong with anything is measured by the vectors.
+func Example() {
+	blind := func(c conform.Case) ([][]aaep.Violation, error) {
+		findings := make([][]aaep.Violation, len(c.Messages))
+		if c.Kind == conform.KindStream {
+			findings = append(findings, nil)
+		}
+		return findings, nil
+	}
+	all, err := conform.Vectors()
+	if err != nil {
+		panic(err)
+	}
+	for _, v := range all {
+		if v.ID == "BP-13-no-sentence" {
+			fmt.Println("this module:", v.Run(conform.Reference).Held())
+			fmt.Println("a blind judge:", v.Run(blind).Held())
+		}
+	}
+	// Output:
+	// this module: true
+	// a blind judge: false
+}
