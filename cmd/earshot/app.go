@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -56,12 +57,24 @@ func (m *Main) Run() int {
 	case errors.As(err, &ended):
 		return ended.code
 	}
-	var failure *failure
-	if !errors.As(err, &failure) {
+	failure, is := errors.AsType[*cause.Error](err)
+	if !is {
 		failure = notTogether(err)
 	}
 	m.explain(failure)
-	return failure.code
+	return codeOf(failure.Kind)
+}
+
+// codeOf is the exit code of a kind of failure.
+func codeOf(kind cause.Kind) int {
+	switch kind {
+	case cause.Usage:
+		return exitUsage
+	case cause.Declined:
+		return exitDeclined
+	default:
+		return exitFailed
+	}
 }
 
 // flagGroup is how the library of the command line says that flags exclude each other.
@@ -69,7 +82,7 @@ var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set no
 
 // notTogether is an error that no part of the program has put into words: flags that exclude each other, or one that nobody has
 // thought of.
-func notTogether(err error) *failure {
+func notTogether(err error) *cause.Error {
 	m := flagGroup.FindStringSubmatch(err.Error())
 	if m == nil {
 		return failed(nil, why(err), "")
@@ -78,10 +91,10 @@ func notTogether(err error) *failure {
 }
 
 // explain writes the error and what to do about it, each on lines of its own.
-func (m *Main) explain(f *failure) {
-	m.tellf("error: %s", oneLine(f.message))
-	if f.hint != "" {
-		m.tellf("hint: %s", oneLine(f.hint))
+func (m *Main) explain(f *cause.Error) {
+	m.tellf("error: %s", oneLine(f.Message))
+	if f.Hint != "" {
+		m.tellf("hint: %s", oneLine(f.Hint))
 	}
 }
 
@@ -140,26 +153,15 @@ func oneLine(s string) string {
 	return out.String()
 }
 
-// failure is an error for people: what was found and what was expected, then what to
-// do.
-type failure struct {
-	code          int
-	message, hint string
-	err           error
+func usage(message, hint string) *cause.Error {
+	return &cause.Error{Kind: cause.Usage, Message: message, Hint: hint}
 }
 
-func (f *failure) Error() string { return f.message }
-func (f *failure) Unwrap() error { return f.err }
-
-func usage(message, hint string) *failure {
-	return &failure{code: exitUsage, message: message, hint: hint}
-}
-
-func failed(err error, message, hint string) *failure {
+func failed(err error, message, hint string) *cause.Error {
 	if err != nil {
 		message += ": " + why(err)
 	}
-	return &failure{code: exitFailed, message: message, hint: hint, err: err}
+	return &cause.Error{Message: message, Hint: hint, Err: err}
 }
 
 // exitError ends the program with a code when all has been said.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
@@ -208,18 +209,18 @@ func (m *Main) toldConnection(c client.Connection) {
 
 // serverFailure is what a server or the way there has said, in words with a hint.
 func serverFailure(err error) error {
-	if _, told := errors.AsType[*failure](err); told {
+	if _, told := errors.AsType[*cause.Error](err); told {
 		return err // what was made of it says more
 	}
 	e, is := errors.AsType[*client.Error](err)
 	if !is {
 		return err
 	}
-	code := exitFailed
+	kind := cause.Failed
 	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
-		code = exitUsage
+		kind = cause.Usage
 	}
-	return &failure{code: code, message: e.Message, hint: e.Hint, err: err}
+	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
 // moment is a time of today, or with its day, or with its day and year.

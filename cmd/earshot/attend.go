@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
@@ -72,7 +73,7 @@ func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a
 // untold is the failure of a session that could not be told to its end.
 func untold(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
-		return &failure{code: exitFailed, message: e.Message, hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), err: err}
+		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
 	}
 	return failed(err, "the session could not be told to its end", resume)
 }
@@ -123,8 +124,8 @@ func (a attendance) onFailure(ctx context.Context, giveUp context.CancelFunc) er
 		return nil
 	case err := <-a.broken:
 		giveUp()
-		if told, is := errors.AsType[*failure](err); is && told.code == exitFailed {
-			return &failure{code: told.code, message: told.message, hint: strings.TrimPrefix(told.hint+"; "+a.resume, "; "), err: err}
+		if told, is := errors.AsType[*cause.Error](err); is && told.Kind == cause.Failed {
+			return &cause.Error{Message: told.Message, Hint: strings.TrimPrefix(told.Hint+"; "+a.resume, "; "), Err: err}
 		}
 		return err
 	}

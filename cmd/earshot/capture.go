@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // captureFlags are those of `earshot capture`.
@@ -190,7 +191,7 @@ func captureFailure(err error) error {
 	}
 	f := failed(nil, e.Message, e.Hint)
 	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
-		f.code = exitUsage
+		f.Kind = cause.Usage
 	}
 	return f
 }
@@ -201,7 +202,7 @@ func (m *Main) captureTo(name string) (io.WriteCloser, error) {
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be written: %v", name, err), hint: "check the name and the rights", err: err}
+		return nil, &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be written: %v", name, err), Hint: "check the name and the rights", Err: err}
 	}
 	return file, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // settings are what `up` would work with: the flags, the variables and a file.
@@ -102,8 +104,8 @@ func TestConfigRefused(t *testing.T) {
 			t.Parallel()
 			name, value, _ := strings.Cut(row.variable, "=")
 			_, _, err := settingsOf(t, row.file, map[string]string{name: value})
-			told, is := err.(*failure) //nolint:errorlint // It is made here.
-			if !is || told.code != exitUsage || !strings.Contains(told.message, row.want) || !strings.Contains(told.hint, row.hint) {
+			told, is := err.(*cause.Error) //nolint:errorlint // It is made here.
+			if !is || told.Kind != cause.Usage || !strings.Contains(told.Message, row.want) || !strings.Contains(told.Hint, row.hint) {
 				t.Errorf("got %+v, want %q and %q", err, row.want, row.hint)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -36,9 +37,9 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 		_, _ = fmt.Fprintln(out)
 	}
 	if word != string(aaep.DecisionAccept) {
-		return &failure{
-			code: exitDeclined, message: fmt.Sprintf("nothing is recorded: question %d stays open", q.Number),
-			hint: fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number),
+		return &cause.Error{
+			Kind: cause.Declined, Message: fmt.Sprintf("nothing is recorded: question %d stays open", q.Number),
+			Hint: fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number),
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // dataDir is the folder that holds the ledger, held by this process alone.
@@ -104,9 +106,9 @@ func heldBy(path string, holder int, err error) error {
 	if holder > 0 {
 		by = fmt.Sprintf(" (process %d)", holder)
 	}
-	return &failure{
-		code: exitFailed, message: "another earshot works with the data in " + path + by,
-		hint: "wait until it has ended, or use another folder with --data DIR", err: errHeld,
+	return &cause.Error{
+		Message: "another earshot works with the data in " + path + by,
+		Hint:    "wait until it has ended, or use another folder with --data DIR", Err: errHeld,
 	}
 }
 

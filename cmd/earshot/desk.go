@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
@@ -96,7 +97,7 @@ func askHere(ctx context.Context, h *house, op string, request, answer any) erro
 
 // deskFailure is a refusal in words with a hint, from the server or from the kernel here.
 func deskFailure(err error) error {
-	if said, is := errors.AsType[*failure](err); is {
+	if said, is := errors.AsType[*cause.Error](err); is {
 		return said // it knows more than the refusal that it is made of
 	}
 	if absent(err) {
@@ -110,16 +111,16 @@ func deskFailure(err error) error {
 		return serverFailure(err)
 	}
 	hint := ""
-	code := exitFailed
+	kind := cause.Failed
 	switch fault.Code { //nolint:exhaustive // the others say all in their words
 	case utp.CodeStorageError:
 		hint = "see `earshot doctor`"
 	case utp.CodeBadRequest:
-		code, hint = exitUsage, "see the command's --help"
+		kind, hint = cause.Usage, "see the command's --help"
 	case utp.CodeConflict:
 		hint = "look at it again"
 	}
-	return &failure{code: code, message: fault.Message, hint: hint, err: err}
+	return &cause.Error{Kind: kind, Message: fault.Message, Hint: hint, Err: err}
 }
 
 // absent reports whether the ledger, here or at a server, has nothing of the name that it was

@@ -17,6 +17,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
 )
 
@@ -174,8 +175,8 @@ func examineConfig(from config, err error) finding {
 // broken is what an error of the program says, as a finding.
 func broken(name string, err error) finding {
 	f := finding{Name: name, State: stateProblem, Found: sentence(why(err))}
-	if told, is := errors.AsType[*failure](err); is {
-		f.Found, f.Advice = sentence(told.message), told.hint
+	if told, is := errors.AsType[*cause.Error](err); is {
+		f.Found, f.Advice = sentence(told.Message), told.Hint
 	}
 	return f
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -311,7 +312,7 @@ func only(open []api.OpenQuestion) (api.OpenQuestion, error) {
 }
 
 func notOpen(message string) error {
-	return &failure{code: exitDeclined, message: message, hint: "see `earshot pending` for what is open"}
+	return &cause.Error{Kind: cause.Declined, Message: message, Hint: "see `earshot pending` for what is open"}
 }
 
 // lookBack is how many sessions are looked through for a question that has ended.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
@@ -138,8 +139,8 @@ func ledgerFailure(path string, err error) error {
 	case errors.Is(err, kernel.ErrFull):
 		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
 	}
-	return &failure{
-		code: exitFailed, message: "the ledger " + path + " cannot be read or written" + ledgerCause(err),
-		hint: "look at the disk and at who may write there, or use --data DIR", err: err,
+	return &cause.Error{
+		Message: "the ledger " + path + " cannot be read or written" + ledgerCause(err),
+		Hint:    "look at the disk and at who may write there, or use --data DIR", Err: err,
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
@@ -152,7 +153,7 @@ func loopbackListener(ctx context.Context, address string) (net.Listener, error)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be listened at: %v", address, err), hint: "choose another port with --http, or 127.0.0.1:0 for any", err: err}
+		return nil, &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be listened at: %v", address, err), Hint: "choose another port with --http, or 127.0.0.1:0 for any", Err: err}
 	}
 	return listener, nil
 }

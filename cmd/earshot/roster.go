@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -108,8 +109,8 @@ func (r *roster) takeUp(context.Context) (api.Credentials, error) {
 		one, err := r.readable(path, next)
 		if err != nil {
 			refused := api.RefusedCredential{File: filepath.Base(path), Message: why(err)}
-			if said, is := errors.AsType[*failure](err); is {
-				refused.Message, refused.Hint = said.message, said.hint
+			if said, is := errors.AsType[*cause.Error](err); is {
+				refused.Message, refused.Hint = said.Message, said.Hint
 			}
 			answer.Refused = append(answer.Refused, refused)
 			at := slices.IndexFunc(before, func(one bus.Credentials) bool { return r.files.file(one.Principal) == path })

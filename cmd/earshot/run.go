@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -316,18 +317,18 @@ func (m *Main) makeSample() (string, error) {
 func folderFailure(path string, err error) error {
 	var e *files.Error
 	if !errors.As(err, &e) {
-		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be used: %v", path, err), err: err}
+		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be used: %v", path, err), Err: err}
 	}
 	hint := "name a folder that exists and that you may read"
 	switch e.Code {
 	case files.ErrRootMissing:
-		return &failure{code: exitUsage, message: fmt.Sprintf("there is no folder %q", path), hint: "check the name; --sample makes a folder to try it on", err: err}
+		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("there is no folder %q", path), Hint: "check the name; --sample makes a folder to try it on", Err: err}
 	case files.ErrRootNotFolder:
-		return &failure{code: exitUsage, message: fmt.Sprintf("%q is not a folder", path), hint: hint, err: err}
+		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%q is not a folder", path), Hint: hint, Err: err}
 	case files.ErrRootUnreadable:
-		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be read", path), hint: hint, err: err}
+		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be read", path), Hint: hint, Err: err}
 	default:
-		return &failure{code: exitUsage, message: fmt.Sprintf("the folder %q cannot be used: %s", path, e.Found), hint: hint, err: err}
+		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be used: %s", path, e.Found), Hint: hint, Err: err}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -32,11 +33,11 @@ func accessFailure(err error) error {
 	if !is {
 		return failed(err, "the tokens cannot be used", "")
 	}
-	code := exitFailed
+	kind := cause.Failed
 	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
-		code = exitUsage
+		kind = cause.Usage
 	}
-	return &failure{code: code, message: e.Message, hint: e.Hint, err: err}
+	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
 func (m *Main) tokenCommand() *cobra.Command {

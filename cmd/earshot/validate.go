@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // collectEarly is by how many percent memory may grow before what is not needed is collected. What a
@@ -170,11 +171,11 @@ func (m *Main) openInput(name string) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-func unreadable(name string, err error) *failure {
+func unreadable(name string, err error) *cause.Error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return &failure{code: exitUsage, message: fmt.Sprintf("%s cannot be read: %s", name, why(err)), hint: "check the name and the rights", err: err}
+	return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be read: %s", name, why(err)), Hint: "check the name and the rights", Err: err}
 }
 
 // file judges one file. What is wrong with the file itself is told, and the next one is

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 const (
@@ -63,7 +64,7 @@ func (j *validation) begin(name string, size int64) { j.name, j.size, j.inFile =
 
 // fail tells what is wrong with a file, and goes on.
 func (j *validation) fail(err error) {
-	var f *failure
+	var f *cause.Error
 	if !errors.As(err, &f) {
 		f = failed(err, "the findings could not be written", "")
 	}

@@ -17,8 +17,8 @@ import (
 
 // why says in words for a person why something failed: what our own parts say of it for people, and what the system said.
 func why(err error) string {
-	if e, is := errors.AsType[*failure](err); is {
-		return e.message
+	if e, is := errors.AsType[*cause.Error](err); is {
+		return e.Message
 	}
 	if e, is := errors.AsType[*ledgersql.Error](err); is {
 		return ofLedger(e)

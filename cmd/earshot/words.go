@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -122,12 +123,12 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
 	case e.Code == client.Code(utp.CodeArgumentsNotSeen):
-		return &failure{
-			code: exitDeclined, message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
-			hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), err: err,
+		return &cause.Error{
+			Kind: cause.Declined, Message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
+			Hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), Err: err,
 		}
 	case errors.Is(err, client.ErrConflict): // the ledger says itself why, of a question that is open
-		return &failure{code: exitDeclined, message: e.Message, hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), err: err}
+		return &cause.Error{Kind: cause.Declined, Message: e.Message, Hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), Err: err}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyWait)
 	defer cancel()
@@ -218,7 +219,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFl
 		}
 	}
 	if trouble != nil && isConflict(trouble) {
-		return &failure{code: exitDeclined, message: "it had ended already: " + trouble.Error(), hint: "see `earshot sessions`", err: trouble}
+		return &cause.Error{Kind: cause.Declined, Message: "it had ended already: " + trouble.Error(), Hint: "see `earshot sessions`", Err: trouble}
 	}
 	return trouble
 }
@@ -243,7 +244,7 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 	case which == "" && len(names) > 1:
 		return nil, usage(fmt.Sprintf("%d sessions are under way, and which one is meant has to be said", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
 	case which != "" && which != "all" && len(names) == 0:
-		return nil, &failure{code: exitDeclined, message: fmt.Sprintf("no session %.128q is under way", which), hint: "see `earshot sessions --open`"}
+		return nil, &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("no session %.128q is under way", which), Hint: "see `earshot sessions --open`"}
 	}
 	return names, nil
 }
@@ -269,7 +270,7 @@ Without a number the last one accepted is meant.`,
 		said, err := remote.Undo(ctx, number)
 		if isConflict(err) {
 			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
-			return &failure{code: exitDeclined, message: message, hint: "`earshot stop` stops what has started", err: err}
+			return &cause.Error{Kind: cause.Declined, Message: message, Hint: "`earshot stop` stops what has started", Err: err}
 		}
 		if err != nil {
 			return err
@@ -299,7 +300,7 @@ func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, er
 		}
 	}
 	if number == 0 {
-		return 0, &failure{code: exitDeclined, message: "nothing was accepted in what is under way", hint: "see `earshot sessions --open`"}
+		return 0, &cause.Error{Kind: cause.Declined, Message: "nothing was accepted in what is under way", Hint: "see `earshot sessions --open`"}
 	}
 	return number, nil
 }

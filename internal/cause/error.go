@@ -1,0 +1,26 @@
+package cause
+
+// Kind says what sort of failure an [Error] is.
+type Kind int
+
+const (
+	// Failed: it was tried and did not work, or its outcome is unknown.
+	Failed Kind = iota
+	// Usage: what was asked for cannot be meant; nothing was tried.
+	Usage
+	// Declined: it is too late for it, or nobody can answer.
+	Declined
+)
+
+// Error is a failure for people: what was found and what was expected, then what to do.
+type Error struct {
+	Kind          Kind
+	Message, Hint string
+	Err           error
+}
+
+// Error is the message alone; the hint belongs on a line of its own.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.Err }
