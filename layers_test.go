@@ -112,6 +112,7 @@ var house = []room{
 		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
+	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
@@ -31,16 +32,16 @@ func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, h
 // serverAt answers whether a server works with a data directory at this moment. A file
 // that an earlier one has left behind says nothing.
 func serverAt(path string) bool {
-	place, err := client.ReadPlace(filepath.Join(path, serverFile))
+	place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile))
 	if err != nil {
 		return false
 	}
-	lock, err := os.Open(filepath.Join(path, lockFile))
+	lock, err := os.Open(filepath.Join(path, datadir.LockFile))
 	if err != nil {
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	return readHolder(lock) == place.PID && alive(place.PID)
+	return datadir.ReadHolder(lock) == place.PID && alive(place.PID)
 }
 
 // alive answers whether there is such a process. What a killed server leaves behind
@@ -180,7 +181,7 @@ func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*client.Cl
 		if err := foundServer(path); err != nil {
 			return nil, err
 		}
-		o.ServerFile, o.TokenFile = filepath.Join(path, serverFile), filepath.Join(path, personFile) // a person has typed the command
+		o.ServerFile, o.TokenFile = filepath.Join(path, datadir.ServerFile), filepath.Join(path, datadir.PersonFile) // a person has typed the command
 	}
 	remote, err := client.Dial(ctx, o)
 	return remote, serverFailure(err)
@@ -189,7 +190,7 @@ func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*client.Cl
 // foundServer says why there is no server to speak to.
 func foundServer(path string) error {
 	if _, err := os.Stat(path); err == nil {
-		if err := checkOwner(path); err != nil {
+		if err := datadir.CheckOwner(path); err != nil {
 			return err
 		}
 	}

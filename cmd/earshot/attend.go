@@ -204,8 +204,8 @@ func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled o
 	}
 	st := rec.State
 	switch {
-	case h.data.gone():
-		return h.data.lost()
+	case h.data.Gone():
+		return h.data.Lost()
 	case signalled != nil:
 		return &exitError{signalCode(signalled)}
 	case st.End == nil:

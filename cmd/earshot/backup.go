@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -47,21 +48,21 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 }
 
 func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
-	d := &dataDir{path: data}
-	if err := d.inDatabase("back it up with PostgreSQL's own means, and the directory as files; see docs/operations.md"); err != nil {
+	d := &datadir.Dir{Path: data}
+	if err := inDatabase(d, "back it up with PostgreSQL's own means, and the directory as files; see docs/operations.md"); err != nil {
 		return err
 	}
-	from := d.file(ledgerFile)
-	if !exists(from) {
+	from := d.File(datadir.LedgerFile)
+	if !datadir.Exists(from) {
 		return failed(nil, "there is no ledger in "+data, "name the data directory with --data DIR")
 	}
-	if err := checkOwner(data); err != nil {
+	if err := datadir.CheckOwner(data); err != nil {
 		return err
 	}
 	if info, err := os.Stat(to); err == nil && info.IsDir() {
 		to = filepath.Join(to, "ledger-"+m.Now().UTC().Format("20060102T150405Z")+".db")
 	}
-	if exists(to) {
+	if datadir.Exists(to) {
 		return failed(nil, "there is something already: "+to, "name a file that is not there yet; a backup is never written over")
 	}
 	m.tellf("Copying the ledger of %s.", oneLine(data))
@@ -143,7 +144,7 @@ func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) er
 		return deskFailure(err)
 	}
 	if asJSON {
-		return m.writeJSON(restored{Ledger: filepath.Join(path, ledgerFile), From: backup, Kept: kept, Aside: aside, Unknown: unknown})
+		return m.writeJSON(restored{Ledger: filepath.Join(path, datadir.LedgerFile), From: backup, Kept: kept, Aside: aside, Unknown: unknown})
 	}
 	m.sayf("Restored: %s is the ledger of %s now.", oneLine(backup), oneLine(path))
 	m.sayf("Put aside: %s; see `earshot dead list`.", legible.Counted(int64(aside), "message"))
@@ -154,24 +155,24 @@ func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) er
 // swapLedger puts a whole and readable copy in the place of the ledger, and sees to it that the
 // next start finds it to be older than the world. It tells where the ledger that was there is kept.
 func (m *Main) swapLedger(ctx context.Context, path, backup string) (kept string, err error) {
-	data, err := openData(path)
+	data, err := datadir.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer data.Close()
-	fresh := !exists(data.file(keyFile))
-	if fresh && exists(data.file(ledgerFile)) {
-		_, err = data.key() // which says what to do
+	fresh := !datadir.Exists(data.File(datadir.KeyFile))
+	if fresh && datadir.Exists(data.File(datadir.LedgerFile)) {
+		_, err = data.Key() // which says what to do
 		return "", err
 	}
-	if _, err := data.key(); err != nil {
+	if _, err := data.Key(); err != nil {
 		return "", err
 	}
 	if fresh {
 		m.tellf("Key: there was none in %s, and a new one was made. Secrets in the copy cannot be read with it; put the old file key back if you have it.", oneLine(path))
 	}
 	m.tellf("Looking through %s.", oneLine(backup))
-	copied := data.file(ledgerFile + ".restoring")
+	copied := data.File(datadir.LedgerFile + ".restoring")
 	for _, end := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(copied + end) // of a restore that was broken off
 	}
@@ -208,31 +209,31 @@ func (m *Main) readThrough(ctx context.Context, copied, backup string) (lived in
 
 // ahead moves the counter beside the ledger on, so that the ledger which is put there now is
 // behind it.
-func ahead(data *dataDir, lived int64) error {
-	counter := &incarnation{path: data.file(incarnationFile), trouble: func(error) {}}
+func ahead(data *datadir.Dir, lived int64) error {
+	counter := &datadir.Counter{Path: data.File(datadir.CounterFile), Trouble: func(error) {}}
 	n, err := counter.Load()
 	if err == nil {
 		err = counter.Store(max(n, lived) + 1)
 	}
 	if err != nil {
-		return failed(err, "the counter beside the ledger cannot be written", "look at who may write to "+data.path)
+		return failed(err, "the counter beside the ledger cannot be written", "look at who may write to "+data.Path)
 	}
 	return nil
 }
 
 // putInPlace keeps the ledger that was there under another name, which it tells.
-func putInPlace(ctx context.Context, data *dataDir, copied string, at time.Time) (kept string, err error) {
-	now := data.file(ledgerFile)
-	if exists(now) {
+func putInPlace(ctx context.Context, data *datadir.Dir, copied string, at time.Time) (kept string, err error) {
+	now := data.File(datadir.LedgerFile)
+	if datadir.Exists(now) {
 		if s, err := sqlite.Open(ctx, sqlite.Options{Path: now}); err == nil {
 			_ = s.Close() // what its log holds is in the file now
 		}
-		kept, err = keepAside(now, data.file("ledger-before-"+at.UTC().Format("20060102T150405Z")))
+		kept, err = keepAside(now, data.File("ledger-before-"+at.UTC().Format("20060102T150405Z")))
 		if err != nil {
-			return "", failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.path)
+			return "", failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.Path)
 		}
 	}
-	if err := errors.Join(os.Rename(copied, now), syncFolder(data.path)); err != nil {
+	if err := errors.Join(os.Rename(copied, now), syncFolder(data.Path)); err != nil {
 		return kept, failed(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
 	}
 	return kept, nil
@@ -243,7 +244,7 @@ func putInPlace(ctx context.Context, data *dataDir, copied string, at time.Time)
 // place: a start in between must not find nothing and begin a new ledger.
 func keepAside(ledger, name string) (kept string, err error) {
 	kept = name + ".db"
-	for n := 2; exists(kept); n++ { // of another restore in the same second
+	for n := 2; datadir.Exists(kept); n++ { // of another restore in the same second
 		kept = fmt.Sprintf("%s-%d.db", name, n)
 	}
 	if os.Link(ledger, kept) != nil {

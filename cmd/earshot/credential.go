@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
 // credentialDir holds a file for each process that comes to the bus from outside.
@@ -50,7 +51,7 @@ func (m *Main) credentials(dataFlag string) (credentials, error) {
 	if err != nil {
 		return credentials{}, err
 	}
-	if err := makeData(path); err != nil {
+	if err := datadir.Make(path); err != nil {
 		return credentials{}, err
 	}
 	return credentials{filepath.Join(path, credentialDir)}, nil
@@ -95,7 +96,7 @@ func (c credentials) write(one bus.Credentials) error {
 	if err != nil {
 		return fmt.Errorf("writing credentials: %w", err)
 	}
-	return writeWhole(c.file(one.Principal), append(raw, '\n'))
+	return datadir.WriteFile(c.file(one.Principal), append(raw, '\n'))
 }
 
 // settle writes into every file where the bus is now.
@@ -136,7 +137,7 @@ func rivals(who bus.Principal) []bus.Principal {
 // namesake is the rival that there is.
 func (c credentials) namesake(who bus.Principal) (bus.Principal, bool) {
 	for _, other := range rivals(who) {
-		if slices.Contains(residents(), other) || exists(c.file(other)) {
+		if slices.Contains(residents(), other) || datadir.Exists(c.file(other)) {
 			return other, true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -97,7 +98,7 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 // grows; else new ones.
 func (c credentials) made(who bus.Principal, grows bool) (one bus.Credentials, before []byte, err error) {
 	path := c.file(who)
-	if !exists(path) {
+	if !datadir.Exists(path) {
 		if one, err = bus.NewCredentials(rand.Reader, project, who); err != nil {
 			return one, nil, usage(why(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
 		}
@@ -121,7 +122,7 @@ func (c credentials) restore(who bus.Principal, before []byte) {
 		_ = os.Remove(c.file(who))
 		return
 	}
-	_ = writeWhole(c.file(who), before) // what it holds now is the same, with a longer list
+	_ = datadir.WriteFile(c.file(who), before) // what it holds now is the same, with a longer list
 }
 
 // list adds tools to what one may register. A name belongs to one credential only.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
@@ -34,7 +35,7 @@ func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
 	h.keepLedger(store)
 	h.inDatabase = true
 	h.now = store.Now // other kernels on the ledger have another time of day, and the same database
-	h.ledger, h.counter = store.Place(), h.data.file(incarnationFile+"-"+store.ID())
+	h.ledger, h.counter = store.Place(), h.data.File(datadir.CounterFile+"-"+store.ID())
 	hold, err := store.Hold(ctx)
 	if err != nil {
 		return databaseFailure(err)
@@ -43,8 +44,8 @@ func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
 	if err := h.claim(ctx, store, o.takeOver); err != nil {
 		return err
 	}
-	if err := writeWhole(h.data.file(databaseFile), []byte(h.ledger+"\n")); err != nil {
-		return failed(err, "where the ledger is cannot be noted in "+h.data.path, "make room, or use another folder with --data DIR")
+	if err := datadir.WriteFile(h.data.File(datadir.DatabaseFile), []byte(h.ledger+"\n")); err != nil {
+		return failed(err, "where the ledger is cannot be noted in "+h.data.Path, "make room, or use another folder with --data DIR")
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) err
 	mac := hmac.New(sha256.New, h.key)
 	mac.Write([]byte("earshot-ledger-1\n" + store.ID()))
 	mark := hex.EncodeToString(mac.Sum(nil))
-	known := exists(h.counter)
+	known := datadir.Exists(h.counter)
 	holds, used, err := store.Owner(ctx)
 	const hint = "start with the data directory that it was used with (--data); if that is lost, --take-over takes the ledger over, and what was under way counts as unknown"
 	switch {
@@ -64,9 +65,9 @@ func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) err
 	case over:
 		h.takenOver = used && (!known || holds != mark)
 	case holds != "" && holds != mark:
-		return failed(nil, "the ledger "+h.ledger+" belongs to another data directory: it was used with another key than that of "+h.data.path, hint)
+		return failed(nil, "the ledger "+h.ledger+" belongs to another data directory: it was used with another key than that of "+h.data.Path, hint)
 	case used && !known:
-		return failed(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.path+" has no counter for it, which tells when it has gone back in time", hint)
+		return failed(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.Path+" has no counter for it, which tells when it has gone back in time", hint)
 	}
 	h.settle = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
 		if err := store.SetOwner(ctx, mark); err != nil {
@@ -79,15 +80,15 @@ func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) err
 
 // inDatabase refuses work on the ledger of a data directory whose server keeps it in a
 // database: a file that was left there is not it.
-func (d *dataDir) inDatabase(hint string) error {
-	place, err := os.ReadFile(d.file(databaseFile))
+func inDatabase(d *datadir.Dir, hint string) error {
+	place, err := os.ReadFile(d.File(datadir.DatabaseFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return failed(err, "where the ledger is cannot be read", "make "+d.file(databaseFile)+" readable for yourself")
+		return failed(err, "where the ledger is cannot be read", "make "+d.File(datadir.DatabaseFile)+" readable for yourself")
 	}
-	return failed(nil, "the ledger of "+d.path+" is in the database "+oneLine(strings.TrimSpace(string(place))), hint)
+	return failed(nil, "the ledger of "+d.Path+" is in the database "+oneLine(strings.TrimSpace(string(place))), hint)
 }
 
 // hold keeps the claim until ctx ends, and makes it again when the database has ended it. A

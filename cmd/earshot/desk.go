@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
@@ -60,10 +61,10 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		}
 		return deskFailure(do(desk{ask: remote.Operate}))
 	}
-	if err := (&dataDir{path: path}).inDatabase("start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
+	if err := inDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
 		return err
 	}
-	if !exists((&dataDir{path: path}).file(ledgerFile)) {
+	if !datadir.Exists((&datadir.Dir{Path: path}).File(datadir.LedgerFile)) {
 		return failed(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
 	}
 	h, err := m.openHere(ctx, path)

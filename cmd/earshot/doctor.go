@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
 )
 
@@ -199,13 +200,13 @@ func (m *Main) examineData(ctx context.Context, path, address string) []finding 
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return []finding{{Name: "data directory", State: stateNote, Found: path + " is not there yet.", Advice: "the first run makes it"}, examineAddress(address)}
 	}
-	if err := checkOwner(path); err != nil {
+	if err := datadir.CheckOwner(path); err != nil {
 		return []finding{broken("data directory", err)}
 	}
-	data := &dataDir{path: path}
+	data := &datadir.Dir{Path: path}
 	all := []finding{
 		examineWriting(path), examineRoom(path), examineLedger(ctx, data), examineKey(data), examineCounter(data),
-		examineFile("page's name", data.file(pageFile), "the first `earshot up` makes it"),
+		examineFile("page's name", data.File(datadir.PageFile), "the first `earshot up` makes it"),
 	}
 	all = append(all, m.examineTokens(path))
 	return append(all, m.examineServer(ctx, path, address)...)
@@ -225,7 +226,7 @@ func examineRoom(path string) finding {
 }
 
 func (m *Main) examineTokens(path string) finding {
-	store, err := openAccess(filepath.Join(path, tokensFile), m.Now)
+	store, err := openAccess(filepath.Join(path, datadir.TokensFile), m.Now)
 	if err != nil {
 		return broken("tokens", err)
 	}
@@ -245,7 +246,7 @@ func (m *Main) examineTokens(path string) finding {
 // examineServer looks who holds the data directory and, if that is a server, whether it
 // answers.
 func (m *Main) examineServer(ctx context.Context, path, address string) []finding {
-	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR, 0)
+	lock, err := os.OpenFile(filepath.Join(path, datadir.LockFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
 	}
@@ -255,26 +256,26 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 	defer func() { _ = lock.Close() }()
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
-		return []finding{broken("server", heldBy(path, 0, err))}
+		return []finding{broken("server", datadir.HeldBy(path, 0, err))}
 	}
 	if err == nil {
 		return []finding{{Name: "server", State: stateNote, Found: "None works with the data.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
 	}
 	if !serverAt(path) {
-		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", readHolder(lock))
+		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", datadir.ReadHolder(lock))
 		return []finding{{Name: "server", State: stateNote, Found: found, Advice: "wait until that run has ended"}}
 	}
 	remote, err := m.dial(ctx, serverFlags{dataFlag: path}, "earshot-doctor")
 	if err != nil {
 		return []finding{broken("server", err)}
 	}
-	found := fmt.Sprintf("The process %d answers at %s.", readHolder(lock), remote.Server())
+	found := fmt.Sprintf("The process %d answers at %s.", datadir.ReadHolder(lock), remote.Server())
 	open, err := remote.Questions(ctx)
 	if err != nil {
 		return []finding{broken("server", serverFailure(err))}
 	}
 	all := []finding{{Name: "server", State: stateOK, Found: found}}
-	if place, err := client.ReadPlace(filepath.Join(path, serverFile)); err == nil && place.Page != "" {
+	if place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
 		all = append(all, finding{Name: "page", State: stateOK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}

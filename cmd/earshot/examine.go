@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
@@ -59,14 +60,14 @@ func examineFile(name, path, missing string) finding {
 }
 
 // examineLedger reads the ledger through, also beside a server that works with it.
-func examineLedger(ctx context.Context, data *dataDir) finding {
+func examineLedger(ctx context.Context, data *datadir.Dir) finding {
 	const name = "ledger"
-	if err := data.inDatabase("name it with --ledger to have it looked at"); err != nil {
+	if err := inDatabase(data, "name it with --ledger to have it looked at"); err != nil {
 		f := broken(name, err)
 		f.State = stateNote
 		return f
 	}
-	path := data.file(ledgerFile)
+	path := data.File(datadir.LedgerFile)
 	info, trouble := privately(name, path, "the first run makes it")
 	if trouble != nil {
 		return *trouble
@@ -94,14 +95,12 @@ func examineLedger(ctx context.Context, data *dataDir) finding {
 	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s is whole, %s, schema version %d.", path, size, found.Version)}
 }
 
-const restoreKey = "restore it from your backup; without it, secrets in the ledger cannot be read"
-
 // examineKey reads the key that seals secrets.
-func examineKey(data *dataDir) finding {
+func examineKey(data *datadir.Dir) finding {
 	const name = "key"
-	path := data.file(keyFile)
-	if !exists(path) && exists(data.file(ledgerFile)) {
-		return finding{Name: name, State: stateProblem, Found: path + " is missing beside a ledger that is in use.", Advice: restoreKey}
+	path := data.File(datadir.KeyFile)
+	if !datadir.Exists(path) && datadir.Exists(data.File(datadir.LedgerFile)) {
+		return finding{Name: name, State: stateProblem, Found: path + " is missing beside a ledger that is in use.", Advice: datadir.RestoreKey}
 	}
 	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
 		return *trouble
@@ -110,23 +109,23 @@ func examineKey(data *dataDir) finding {
 	if err != nil {
 		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
 	}
-	if len(raw) != keySize {
+	if len(raw) != datadir.KeySize {
 		return finding{
-			Name: name, State: stateProblem, Found: fmt.Sprintf("%s has %d bytes; it should have %d.", path, len(raw), keySize),
-			Advice: restoreKey,
+			Name: name, State: stateProblem, Found: fmt.Sprintf("%s has %d bytes; it should have %d.", path, len(raw), datadir.KeySize),
+			Advice: datadir.RestoreKey,
 		}
 	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, keySize)}
+	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, datadir.KeySize)}
 }
 
 // examineCounter reads the counter of starts beside the ledger.
-func examineCounter(data *dataDir) finding {
+func examineCounter(data *datadir.Dir) finding {
 	const name = "incarnation"
-	path := data.file(incarnationFile)
+	path := data.File(datadir.CounterFile)
 	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
 		return *trouble
 	}
-	n, err := (&incarnation{path: path}).Load()
+	n, err := (&datadir.Counter{Path: path}).Load()
 	if err != nil {
 		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "restore it from your backup, with the ledger of the same time"}
 	}

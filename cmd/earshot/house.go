@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/kernel"
@@ -53,7 +54,7 @@ const (
 // services and workers that live here. Each part speaks to the kernel over the bus
 // with its own credential.
 type house struct {
-	data       *dataDir
+	data       *datadir.Dir
 	key        []byte // seals secrets
 	store      kernel.Store
 	ledger     string // where the store is, for people to read
@@ -143,11 +144,11 @@ func (m *Main) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 }
 
 func (h *house) openData(_ context.Context, o houseOptions) (err error) {
-	if h.data, err = openData(o.dataPath); err != nil {
+	if h.data, err = datadir.Open(o.dataPath); err != nil {
 		return err
 	}
 	h.closers = append(h.closers, h.data.Close)
-	h.key, err = h.data.key() // before the ledger is made: one without its key is refused
+	h.key, err = h.data.Key() // before the ledger is made: one without its key is refused
 	return err
 }
 
@@ -156,7 +157,7 @@ func (h *house) openAccess(_ context.Context, o houseOptions) (err error) {
 	if !o.serves {
 		return nil
 	}
-	if h.access, err = openAccess(h.data.file(tokensFile), h.now); err != nil {
+	if h.access, err = openAccess(h.data.File(datadir.TokensFile), h.now); err != nil {
 		return err
 	}
 	if h.token, err = h.access.Grant(h.programs()); err == nil {
@@ -188,7 +189,7 @@ func (h *house) approvers() kernel.Approvers {
 }
 
 func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
-	files := credentials{h.data.file(credentialDir)}
+	files := credentials{h.data.File(credentialDir)}
 	settings := bus.Options{Project: project, Logger: o.log, Principals: residents(), Listen: o.natsListen}
 	for _, c := range o.services {
 		settings.Principals = append(settings.Principals, c.principal())
@@ -207,7 +208,7 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 	h.closers = append(h.closers, h.bus.Close)
 	h.roster = &roster{files: files, services: o.services, bus: h.bus, known: settings.Known}
 	if err := files.settle(settings.Known, h.bus.URL()); err != nil {
-		return failed(err, "the credentials cannot be written", "make room in "+h.data.path)
+		return failed(err, "the credentials cannot be written", "make room in "+h.data.Path)
 	}
 	return nil
 }
@@ -247,7 +248,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Names:       h.roster,
 			Operator:    localUser(),
 			Presence:    o.presence(end),
-			Incarnation: &incarnation{path: h.counter, trouble: h.counterBroke}, TakenOver: h.takenOver,
+			Incarnation: &datadir.Counter{Path: h.counter, Trouble: h.counterBroke}, TakenOver: h.takenOver,
 			Project: project, Clock: clock.System(h.now), Logger: o.log, Key: h.key, Environment: m.LookupEnv,
 			SoleHost: true, Own: !o.serves, Patient: o.serves, Reached: o.reached,
 			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},
@@ -256,7 +257,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return failed(err, "the kernel did not start", "")
 		}
 		if h.restored, err = h.kernel.Recover(ctx); err != nil {
-			return failed(err, "the ledger could not be taken up again", "restore "+h.data.path+" from a backup, or use another folder with --data DIR")
+			return failed(err, "the ledger could not be taken up again", "restore "+h.data.Path+" from a backup, or use another folder with --data DIR")
 		}
 		if h.settle != nil {
 			if err := h.settle(ctx); err != nil {
@@ -314,7 +315,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 		return folderFailure(strings.Join(roots, ", "), err)
 	}
 	operations, err := files.New(files.Options{
-		Allowed: allowed, Journal: h.data.file(journalDir), Private: []string{h.data.path}, Now: h.now,
+		Allowed: allowed, Journal: h.data.File(datadir.JournalDir), Private: []string{h.data.Path}, Now: h.now,
 	})
 	if err != nil {
 		return failed(err, "the files service did not start", "make room in the data directory, or use --data DIR")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
@@ -25,7 +26,7 @@ func (h *house) forgetJournals(calls []string) {
 		if strings.ContainsAny(call, `/\`) || call == "" {
 			continue
 		}
-		path := filepath.Join(h.data.file(journalDir), call+journalSuffix)
+		path := filepath.Join(h.data.File(datadir.JournalDir), call+journalSuffix)
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			h.log.Error("the journal of an erased call stays", "error", fmt.Errorf("removing: %w", err))
 		}
@@ -52,7 +53,7 @@ func (h *house) sweepJournals(ctx context.Context, content time.Duration) {
 }
 
 func (h *house) dropJournals(ctx context.Context, before time.Time) error {
-	files, err := os.ReadDir(h.data.file(journalDir))
+	files, err := os.ReadDir(h.data.File(datadir.JournalDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

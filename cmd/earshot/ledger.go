@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
@@ -83,7 +84,7 @@ func (h *house) openLedger(ctx context.Context, o houseOptions) error {
 
 // openFile opens the ledger in the data directory, whose lock says that nobody else has it.
 func (h *house) openFile(ctx context.Context, o houseOptions) error {
-	h.ledger, h.counter = h.data.file(ledgerFile), h.data.file(incarnationFile)
+	h.ledger, h.counter = h.data.File(datadir.LedgerFile), h.data.File(datadir.CounterFile)
 	if info, err := os.Stat(h.ledger); err == nil && info.IsDir() {
 		return failed(nil, "there is a folder where the ledger should be: "+h.ledger, "move it away, or use another folder with --data DIR")
 	}
@@ -92,8 +93,8 @@ func (h *house) openFile(ctx context.Context, o houseOptions) error {
 		return ledgerFailure(h.ledger, err)
 	}
 	h.keepLedger(store)
-	if err := os.Remove(h.data.file(databaseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failed(err, "it cannot be noted that the ledger is in "+h.data.path, "remove "+h.data.file(databaseFile))
+	if err := os.Remove(h.data.File(datadir.DatabaseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failed(err, "it cannot be noted that the ledger is in "+h.data.Path, "remove "+h.data.File(datadir.DatabaseFile))
 	}
 	return nil
 }
@@ -107,12 +108,12 @@ func (h *house) keepLedger(store kernel.Store) {
 // start without it.
 func (h *house) counterBroke(err error) {
 	switch {
-	case h.data.gone():
-		h.fail(h.data.lost())
+	case h.data.Gone():
+		h.fail(h.data.Lost())
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
 		h.ledgerBroke(fmt.Errorf("%w: %w", kernel.ErrFull, err))
 	default:
-		h.fail(failed(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+h.data.path))
+		h.fail(failed(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+h.data.Path))
 	}
 }
 

@@ -1,79 +1,23 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
-	"regexp"
 	"strings"
 
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// pageNameBytes is how much chance the page's name has in it: nobody can guess it.
-const pageNameBytes = 16
-
-// pageAnew ends the hints of what can be wrong with the file.
-const pageAnew = "; or remove it: the page then gets a new name, and whoever is logged in logs in again"
-
-// pageNameForm is how the name lies in its file.
-var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
-
-// pageName reads the name under which browsers find the page of this data directory, or
-// makes it: chance, below localhost, which browsers look for on their own machine. Under
-// 127.0.0.1 or localhost a browser would send the page's cookie to every port of the
-// machine, whoever serves there; of this name nobody else knows.
-func (d *dataDir) pageName() (string, error) {
-	path := d.file(pageFile)
-	raw, err := os.ReadFile(path)
-	switch {
-	case err == nil:
-		return d.keptPageName(raw)
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", failed(err, "the file with the page's name cannot be read", "make "+path+" readable for yourself"+pageAnew)
-	}
-	chance := make([]byte, pageNameBytes)
-	if _, err := io.ReadFull(rand.Reader, chance); err != nil {
-		return "", fmt.Errorf("randomness: %w", err)
-	}
-	name := hex.EncodeToString(chance)
-	if err := writeWhole(path, []byte(name+"\n")); err != nil {
-		return "", failed(err, "the file with the page's name cannot be written", "make room, or use another folder with --data DIR")
-	}
-	return name + ".localhost", nil
-}
-
-func (d *dataDir) keptPageName(raw []byte) (string, error) {
-	path := d.file(pageFile)
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", failed(err, "the file with the page's name cannot be looked at", "try again")
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", failed(nil, fmt.Sprintf("the file with the page's name, %s, is open to others (mode %04o, expected 0600)", path, info.Mode().Perm()),
-			"others may know the name: remove the file, and the page gets a new one")
-	}
-	name := strings.TrimSpace(string(raw))
-	if !pageNameForm.MatchString(name) {
-		return "", failed(nil, "the file "+path+" does not hold a name of a page: expected 32 hexadecimal digits", "restore it from a backup"+pageAnew)
-	}
-	return name + ".localhost", nil
-}
-
 // page is the address at which browsers find the page: the operator's, or the name of
 // the data directory at the port that is listened to.
-func (f upFlags) page(d *dataDir, listening net.Addr) (string, error) {
+func (f upFlags) page(d *datadir.Dir, listening net.Addr) (string, error) {
 	if f.pageURL != "" {
 		return f.pageURL, nil
 	}
-	name, err := d.pageName()
+	name, err := d.PageName()
 	if err != nil {
 		return "", err
 	}
@@ -135,5 +79,5 @@ func staysHere(host string) bool {
 // there: they can serve another port of the same name, which they know.
 func shared(pageURL string) bool {
 	u, err := url.Parse(pageURL)
-	return err == nil && u.Scheme == "http" && !pageNameForm.MatchString(strings.TrimSuffix(u.Hostname(), ".localhost"))
+	return err == nil && u.Scheme == "http" && !datadir.IsPageName(u.Hostname())
 }

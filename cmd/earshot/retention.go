@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
@@ -75,9 +76,9 @@ func (r retention) durations() (content, receipts time.Duration, err error) {
 }
 
 // readRetention reads what was said last; nothing is the default.
-func readRetention(d *dataDir) (retention, error) {
+func readRetention(d *datadir.Dir) (retention, error) {
 	var r retention
-	raw, err := os.ReadFile(d.file(retentionFile))
+	raw, err := os.ReadFile(d.File(retentionFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -88,7 +89,7 @@ func readRetention(d *dataDir) (retention, error) {
 		_, _, err = r.durations()
 	}
 	if err != nil { // rather than erase too early
-		return r, failed(err, "how long things are kept cannot be read from "+d.file(retentionFile),
+		return r, failed(err, "how long things are kept cannot be read from "+d.File(retentionFile),
 			"start `earshot up` with --retention-content and --retention-receipts, or remove the file for 30 days and a year")
 	}
 	return r, nil
@@ -96,7 +97,7 @@ func readRetention(d *dataDir) (retention, error) {
 
 // keep is how long things are kept in this data directory: as is said now, which is noted for
 // later, else as was said last. Each of the two times by itself: who names one leaves the other.
-func (o houseOptions) keep(d *dataDir) (content, receipts time.Duration, err error) {
+func (o houseOptions) keep(d *datadir.Dir) (content, receipts time.Duration, err error) {
 	if o.keepAll {
 		return -1, -1, nil
 	}
@@ -113,10 +114,10 @@ func (o houseOptions) keep(d *dataDir) (content, receipts time.Duration, err err
 	}
 	raw, err := json.Marshal(said, jsontext.Multiline(true))
 	if err == nil {
-		err = writeWhole(d.file(retentionFile), raw)
+		err = datadir.WriteFile(d.File(retentionFile), raw)
 	}
 	if err != nil {
-		return 0, 0, failed(err, "how long things are kept cannot be noted", "make room in "+d.path)
+		return 0, 0, failed(err, "how long things are kept cannot be noted", "make room in "+d.Path)
 	}
 	return content, receipts, nil
 }

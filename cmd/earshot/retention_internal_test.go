@@ -3,13 +3,15 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
 // TestKeep: each time holds until it is said anew, also when only the other one is, so that
 // nothing is erased earlier than somebody has said; what is refused is not noted.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	d := &dataDir{path: t.TempDir()}
+	d := &datadir.Dir{Path: t.TempDir()}
 	for _, row := range []struct {
 		said              retention
 		content, receipts time.Duration

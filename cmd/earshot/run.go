@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -137,7 +138,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	}
 	o := houseOptions{dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint()}
 	h, err := m.openHouse(ctx, o)
-	if errors.Is(err, errHeld) {
+	if errors.Is(err, datadir.ErrHeld) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
 	if err != nil {

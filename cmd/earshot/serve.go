@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -191,7 +192,7 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 		path := credentials{filepath.Join(data, credentialDir)}.file(c.principal())
 		switch {
 		case files[c.target] != "":
-		case !exists(path):
+		case !datadir.Exists(path):
 			return nil, failed(nil, "there are no credentials of "+c.principal().String()+" in "+data,
 				"make them with `earshot credential add "+c.target+" --role tool`; or name their file with --credential")
 		default:

@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
@@ -71,7 +72,7 @@ func (m *Main) openServer(ctx context.Context, h *house, o houseOptions, f upFla
 	}
 	if err := s.leaveWord(m.Now()); err != nil {
 		s.close()
-		return nil, failed(err, "the files that say where the server is cannot be written", "make room in "+h.data.path)
+		return nil, failed(err, "the files that say where the server is cannot be written", "make room in "+h.data.Path)
 	}
 	return s, nil
 }
@@ -85,14 +86,14 @@ func closeAll(listeners []net.Listener) {
 // leaveWord writes down where the server is and how others come in: programs of this user,
 // and apart from that the user as a person.
 func (s *server) leaveWord(now time.Time) error {
-	if err := writeWhole(s.house.data.file(personFile), []byte(s.house.personToken+"\n")); err != nil {
+	if err := datadir.WriteFile(s.house.data.File(datadir.PersonFile), []byte(s.house.personToken+"\n")); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(s.place(now), jsontext.Multiline(true))
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", serverFile, err)
+		return fmt.Errorf("writing %s: %w", datadir.ServerFile, err)
 	}
-	return writeWhole(s.house.data.file(serverFile), raw)
+	return datadir.WriteFile(s.house.data.File(datadir.ServerFile), raw)
 }
 
 func (s *server) open(ctx context.Context, o houseOptions, f upFlags, listeners []net.Listener) error {
@@ -197,8 +198,8 @@ func within(roots []string, folder string) bool {
 // close takes no more requests and ends the streams, and waits for that. The house
 // stays open.
 func (s *server) close() {
-	_ = os.Remove(s.house.data.file(serverFile)) // what stays behind says a process id that does not hold the lock
-	_ = os.Remove(s.house.data.file(personFile)) // what it holds counts no more
+	_ = os.Remove(s.house.data.File(datadir.ServerFile)) // what stays behind says a process id that does not hold the lock
+	_ = os.Remove(s.house.data.File(datadir.PersonFile)) // what it holds counts no more
 	s.web.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), answerGrace)
 	defer cancel()
@@ -210,10 +211,10 @@ func (s *server) close() {
 
 // dataFlag is how the commands that are suggested name this data directory.
 func (s *server) dataFlag(m *Main) string {
-	if usual, err := m.dataPath("", false); err == nil && usual == s.house.data.path {
+	if usual, err := m.dataPath("", false); err == nil && usual == s.house.data.Path {
 		return ""
 	}
-	return " --data " + quoted(s.house.data.path)
+	return " --data " + quoted(s.house.data.Path)
 }
 
 // counters are the kernel's figures of peers of another make.

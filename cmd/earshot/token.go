@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -69,10 +70,10 @@ func (m *Main) tokens(dataFlag string) (*access.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := makeData(path); err != nil {
+	if err := datadir.Make(path); err != nil {
 		return nil, err
 	}
-	return openAccess((&dataDir{path: path}).file(tokensFile), m.Now)
+	return openAccess((&datadir.Dir{Path: path}).File(datadir.TokensFile), m.Now)
 }
 
 func (m *Main) tokenAddCommand() *cobra.Command {

@@ -23,6 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 	workerbus "github.com/earshot-dev/earshot/worker/agent"
@@ -281,8 +282,8 @@ func TestToolsOfAFile(t *testing.T) {
 				t.Errorf("add: %s %s", v, results["add"].Message)
 			}
 			h.Close()
-			for _, name := range []string{ledgerFile, ledgerFile + "-wal"} {
-				if raw, err := os.ReadFile(h.data.file(name)); err == nil && strings.Contains(string(raw), "sesame") {
+			for _, name := range []string{datadir.LedgerFile, datadir.LedgerFile + "-wal"} {
+				if raw, err := os.ReadFile(h.data.File(name)); err == nil && strings.Contains(string(raw), "sesame") {
 					t.Errorf("%s holds the secret", name)
 				}
 			}

@@ -293,7 +293,7 @@ func folderOf(rec kernel.Record) string {
 // whoever reads it in, so it is shown to a person at a terminal and written nowhere else. A
 // journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server, o houseOptions) error {
-	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), oneLine(s.house.data.path))
+	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), oneLine(s.house.data.Path))
 	if s.house.inDatabase {
 		m.sayf("Ledger: %s.", oneLine(s.house.ledger))
 	}

@@ -24,3 +24,11 @@ func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Fail makes an error of kind [Failed]. What err says in words stands behind the message; nil adds nothing.
+func Fail(err error, message, hint string) *Error {
+	if err != nil {
+		message += ": " + Of(err)
+	}
+	return &Error{Message: message, Hint: hint, Err: err}
+}

@@ -1,4 +1,4 @@
-package main
+package datadir
 
 import (
 	"path/filepath"
@@ -12,7 +12,7 @@ import (
 func TestLockGivenBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data")
-	first, err := openData(path)
+	first, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +21,11 @@ func TestLockGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Close(shared) }()
-	if _, err := openData(path); err == nil {
+	if _, err := Open(path); err == nil {
 		t.Error("it is held twice")
 	}
 	first.Close()
-	second, err := openData(path)
+	second, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,71 @@
+package datadir
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// pageNameBytes is how much chance the page's name has in it: nobody can guess it.
+const pageNameBytes = 16
+
+// pageAnew ends the hints of what can be wrong with the file.
+const pageAnew = "; or remove it: the page then gets a new name, and whoever is logged in logs in again"
+
+// pageNameForm is how the name lies in its file.
+var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
+
+// PageName reads the name under which browsers find the page of this data directory, or
+// makes it: chance, below localhost, which browsers look for on their own machine. Under
+// 127.0.0.1 or localhost a browser would send the page's cookie to every port of the
+// machine, whoever serves there; of this name nobody else knows.
+func (d *Dir) PageName() (string, error) {
+	path := d.File(PageFile)
+	raw, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		return d.keptPageName(raw)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", cause.Fail(err, "the file with the page's name cannot be read", "make "+path+" readable for yourself"+pageAnew)
+	}
+	chance := make([]byte, pageNameBytes)
+	if _, err := io.ReadFull(rand.Reader, chance); err != nil {
+		return "", fmt.Errorf("randomness: %w", err)
+	}
+	name := hex.EncodeToString(chance)
+	if err := WriteFile(path, []byte(name+"\n")); err != nil {
+		return "", cause.Fail(err, "the file with the page's name cannot be written", "make room, or use another folder with --data DIR")
+	}
+	return name + ".localhost", nil
+}
+
+func (d *Dir) keptPageName(raw []byte) (string, error) {
+	path := d.File(PageFile)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", cause.Fail(err, "the file with the page's name cannot be looked at", "try again")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", cause.Fail(nil, fmt.Sprintf("the file with the page's name, %s, is open to others (mode %04o, expected 0600)", path, info.Mode().Perm()),
+			"others may know the name: remove the file, and the page gets a new one")
+	}
+	name := strings.TrimSpace(string(raw))
+	if !pageNameForm.MatchString(name) {
+		return "", cause.Fail(nil, "the file "+path+" does not hold a name of a page: expected 32 hexadecimal digits", "restore it from a backup"+pageAnew)
+	}
+	return name + ".localhost", nil
+}
+
+// IsPageName reports whether a host is a name that PageName makes, which nobody can guess.
+func IsPageName(host string) bool {
+	name, below := strings.CutSuffix(host, ".localhost")
+	return below && pageNameForm.MatchString(name)
+}
