@@ -95,7 +95,7 @@ var house = []room{
 		pkg: "tool/service", floor: 3, own: []string{"internal/cause", "tool"},
 		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
-	{pkg: "internal/cause", floor: 2},
+	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
@@ -113,6 +113,7 @@ var house = []room{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel"}, third: []string{sysModule, yamlModule}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),

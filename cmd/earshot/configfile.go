@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 const maxConfig = 1 << 20
@@ -67,7 +69,7 @@ func parseConfig(in io.Reader, flags *pflag.FlagSet) (map[string][]string, []str
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil, nil // an empty file sets nothing
 	} else if err != nil {
-		return nil, nil, yamlWords(err)
+		return nil, nil, cause.OfYAML(err, "there is no member %s")
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("it has several documents; write all settings into one")

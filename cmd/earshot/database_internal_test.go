@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 )
 
 // TestDatabaseTime: with its ledger in PostgreSQL the kernel, and all that speaks of its times, goes
@@ -36,7 +37,7 @@ func TestDatabaseTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := loadPolicy("")
+	policy, err := policyfile.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

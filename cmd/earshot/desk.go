@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
@@ -80,7 +81,7 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 
 // openHere opens the ledger of a data directory for an operator.
 func (m *Main) openHere(ctx context.Context, path string) (*house, error) {
-	policy, err := loadPolicy("")
+	policy, err := policyfile.Open("")
 	if err != nil {
 		return nil, err
 	}

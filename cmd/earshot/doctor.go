@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 )
 
 // finding is one thing that doctor has looked at.
@@ -127,7 +128,7 @@ func examinePolicy(path string) []finding {
 	if path == "" {
 		return nil
 	}
-	if _, err := loadPolicy(path); err != nil {
+	if _, err := policyfile.Open(path); err != nil {
 		return []finding{broken(name, err)}
 	}
 	return []finding{{Name: name, State: stateOK, Found: "The rules in " + path + " can be read."}}

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -35,7 +36,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	}
 	before := listed(t, root)
 
-	policy, err := loadPolicy("")
+	policy, err := policyfile.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
 	"github.com/earshot-dev/earshot/internal/narrate"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -63,7 +64,7 @@ type house struct {
 	kernel     *kernel.Kernel
 	conn       hubConn // the hub's end of the bus
 	hub        *hub.Hub
-	policy     *livePolicy
+	policy     *policyfile.File
 	access     *access.Store // who may do what; nil where only the one who runs it is there
 	// token lets programs of the local user listen and ask for work, personToken the user
 	// answer; both as long as this process lives.
@@ -111,7 +112,7 @@ func (f *floor) close() {
 // houseOptions say what the house is to hold.
 type houseOptions struct {
 	dataPath string
-	policy   *livePolicy
+	policy   *policyfile.File
 	log      *slog.Logger
 	reached  func(point string)
 	serves   bool // others come in too, by tokens and logins
@@ -277,7 +278,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return err
 		}
 		h.lower.owned.Go(func() { h.kernel.Run(ctx) })
-		h.lower.owned.Go(func() { o.policy.watch(ctx, m.overseer(h, o)) })
+		h.lower.owned.Go(func() { o.policy.Watch(ctx, m.overseer(h, o)) })
 		if content > 0 {
 			h.lower.owned.Go(func() { h.sweepJournals(ctx, content) })
 		}

@@ -59,7 +59,7 @@ func (f *inForce) watch(ctx context.Context) {
 
 // keep compares what is in force with what was kept last.
 func (f *inForce) keep(ctx context.Context) error {
-	kinds := map[string]func() ([]kernel.InForce, error){api.ActPolicy: f.house.policy.inForce}
+	kinds := map[string]func() ([]kernel.InForce, error){api.ActPolicy: f.house.policy.InForce}
 	if f.house.access != nil { // else nobody comes in, and that ends nothing
 		kinds[api.ActToken], kinds[api.ActLogin] = f.house.tokensInForce, f.house.loginsInForce
 		kinds[api.ActCredential] = f.house.roster.inForce
@@ -75,16 +75,6 @@ func (f *inForce) keep(ctx context.Context) error {
 		f.last[kind] = now
 	}
 	return nil
-}
-
-// inForce are the rules as their file has them; none without one.
-func (p *livePolicy) inForce() ([]kernel.InForce, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.path == "" {
-		return nil, nil
-	}
-	return []kernel.InForce{{Subject: "rules", Digest: digestOf(p.raw), Detail: p.path}}, nil
 }
 
 func (h *house) tokensInForce() ([]kernel.InForce, error) {

@@ -41,7 +41,7 @@ func (h *house) review(ctx context.Context, o houseOptions) error {
 			}
 		}
 	}
-	if err := o.policy.reviewed(tools); err != nil {
+	if err := o.policy.Reviewed(tools); err != nil {
 		return usage(why(err), "change the rule to ask or deny")
 	}
 	return nil

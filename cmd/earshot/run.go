@@ -23,6 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -117,7 +118,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	policy, err := loadPolicy(f.policy)
+	policy, err := policyfile.Open(f.policy)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 )
 
 // noLimit is the longest that a question can stay open.
@@ -176,7 +177,7 @@ func (m *Main) prefer(ctx context.Context, f wordFlags, wanted api.Preferences) 
 
 // preferHere opens the ledger for the one wish.
 func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferences) (person string, now api.Preferences, err error) {
-	policy, err := loadPolicy("")
+	policy, err := policyfile.Open("")
 	if err != nil {
 		return "", now, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 	workerbus "github.com/earshot-dev/earshot/worker/agent"
@@ -204,7 +205,7 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 
 func officeHouse(ctx context.Context, t *testing.T, m *Main, o houseOptions) *house {
 	t.Helper()
-	policy, err := loadPolicy("")
+	policy, err := policyfile.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

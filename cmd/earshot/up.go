@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
@@ -143,7 +144,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if f.certificate, err = openCertificate(f, m.Now, m.logger(f.debug)); err != nil {
 		return err
 	}
-	policy, err := loadPolicy(f.policy)
+	policy, err := policyfile.Open(f.policy)
 	if err != nil {
 		return err
 	}
@@ -386,7 +387,7 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 // place is what programs of this user need to find the server and come in.
 func (s *server) place(started time.Time) client.Place {
 	return client.Place{
-		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Policy: s.house.policy.path,
+		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Policy: s.house.policy.Path,
 		Started: started.UTC().Truncate(time.Second),
 	}
 }

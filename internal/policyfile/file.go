@@ -1,31 +1,37 @@
-package main
+// Package policyfile is the operator's policy in its YAML file: read strictly, and read again while it is in use, so that a
+// change counts without a restart. What it makes stricter counts at once. What it makes looser counts once the file has
+// stayed as it is for a second, and a file that cannot be used changes nothing: it may be half written.
+package policyfile
 
 import (
 	"bytes"
 	"context"
-	"log/slog"
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
 const (
 	// policyPoll is how often the file of the rules is looked at beside the decisions that read
 	// it themselves.
-	policyPoll = time.Second
+	pollEvery = time.Second
 	// policySettle is how long a file has to stay as it is before what it makes looser counts,
 	// and before anybody is told that it cannot be used: it may be half written.
-	policySettle = time.Second
+	settleTime = time.Second
 )
 
-// livePolicy is the operator's file as it stands at each moment: every decision reads it. What
+// File is the operator's file as it stands at each moment: every decision reads it. What
 // it makes stricter counts at once, what it makes looser once the file has stayed as it is; a
 // file that cannot be used changes nothing. It is safe for concurrent use.
-type livePolicy struct {
-	path string // named from the root; "" has no file, and never changes
-	now  func() time.Time
+type File struct {
+	Path string // named from the root; "" has no file, and never changes
+
+	now func() time.Time
 
 	mu      sync.Mutex
 	tools   []kernel.Tool // that no rule may allow where they are irreversible
@@ -39,24 +45,24 @@ type livePolicy struct {
 	spoilt   []byte
 }
 
-// loadPolicy reads the operator's rules, and goes on reading them; without a file there are
+// Open reads the operator's rules, and goes on reading them; without a file there are
 // none.
-func loadPolicy(path string) (*livePolicy, error) {
-	rules, raw, err := readPolicy(path)
+func Open(path string) (*File, error) {
+	rules, raw, err := read(path)
 	if err != nil {
-		return nil, usage(why(err), "see docs/policy.md for the form of the file")
+		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: "see docs/policy.md for the form of the file", Err: err}
 	}
 	if path != "" {
 		if path, err = filepath.Abs(path); err != nil {
-			return nil, failed(err, "the folder that this runs in is gone", "start it in another one")
+			return nil, cause.Fail(err, "the folder that this runs in is gone", "start it in another one")
 		}
 	}
-	return &livePolicy{path: path, now: time.Now, settled: rules, latest: rules, raw: raw}, nil
+	return &File{Path: path, now: time.Now, settled: rules, latest: rules, raw: raw}, nil
 }
 
-// reviewed takes the tools that have been reviewed, and refuses rules that allow an
+// Reviewed takes the tools that have been reviewed, and refuses rules that allow an
 // irreversible one; those of a changed file, too.
-func (p *livePolicy) reviewed(tools []kernel.Tool) error {
+func (p *File) Reviewed(tools []kernel.Tool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tools = tools
@@ -64,7 +70,7 @@ func (p *livePolicy) reviewed(tools []kernel.Tool) error {
 }
 
 // Decide implements [kernel.Policy].
-func (p *livePolicy) Decide(agent string, t kernel.Tool) kernel.Ruling {
+func (p *File) Decide(agent string, t kernel.Tool) kernel.Ruling {
 	p.mu.Lock()
 	p.look()
 	settled, latest := p.settled, p.latest
@@ -78,11 +84,11 @@ func (p *livePolicy) Decide(agent string, t kernel.Tool) kernel.Ruling {
 
 // look reads the file. Comparing its bytes costs no more than asking when it was written, and
 // no clock is too coarse for it.
-func (p *livePolicy) look() {
-	if p.path == "" {
+func (p *File) look() {
+	if p.Path == "" {
 		return
 	}
-	raw, err := policyBytes(p.path)
+	raw, err := bytesOf(p.Path)
 	if err == nil && bytes.Equal(raw, p.raw) {
 		if p.trouble != nil {
 			p.trouble, p.spoilt, p.since = nil, nil, p.now()
@@ -94,7 +100,7 @@ func (p *livePolicy) look() {
 	}
 	var rules *kernel.Rules
 	if err == nil {
-		if rules, err = parsePolicy(p.path, raw); err == nil {
+		if rules, err = parse(p.Path, raw); err == nil {
 			err = rules.CheckTools(p.tools)
 		}
 	}
@@ -117,13 +123,13 @@ type standing struct {
 }
 
 // poll looks at the file, and lets its rules count alone once it has stayed as it is.
-func (p *livePolicy) poll() standing {
+func (p *File) poll() standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.look()
 	now := p.now()
 	if p.trouble != nil {
-		if now.Sub(p.troubled) < policySettle {
+		if now.Sub(p.troubled) < settleTime {
 			return standing{}
 		}
 		return standing{trouble: p.trouble}
@@ -131,28 +137,28 @@ func (p *livePolicy) poll() standing {
 	if p.latest == p.settled {
 		return standing{steady: true}
 	}
-	if now.Sub(p.since) < policySettle {
+	if now.Sub(p.since) < settleTime {
 		return standing{}
 	}
 	p.settled = p.latest
 	return standing{changed: true, steady: true}
 }
 
-// overseer does what follows a change of the rules.
-type overseer struct {
-	// rejudge has the rules judge what waits. It is called again where it fails.
-	rejudge func(context.Context) error
-	// broken tells that the file cannot be used, and mended that it can again.
-	broken func(context.Context, error)
-	mended func(context.Context)
+// Observer does what follows a change of the rules.
+type Observer struct {
+	// Rejudge has the rules judge what waits. It is called again where it fails.
+	Rejudge func(context.Context) error
+	// Broken tells that the file cannot be used, and Mended that it can again.
+	Broken func(context.Context, error)
+	Mended func(context.Context)
 }
 
-// watch looks at the file until the context ends.
-func (p *livePolicy) watch(ctx context.Context, o overseer) {
-	if p.path == "" {
+// Watch looks at the file until the context ends.
+func (p *File) Watch(ctx context.Context, o Observer) {
+	if p.Path == "" {
 		return
 	}
-	ticker := time.NewTicker(policyPoll)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	told, due := "", false
 	for {
@@ -163,46 +169,26 @@ func (p *livePolicy) watch(ctx context.Context, o overseer) {
 		}
 		s := p.poll()
 		if due = due || s.changed; due {
-			due = o.rejudge(ctx) != nil
+			due = o.Rejudge(ctx) != nil
 		}
 		switch {
 		case s.trouble != nil && s.trouble.Error() != told:
 			told = s.trouble.Error()
-			o.broken(ctx, s.trouble)
+			o.Broken(ctx, s.trouble)
 		case s.steady && told != "":
 			told = ""
-			o.mended(ctx)
+			o.Mended(ctx)
 		}
 	}
 }
 
-// overseer tells the operator on standard error of a server, in the log, and everybody who
-// listens to an open turn; those are not told what is in the file.
-func (m *Main) overseer(h *house, o houseOptions) overseer {
-	say := func(line string) {
-		o.log.Warn("policy", "says", line)
-		if o.serves { // in a run there is one who listens
-			m.tellf("%s", line)
-		}
+// InForce are the rules as their file has them; none without one.
+func (p *File) InForce() ([]kernel.InForce, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Path == "" {
+		return nil, nil
 	}
-	passed := func(err error) {
-		if err != nil {
-			o.log.Warn("policy", slog.Any("error", err))
-		}
-	}
-	return overseer{
-		rejudge: func(ctx context.Context) error {
-			err := h.kernel.Rejudge(ctx)
-			passed(err)
-			return err
-		},
-		broken: func(ctx context.Context, trouble error) {
-			say("Policy: " + oneLine(why(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
-			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesBroken))
-		},
-		mended: func(ctx context.Context) {
-			say("Policy: " + oneLine(h.policy.path) + " can be read again, and counts.")
-			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesMended))
-		},
-	}
+	sum := sha256.Sum256(p.raw)
+	return []kernel.InForce{{Subject: "rules", Digest: hex.EncodeToString(sum[:]), Detail: p.Path}}, nil
 }

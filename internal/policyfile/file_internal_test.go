@@ -1,4 +1,4 @@
-package main
+package policyfile
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const (
 type lawbook struct {
 	t      *testing.T
 	path   string
-	policy *livePolicy
+	policy *File
 }
 
 func withPolicy(t *testing.T, text string, play func(*testing.T, *lawbook)) {
@@ -36,7 +36,7 @@ func withPolicy(t *testing.T, text string, play func(*testing.T, *lawbook)) {
 		o := &lawbook{t: t, path: filepath.Join(t.TempDir(), "policy.yaml")}
 		o.writes(text)
 		var err error
-		if o.policy, err = loadPolicy(o.path); err != nil {
+		if o.policy, err = Open(o.path); err != nil {
 			t.Fatal(err)
 		}
 		play(t, o)
@@ -74,13 +74,13 @@ func TestPolicyStricterAtOnce(t *testing.T) {
 		o.writes(denyPaint)
 		o.decides(turn.Deny)
 		o.policy.poll()
-		pass(policySettle)
+		pass(settleTime)
 		o.policy.poll()
 		o.decides(turn.Deny)
 		o.writes(allowPaint)
 		o.decides(turn.Deny)
 		o.policy.poll()
-		pass(policySettle - time.Millisecond)
+		pass(settleTime - time.Millisecond)
 		o.policy.poll()
 		o.decides(turn.Deny)
 		pass(time.Millisecond)
@@ -117,7 +117,7 @@ func TestPolicySpoilt(t *testing.T) {
 		"a misspelt word":      func(o *lawbook) { o.writes("rules:\n  - {tool: paint, decide: dny}\n") },
 		"an unknown member":    func(o *lawbook) { o.writes("rules:\n  - {tol: paint, decide: deny}\n") },
 		"two documents":        func(o *lawbook) { o.writes(denyPaint + "---\n" + denyPaint) },
-		"too large":            func(o *lawbook) { o.writes(strings.Repeat("#", maxPolicy) + "\n" + denyPaint) },
+		"too large":            func(o *lawbook) { o.writes(strings.Repeat("#", maxSize) + "\n" + denyPaint) },
 		"missing":              func(o *lawbook) { _ = os.Remove(o.path) },
 		"a folder":             func(o *lawbook) { _, _ = os.Remove(o.path), os.Mkdir(o.path, 0o700) },
 		"allows too much": func(o *lawbook) {
@@ -128,12 +128,12 @@ func TestPolicySpoilt(t *testing.T) {
 			t.Parallel()
 			withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
 				burn := kernel.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
-				if err := o.policy.reviewed([]kernel.Tool{burn}); err != nil {
+				if err := o.policy.Reviewed([]kernel.Tool{burn}); err != nil {
 					t.Fatal(err)
 				}
 				spoil(o)
 				o.decides(turn.Ask)
-				pass(policySettle)
+				pass(settleTime)
 				for range 3 {
 					if s := o.policy.poll(); s.trouble == nil || s.changed || s.steady {
 						t.Errorf("it stands as %+v", s)
@@ -144,7 +144,7 @@ func TestPolicySpoilt(t *testing.T) {
 				_ = os.Remove(o.path)
 				o.writes(denyPaint)
 				o.decides(turn.Deny)
-				pass(policySettle)
+				pass(settleTime)
 				if s := o.policy.poll(); !s.changed || !s.steady || s.trouble != nil {
 					t.Errorf("mended, it stands as %+v", s)
 				}
@@ -168,9 +168,9 @@ func TestPolicyHalfWritten(t *testing.T) {
 			pass(time.Millisecond)
 		}
 		o.writes(whole)
-		pass(policySettle)
+		pass(settleTime)
 		o.policy.poll()
-		pass(policySettle)
+		pass(settleTime)
 		if s := o.policy.poll(); !s.steady {
 			t.Errorf("whole, it stands as %+v", s)
 		}
@@ -201,9 +201,9 @@ func (h *heardOf) are(t *testing.T, want ...string) {
 	h.lines = nil
 }
 
-func (h *heardOf) overseer() overseer {
-	return overseer{
-		rejudge: func(context.Context) error {
+func (h *heardOf) observer() Observer {
+	return Observer{
+		Rejudge: func(context.Context) error {
 			h.says("rejudged")
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -212,10 +212,10 @@ func (h *heardOf) overseer() overseer {
 			}
 			return nil
 		},
-		broken: func(_ context.Context, err error) {
+		Broken: func(_ context.Context, err error) {
 			h.says("broken: " + err.Error()[strings.LastIndex(err.Error(), " ")+1:])
 		},
-		mended: func(context.Context) { h.says("mended") },
+		Mended: func(context.Context) { h.says("mended") },
 	}
 }
 
@@ -229,13 +229,13 @@ func TestPolicyWatched(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			o.policy.watch(ctx, told.overseer())
+			o.policy.Watch(ctx, told.observer())
 		}()
 		defer func() {
 			stop()
 			<-done
 		}()
-		const soon = policyPoll + policySettle + time.Millisecond
+		const soon = pollEvery + settleTime + time.Millisecond
 		pass(time.Minute)
 		told.are(t)
 		o.writes(denyPaint)
@@ -255,10 +255,10 @@ func TestPolicyWatched(t *testing.T) {
 		told.are(t, "broken: directory")
 		told.fail = 2
 		o.writes(askPaint)
-		pass(soon + 2*policyPoll)
+		pass(soon + 2*pollEvery)
 		told.are(t, "rejudged", "mended", "rejudged", "rejudged")
 		o.writes("")
-		pass(policySettle / 2)
+		pass(settleTime / 2)
 		o.writes(askPaint)
 		pass(time.Minute)
 		told.are(t)
@@ -268,11 +268,11 @@ func TestPolicyWatched(t *testing.T) {
 // TestNoPolicy: without a file nothing is watched, and the rules are those of the tools.
 func TestNoPolicy(t *testing.T) {
 	t.Parallel()
-	p, err := loadPolicy("")
+	p, err := Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.watch(t.Context(), overseer{}) // ends by itself
+	p.Watch(t.Context(), Observer{}) // ends by itself
 	if s := p.poll(); !s.steady || s.changed || s.trouble != nil {
 		t.Errorf("it stands as %+v", s)
 	}
