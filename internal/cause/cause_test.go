@@ -68,7 +68,7 @@ func failures() map[string]struct {
 		"two":                  {errors.Join(path("open", syscall.ENOENT), io.ErrUnexpectedEOF), "/data/key is not there; it ends too early"},
 		"two that are one":     {fmt.Errorf("%w: %w", errors.New("the disk"), syscall.EIO), "the disk: the disk failed at it"},
 		"a sentinel":           {fs.ErrNotExist, "it is not there"},
-		"told to end":          {fmt.Errorf("listen: %w", context.Canceled), "it was told to end"},
+		"told to end":          {fmt.Errorf("terminal: %w", context.Canceled), "it was told to end"},
 		"too late":             {fmt.Errorf("asking the kernel: %w", context.DeadlineExceeded), "asking the kernel: no answer came in time"},
 		"end of file":          {fmt.Errorf("reading the backup: %w", io.EOF), "reading the backup: it ends too early"},
 		"refused":              {refused, "nobody answers at 127.0.0.1:7411"},
