@@ -153,7 +153,10 @@ func loopbackListener(ctx context.Context, address string) (net.Listener, error)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be listened at: %v", address, err), Hint: "choose another port with --http, or 127.0.0.1:0 for any", Err: err}
+		return nil, &cause.Error{
+			Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be listened at: %v", address, err),
+			Hint: "choose another port with --http, or 127.0.0.1:0 for any", Err: err,
+		}
 	}
 	return listener, nil
 }

@@ -142,6 +142,7 @@ func (d *Dir) Close() {
 	_ = d.lock.Close()
 }
 
+// File returns the path of the file with this name in the directory.
 func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
 
 // Key reads the key that seals secrets, or makes it.
