@@ -72,7 +72,10 @@ var house = []room{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
-	{pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule}},
+	{
+		pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule},
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
 	{
 		pkg: "internal/hub", floor: 2, own: []string{"aaep", "aaep/pacing", "api", "utp"},
 		beside: map[string]string{
@@ -109,7 +112,7 @@ var house = []room{
 	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
 
 	{
-		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
@@ -123,7 +126,7 @@ var house = []room{
 		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
-	{pkg: "internal/bus", floor: 3, own: []string{"api", "utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "internal/bus", floor: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
 	{
 		pkg: "internal/transport/web", floor: 3, own: []string{"internal/hub", "internal/hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",

@@ -34,6 +34,9 @@ type Closed struct {
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
 
+// Plain is the message without the code, for a person.
+func (f *Fault) Plain() string { return f.Message }
+
 // SafeToRetry answers whether the same request may be sent again.
 func (f *Fault) SafeToRetry() bool { return f.Retry }
 

@@ -151,16 +151,16 @@ func databaseFailure(err error) error {
 	case errors.Is(err, ledgersql.ErrBusy) && e.Expected != "":
 		return failed(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
 	case errors.Is(err, ledgersql.ErrUnreachable), errors.Is(err, ledgersql.ErrBusy):
-		return failed(nil, "the database "+e.Path+" cannot be reached"+ledgerCause(err), "see that it is up and lets you in, then try again")
+		return failed(nil, "the database "+e.Path+" cannot be reached"+ledgersql.Because(err), "see that it is up and lets you in, then try again")
 	case errors.Is(err, ledgersql.ErrCorrupt):
-		return failed(nil, "the database "+e.Path+" holds no ledger"+foundInstead(err), "use an empty database or schema, or restore the ledger from a backup")
+		return failed(nil, "the database "+e.Path+" holds no ledger"+ledgersql.Found(err), "use an empty database or schema, or restore the ledger from a backup")
 	case errors.Is(err, kernel.ErrFull):
 		return failed(nil, "no room is left in the database "+e.Path, "make room there, then start again")
 	case errors.Is(err, ledgersql.ErrAccess):
-		return failed(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgerCause(err),
+		return failed(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),
 			"check its name, the user, and what it may do; see docs/server.md, --ledger")
 	}
-	return failed(nil, "the ledger "+e.Path+" cannot be opened"+ledgerCause(err), "see docs/server.md, --ledger")
+	return failed(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see docs/server.md, --ledger")
 }
 
 // examineDatabase looks whether the database can be reached, and leaves it as it is.

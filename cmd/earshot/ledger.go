@@ -117,31 +117,19 @@ func (h *house) counterBroke(err error) {
 	}
 }
 
-// foundInstead is what the store found where it expected a ledger.
-func foundInstead(err error) string {
-	if e, is := errors.AsType[*ledgersql.Error](err); is && e.Found != "" {
-		found := ": found " + e.Found
-		if e.Expected != "" {
-			found += ", expected " + e.Expected
-		}
-		return found
-	}
-	return ""
-}
-
 func ledgerFailure(path string, err error) error {
 	var newer *ledgersql.VersionError
 	switch {
 	case errors.As(err, &newer):
 		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
 	case errors.Is(err, ledgersql.ErrCorrupt):
-		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, foundInstead(err)),
+		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, ledgersql.Found(err)),
 			"restore it from a backup, or move it away and start afresh")
 	case errors.Is(err, kernel.ErrFull):
 		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
 	}
 	return &cause.Error{
-		Message: "the ledger " + path + " cannot be read or written" + ledgerCause(err),
+		Message: "the ledger " + path + " cannot be read or written" + ledgersql.Because(err),
 		Hint:    "look at the disk and at who may write there, or use --data DIR", Err: err,
 	}
 }

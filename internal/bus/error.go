@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -42,6 +43,9 @@ type Error struct {
 
 // Error returns the code, what was found and what to do about it.
 func (e *Error) Error() string { return "bus: " + string(e.Code) + ": " + e.Message }
+
+// Plain implements [cause.Plain]: without the code.
+func (e *Error) Plain() string { return cause.Retold(e.Message, e.Err) }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }

@@ -11,11 +11,21 @@ import (
 	"strings"
 )
 
+// Plain is an error that has words for a person itself: what was found, and what was expected. What was written round it
+// does not count.
+type Plain interface {
+	error
+	Plain() string
+}
+
 // Of is why err happened, as part of a sentence: it begins with a small letter and has no full stop. What is known of the system
 // and the standard library is translated; what was written around it stays, without names of packages. Nil is "".
 func Of(err error) string {
 	if err == nil {
 		return ""
+	}
+	if e, is := errors.AsType[Plain](err); is {
+		return e.Plain()
 	}
 	var parts []string
 	for _, one := range joined(err) {

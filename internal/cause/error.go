@@ -1,5 +1,7 @@
 package cause
 
+import "strings"
+
 // Kind says what sort of failure an [Error] is.
 type Kind int
 
@@ -22,6 +24,9 @@ type Error struct {
 // Error is the message alone; the hint belongs on a line of its own.
 func (e *Error) Error() string { return e.Message }
 
+// Plain implements [Plain].
+func (e *Error) Plain() string { return e.Message }
+
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -31,4 +36,12 @@ func Fail(err error, message, hint string) *Error {
 		message += ": " + Of(err)
 	}
 	return &Error{Message: message, Hint: hint, Err: err}
+}
+
+// Retold is a message that may hold the text of its cause, with that in words.
+func Retold(message string, inner error) string {
+	if inner == nil {
+		return message
+	}
+	return strings.Replace(message, inner.Error(), Of(inner), 1)
 }

@@ -1,5 +1,7 @@
 package access
 
+import "github.com/earshot-dev/earshot/internal/cause"
+
 // Code says what sort of failure an [Error] is.
 type Code string
 
@@ -35,6 +37,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return "access: " + e.Message }
+
+// Plain implements [cause.Plain]: without the hint.
+func (e *Error) Plain() string { return cause.Retold(e.Message, e.Err) }
 
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Err }
