@@ -83,7 +83,7 @@ soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at 
 .PHONY: lint
 lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 	$(LINT) run $(PKG)
-	$(LINT) run --build-tags faults ./cmd/earshot/...
+	$(LINT) run --build-tags faults ./cmd/earshot/... ./internal/fault/...
 
 .PHONY: vulnerabilities
 vulnerabilities: ## known vulnerabilities of what the program is built from, where their database can be had

@@ -98,6 +98,7 @@ var house = []room{
 		pkg: "tool/service", floor: 3, own: []string{"internal/cause", "tool"},
 		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
+	{pkg: "internal/fault", floor: 2},
 	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
@@ -109,7 +110,10 @@ var house = []room{
 		pkg: "client", floor: 2, own: []string{"aaep", "aaep/announce", "api"}, third: []string{"github.com/coder/websocket"},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},
-	{pkg: "agents/tidy/files", floor: 2, third: []string{sysModule}},
+	{
+		pkg: "agents/tidy/files", floor: 2, third: []string{sysModule},
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
 
 	{
 		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},

@@ -48,6 +48,9 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
+// Plain is the message alone, where the hint has a line of its own.
+func (e *Error) Plain() string { return e.Message }
+
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Err }
 

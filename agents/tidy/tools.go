@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/agents/tidy/files"
-	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -151,21 +150,6 @@ func result(value any, err error) (tool.Result, error) {
 	return tool.Result{Value: value}, nil
 }
 
-// Words is what the files service found, and what to do, for a person.
-func Words(e *files.Error) string {
-	text := e.Found
-	if e.Path != "" {
-		text = named(e.Path) + ": " + text
-	}
-	if system := cause.System(e.Err); system != "" {
-		text += ": " + system
-	}
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
-}
-
 // toolError gives a failure of the service a code of the protocol; the service's own
 // code stands in its words.
 func toolError(err error) error {
@@ -193,7 +177,7 @@ func toolError(err error) error {
 	case files.ErrJournal, files.ErrPrivateFolder, files.ErrTrash, files.ErrBroken, files.ErrUnsupported:
 		code = utp.CodeUpstreamUnavailable
 	}
-	out := &utp.ToolError{Code: code, Message: Words(failure), Retryable: failure.SafeToRetry()}
+	out := &utp.ToolError{Code: code, Message: failure.Plain(), Retryable: failure.SafeToRetry()}
 	if failure.Effect {
 		return out
 	}

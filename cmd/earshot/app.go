@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -85,16 +84,16 @@ var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set no
 func notTogether(err error) *cause.Error {
 	m := flagGroup.FindStringSubmatch(err.Error())
 	if m == nil {
-		return failed(nil, why(err), "")
+		return cause.Fail(nil, cause.Of(err), "")
 	}
-	return usage("--"+strings.ReplaceAll(m[1], " ", " and --")+" do not go together", "leave one of them out")
+	return cause.Misuse("--"+strings.ReplaceAll(m[1], " ", " and --")+" do not go together", "leave one of them out")
 }
 
 // explain writes the error and what to do about it, each on lines of its own.
 func (m *Main) explain(f *cause.Error) {
-	m.tellf("error: %s", oneLine(f.Message))
+	m.tellf("error: %s", cause.OneLine(f.Message))
 	if f.Hint != "" {
-		m.tellf("hint: %s", oneLine(f.Hint))
+		m.tellf("hint: %s", cause.OneLine(f.Hint))
 	}
 }
 
@@ -119,7 +118,7 @@ func (m *Main) said(err error) {
 // file on a full disk is not whole.
 func (m *Main) allSaid() error {
 	if err := m.unsaid.Load(); err != nil {
-		return failed(*err, "the output could not be written", "make room on the disk")
+		return cause.Fail(*err, "the output could not be written", "make room on the disk")
 	}
 	return nil
 }
@@ -137,31 +136,6 @@ func writeLine(w io.Writer, text string) error {
 	}
 	_, err := io.WriteString(w, text+"\n")
 	return err //nolint:wrapcheck // the caller says what it was
-}
-
-// oneLine keeps what others have written, such as a path, from acting on the terminal
-// or passing for a line of its own.
-func oneLine(s string) string {
-	var out strings.Builder
-	for _, r := range strings.Join(strings.Fields(s), " ") {
-		if unicode.IsPrint(r) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, "\\u{%x}", r)
-		}
-	}
-	return out.String()
-}
-
-func usage(message, hint string) *cause.Error {
-	return &cause.Error{Kind: cause.Usage, Message: message, Hint: hint}
-}
-
-func failed(err error, message, hint string) *cause.Error {
-	if err != nil {
-		message += ": " + why(err)
-	}
-	return &cause.Error{Message: message, Hint: hint, Err: err}
 }
 
 // exitError ends the program with a code when all has been said.
@@ -247,14 +221,14 @@ func knownCommand(root *cobra.Command, args []string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return usage(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
+	return cause.Misuse(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
 }
 
 // unknownFlag tells what is wrong with a flag, and which one is near that there is.
 func unknownFlag(c *cobra.Command, err error) error {
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return usage("there is no flag -"+short, orHelp(c, ""))
+			return cause.Misuse("there is no flag -"+short, orHelp(c, ""))
 		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -262,15 +236,15 @@ func unknownFlag(c *cobra.Command, err error) error {
 		if near != "" {
 			near = "--" + near
 		}
-		return usage("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
+		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
 	}
 	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
-		return usage("--"+missing.GetFlag().Name+" has no value; it takes "+valueOf(missing.GetFlag()), orHelp(c, ""))
+		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+valueOf(missing.GetFlag()), orHelp(c, ""))
 	}
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
-		return usage(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), valueOf(wrong.GetFlag())), orHelp(c, ""))
+		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), valueOf(wrong.GetFlag())), orHelp(c, ""))
 	}
-	return usage(why(err), orHelp(c, ""))
+	return cause.Misuse(cause.Of(err), orHelp(c, ""))
 }
 
 // valueOf says what a flag takes.
@@ -294,7 +268,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usage(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
+	return cause.Misuse(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
 }
 
 // oneAtMost refuses a second argument.
@@ -302,7 +276,7 @@ func oneAtMost(c *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return usage(fmt.Sprintf("`%s` takes one argument at most; %.64q is one more", c.CommandPath(), args[1]), orHelp(c, ""))
+	return cause.Misuse(fmt.Sprintf("`%s` takes one argument at most; %.64q is one more", c.CommandPath(), args[1]), orHelp(c, ""))
 }
 
 // orHelp is a hint: what was probably meant, and where there is more.

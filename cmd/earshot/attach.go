@@ -60,10 +60,10 @@ func (m *Main) attachTo(ctx context.Context, f runFlags, j job) error {
 // attachedTurn is attachTo, and says which session it was, where there was one that ended.
 func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session string, err error) {
 	if j.outside && !j.object {
-		return "", usage("the arguments of "+oneLine(j.request.Agent)+" are not one JSON object", `for example earshot run counter '{"text":"one two"}'`)
+		return "", cause.Misuse("the arguments of "+cause.OneLine(j.request.Agent)+" are not one JSON object", `for example earshot run counter '{"text":"one two"}'`)
 	}
 	if f.policy != "" {
-		return "", usage("--policy does not go with a server, which has its own", "start `earshot up` with --policy")
+		return "", cause.Misuse("--policy does not go with a server, which has its own", "start `earshot up` with --policy")
 	}
 	remote, err := m.dial(ctx, f.server, "earshot-run")
 	if err != nil {
@@ -110,7 +110,7 @@ func (m *Main) tellAlone(ctx context.Context, remote *client.Client, session str
 		}
 		told, err := remote.Session(ctx, session)
 		if err == nil && told.Status == string(turn.Queued) {
-			m.tellf("Waiting: no process of the agent %s has taken this up. Start one, if none runs; it goes on by itself then.", oneLine(told.Agent))
+			m.tellf("Waiting: no process of the agent %s has taken this up. Start one, if none runs; it goes on by itself then.", cause.OneLine(told.Agent))
 		}
 	})
 	return func() {
@@ -126,7 +126,7 @@ func verdictThere(ctx context.Context, remote *client.Client, session string) er
 	case err != nil:
 		return serverFailure(err)
 	case told.End == nil:
-		return failed(nil, "the turn has not ended", resumeHint(session))
+		return cause.Fail(nil, "the turn has not ended", resumeHint(session))
 	}
 	if code := exitCode(told.End.Status, told.End.Tally); code != exitDone {
 		return &exitError{code}
@@ -168,9 +168,9 @@ func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*client.Cl
 	o := client.Options{Name: name, Now: m.Now, OnConnection: m.toldConnection}
 	switch {
 	case f.given() && f.dataFlag != "":
-		return nil, usage("both --data and --url are named", "name the server by one of them")
+		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
 	case f.given() && (f.url == "" || f.tokenFile == ""):
-		return nil, usage("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
+		return nil, cause.Misuse("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
 	case f.given():
 		o.URL, o.TokenFile = f.url, f.tokenFile
 	default:
@@ -197,7 +197,7 @@ func foundServer(path string) error {
 	if serverAt(path) {
 		return nil
 	}
-	return failed(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up --root DIR`, or name another with --data DIR or --url")
+	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up --root DIR`, or name another with --data DIR or --url")
 }
 
 func (m *Main) toldConnection(c client.Connection) {

@@ -75,7 +75,7 @@ func untold(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
 		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
 	}
-	return failed(err, "the session could not be told to its end", resume)
+	return cause.Fail(err, "the session could not be told to its end", resume)
 }
 
 // here attends a turn that runs in this process.
@@ -192,7 +192,7 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 func (h *house) absent(ctx context.Context, session string) {
 	_, err := h.hub.Absent(ctx, api.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
-		h.fail(failed(err, "it could not be recorded that nobody is left here to answer", ""))
+		h.fail(cause.Fail(err, "it could not be recorded that nobody is left here to answer", ""))
 	}
 }
 
@@ -200,7 +200,7 @@ func (h *house) absent(ctx context.Context, session string) {
 func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled os.Signal) error {
 	rec, err := h.kernel.Turn(ctx, turnID)
 	if err != nil {
-		return failed(err, "the end of the turn could not be read", "")
+		return cause.Fail(err, "the end of the turn could not be read", "")
 	}
 	st := rec.State
 	switch {
@@ -209,7 +209,7 @@ func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled o
 	case signalled != nil:
 		return &exitError{signalCode(signalled)}
 	case st.End == nil:
-		return failed(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
+		return cause.Fail(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
 	}
 	if code := exitCode(st.End.Status, st.Tally); code != exitDone {
 		return &exitError{code}

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // auditToldEvery is after how many entries a long verification tells how far it is, and
@@ -53,7 +54,7 @@ Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
 		if c.Flags().Changed("head") { // an empty one is that of a file which could not be read
 			known, err = knownHead(noted, public)
 		} else if public != "" {
-			err = usage("--public checks the signature of a head, and there is none", "give the head with --head")
+			err = cause.Misuse("--public checks the signature of a head, and there is none", "give the head with --head")
 		}
 		return err
 	}
@@ -94,7 +95,7 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 		case f.asJSON:
 			return m.writeJSON(head)
 		default:
-			m.sayf("%s", oneLine(head.String()))
+			m.sayf("%s", cause.OneLine(head.String()))
 		}
 		return nil
 	})
@@ -116,7 +117,7 @@ func (m *Main) tellSigned(ctx context.Context, d desk, f wordFlags, file string,
 	if f.asJSON {
 		return m.writeJSON(signed)
 	}
-	m.sayf("%s", oneLine(signed.String()))
+	m.sayf("%s", cause.OneLine(signed.String()))
 	return nil
 }
 
@@ -162,7 +163,7 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 		m.sayAudit(result.Report, known)
 	}
 	if err == nil && result.Findings > 0 {
-		err = failed(nil, "the audit chain is not whole: "+legible.Counted(result.Findings, "finding"),
+		err = cause.Fail(nil, "the audit chain is not whole: "+legible.Counted(result.Findings, "finding"),
 			"keep the ledger as it is until it is known who has written to it; see docs/operations.md on what each finding means")
 	}
 	return err
@@ -173,7 +174,7 @@ func auditLine(f audit.Finding) string {
 	if f.N != 0 {
 		place = "Entry " + strconv.FormatInt(f.N, 10)
 	}
-	return fmt.Sprintf("%s: %s. It means: %s. What to do: %s.", place, oneLine(f.Found), oneLine(f.Means), oneLine(f.Do))
+	return fmt.Sprintf("%s: %s. It means: %s. What to do: %s.", place, cause.OneLine(f.Found), cause.OneLine(f.Means), cause.OneLine(f.Do))
 }
 
 func (m *Main) sayAudit(r audit.Report, known audit.Head) {

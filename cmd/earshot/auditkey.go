@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // The kinds of PEM blocks that keys are in.
@@ -49,12 +50,12 @@ FILE.pub. It is not made inside the data directory: ` + keepKeyElsewhere + `.`,
 func (m *Main) makeKey(file string) error {
 	half, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return failed(err, "no key could be made", "")
+		return cause.Fail(err, "no key could be made", "")
 	}
 	private, perr := x509.MarshalPKCS8PrivateKey(key)
 	public, herr := x509.MarshalPKIXPublicKey(half)
 	if err := errors.Join(perr, herr); err != nil {
-		return failed(err, "the key could not be written down", "")
+		return cause.Fail(err, "the key could not be written down", "")
 	}
 	if err := newFile(file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}), 0o600); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (m *Main) makeKey(file string) error {
 	if err := newFile(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), 0o644); err != nil {
 		return err
 	}
-	m.sayf("The key is in %s, its public half in %s.", oneLine(file), oneLine(file+".pub"))
+	m.sayf("The key is in %s, its public half in %s.", cause.OneLine(file), cause.OneLine(file+".pub"))
 	return m.allSaid()
 }
 
@@ -74,7 +75,7 @@ func newFile(name string, content []byte, mode os.FileMode) error {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return failed(err, "the key was not written", "name a new file, in a folder that you may write to")
+		return cause.Fail(err, "the key was not written", "name a new file, in a folder that you may write to")
 	}
 	return nil
 }
@@ -87,12 +88,12 @@ func (m *Main) keyOutside(dataFlag, file string) error {
 	}
 	file, err = filepath.Abs(file)
 	if err != nil {
-		return failed(err, "the file of the key cannot be named", "name it by its absolute path")
+		return cause.Fail(err, "the file of the key cannot be named", "name it by its absolute path")
 	}
 	inFolder := filepath.Join(withoutLinks(filepath.Dir(file)), filepath.Base(file))
 	for _, name := range []string{file, inFolder, withoutLinks(file)} {
 		if within([]string{data, withoutLinks(data)}, name) {
-			return usage("the file of the key, "+file+", is inside the data directory "+data, keepKeyElsewhere)
+			return cause.Misuse("the file of the key, "+file+", is inside the data directory "+data, keepKeyElsewhere)
 		}
 	}
 	return nil
@@ -110,11 +111,11 @@ func withoutLinks(path string) string {
 func block(file, kind string) ([]byte, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, failed(err, "the key cannot be read", "name the file that `earshot audit key` has made")
+		return nil, cause.Fail(err, "the key cannot be read", "name the file that `earshot audit key` has made")
 	}
 	b, _ := pem.Decode(raw)
 	if b == nil || b.Type != kind {
-		return nil, failed(nil, fmt.Sprintf("the file %s holds no %s as PEM", file, kind), "name the file that `earshot audit key` has made; its public half is in FILE.pub")
+		return nil, cause.Fail(nil, fmt.Sprintf("the file %s holds no %s as PEM", file, kind), "name the file that `earshot audit key` has made; its public half is in FILE.pub")
 	}
 	return b.Bytes, nil
 }
@@ -124,7 +125,7 @@ func (m *Main) signingKey(dataFlag, file string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return nil, failed(nil, fmt.Sprintf("the file of the key, %s, is open to others (mode %04o, expected 0600)", file, info.Mode().Perm()),
+		return nil, cause.Fail(nil, fmt.Sprintf("the file of the key, %s, is open to others (mode %04o, expected 0600)", file, info.Mode().Perm()),
 			"others may have read it: make another key, and sign with that")
 	}
 	raw, err := block(file, privatePEM)
@@ -134,7 +135,7 @@ func (m *Main) signingKey(dataFlag, file string) (ed25519.PrivateKey, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(raw)
 	key, is := parsed.(ed25519.PrivateKey)
 	if err != nil || !is {
-		return nil, failed(err, "the file "+file+" holds no key of Ed25519", "make one with `earshot audit key FILE`")
+		return nil, cause.Fail(err, "the file "+file+" holds no key of Ed25519", "make one with `earshot audit key FILE`")
 	}
 	return key, nil
 }
@@ -147,7 +148,7 @@ func publicKey(file string) (ed25519.PublicKey, error) {
 	parsed, err := x509.ParsePKIXPublicKey(raw)
 	key, is := parsed.(ed25519.PublicKey)
 	if err != nil || !is {
-		return nil, failed(err, "the file "+file+" holds no public key of Ed25519", "name the FILE.pub that `earshot audit key FILE` has made")
+		return nil, cause.Fail(err, "the file "+file+" holds no public key of Ed25519", "name the FILE.pub that `earshot audit key FILE` has made")
 	}
 	return key, nil
 }
@@ -159,7 +160,7 @@ func signHead(ctx context.Context, d desk, key ed25519.PrivateKey, head audit.He
 		return audit.SignedHead{}, err
 	}
 	if len(first.Entries) == 0 || first.Entries[0].N != 1 {
-		return audit.SignedHead{}, failed(nil, "the first entry of the chain is not there, so its head was not signed", "see `earshot audit verify`")
+		return audit.SignedHead{}, cause.Fail(nil, "the first entry of the chain is not there, so its head was not signed", "see `earshot audit verify`")
 	}
 	return audit.Sign(key, head, first.Entries[0].Link, time.Now()), nil
 }
@@ -169,21 +170,21 @@ func knownHead(line, public string) (audit.Head, error) {
 	h, err := audit.ParseHead(line)
 	switch {
 	case err != nil:
-		return audit.Head{}, usage(fmt.Sprintf("--head %.100q is no head of a chain", line),
+		return audit.Head{}, cause.Misuse(fmt.Sprintf("--head %.100q is no head of a chain", line),
 			"give one line as `earshot audit head` tells it: a number, a colon and 64 hexadecimal digits, and what follows if it is signed")
 	case h.Signature == "" && public != "":
-		return audit.Head{}, usage("the head is not signed, so --public has nothing to check", "give the whole line that `earshot audit head --sign` has told, or leave --public out")
+		return audit.Head{}, cause.Misuse("the head is not signed, so --public has nothing to check", "give the whole line that `earshot audit head --sign` has told, or leave --public out")
 	case h.Signature == "":
 		return h.Head, nil
 	case public == "":
-		return audit.Head{}, usage("the head is signed, and there is no key to check that with", "name the public half of the key with --public FILE.pub")
+		return audit.Head{}, cause.Misuse("the head is signed, and there is no key to check that with", "name the public half of the key with --public FILE.pub")
 	}
 	key, err := publicKey(public)
 	if err != nil {
 		return audit.Head{}, err
 	}
 	if !h.Signed(key) {
-		return audit.Head{}, failed(nil, "the head was not signed with that key, or was altered since", "see where the head has been kept; nothing was verified")
+		return audit.Head{}, cause.Fail(nil, "the head was not signed with that key, or was altered since", "see where the head has been kept; nothing was verified")
 	}
 	return h.Head, nil
 }

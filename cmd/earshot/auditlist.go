@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
@@ -56,7 +57,7 @@ The list does not judge; ` + "`earshot audit verify`" + ` does.`,
 
 // entryLine is an entry in one sentence.
 func (m *Main) entryLine(e api.AuditEntry) string {
-	return fmt.Sprintf("Entry %d, %s: %s.", e.N, m.moment(e.At), oneLine(entryWords(e)))
+	return fmt.Sprintf("Entry %d, %s: %s.", e.N, m.moment(e.At), cause.OneLine(entryWords(e)))
 }
 
 func entryWords(e api.AuditEntry) string {

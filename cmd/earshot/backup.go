@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
@@ -54,7 +55,7 @@ func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 	}
 	from := d.File(datadir.LedgerFile)
 	if !datadir.Exists(from) {
-		return failed(nil, "there is no ledger in "+data, "name the data directory with --data DIR")
+		return cause.Fail(nil, "there is no ledger in "+data, "name the data directory with --data DIR")
 	}
 	if err := datadir.CheckOwner(data); err != nil {
 		return err
@@ -63,20 +64,20 @@ func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 		to = filepath.Join(to, "ledger-"+m.Now().UTC().Format("20060102T150405Z")+".db")
 	}
 	if datadir.Exists(to) {
-		return failed(nil, "there is something already: "+to, "name a file that is not there yet; a backup is never written over")
+		return cause.Fail(nil, "there is something already: "+to, "name a file that is not there yet; a backup is never written over")
 	}
-	m.tellf("Copying the ledger of %s.", oneLine(data))
+	m.tellf("Copying the ledger of %s.", cause.OneLine(data))
 	if err := sqlite.Backup(ctx, from, to); err != nil {
 		return ledgerFailure(to, err)
 	}
 	info, err := os.Stat(to)
 	if err != nil {
-		return failed(err, "the backup cannot be found again", "look at the disk")
+		return cause.Fail(err, "the backup cannot be found again", "look at the disk")
 	}
 	if asJSON {
 		return m.writeJSON(map[string]any{"file": to, "bytes": info.Size()})
 	}
-	m.sayf("Backed up: %s, %s.", oneLine(to), legible.Bytes(info.Size()))
+	m.sayf("Backed up: %s, %s.", cause.OneLine(to), legible.Bytes(info.Size()))
 	return nil
 }
 
@@ -119,10 +120,10 @@ type restored struct {
 
 func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) error {
 	if info, err := os.Stat(backup); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return failed(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
+		return cause.Fail(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
 	}
 	if info, err := os.Stat(backup + "-wal"); err == nil && info.Size() > 0 { // a copy that was made by other means; without its log it would look whole
-		return failed(nil, "what was written last is in "+backup+"-wal, and not in "+backup,
+		return cause.Fail(nil, "what was written last is in "+backup+"-wal, and not in "+backup,
 			"copy both into an empty folder, as ledger.db and ledger.db-wal; `earshot backup --data FOLDER COPY` makes a whole one of them")
 	}
 	kept, err := m.swapLedger(ctx, path, backup)
@@ -130,7 +131,7 @@ func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) er
 		return err
 	}
 	if kept != "" {
-		m.tellf("Kept: the ledger that was there, as %s.", oneLine(kept))
+		m.tellf("Kept: the ledger that was there, as %s.", cause.OneLine(kept))
 	}
 	h, err := m.openHere(ctx, path) // it finds that the ledger went back, and freezes it
 	if err != nil {
@@ -146,7 +147,7 @@ func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) er
 	if asJSON {
 		return m.writeJSON(restored{Ledger: filepath.Join(path, datadir.LedgerFile), From: backup, Kept: kept, Aside: aside, Unknown: unknown})
 	}
-	m.sayf("Restored: %s is the ledger of %s now.", oneLine(backup), oneLine(path))
+	m.sayf("Restored: %s is the ledger of %s now.", cause.OneLine(backup), cause.OneLine(path))
 	m.sayf("Put aside: %s; see `earshot dead list`.", legible.Counted(int64(aside), "message"))
 	m.sayf("Under way when the copy was made: %s; see `earshot turns list --open` and, once a server runs, `earshot pending`.", legible.Counted(int64(unknown), "turn"))
 	return nil
@@ -169,15 +170,15 @@ func (m *Main) swapLedger(ctx context.Context, path, backup string) (kept string
 		return "", err
 	}
 	if fresh {
-		m.tellf("Key: there was none in %s, and a new one was made. Secrets in the copy cannot be read with it; put the old file key back if you have it.", oneLine(path))
+		m.tellf("Key: there was none in %s, and a new one was made. Secrets in the copy cannot be read with it; put the old file key back if you have it.", cause.OneLine(path))
 	}
-	m.tellf("Looking through %s.", oneLine(backup))
+	m.tellf("Looking through %s.", cause.OneLine(backup))
 	copied := data.File(datadir.LedgerFile + ".restoring")
 	for _, end := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(copied + end) // of a restore that was broken off
 	}
 	if err := copyWhole(backup, copied); err != nil {
-		return "", failed(err, "the backup cannot be copied", "make room on the disk of "+path)
+		return "", cause.Fail(err, "the backup cannot be copied", "make room on the disk of "+path)
 	}
 	lived, err := m.readThrough(ctx, copied, backup)
 	if err != nil {
@@ -216,7 +217,7 @@ func ahead(data *datadir.Dir, lived int64) error {
 		err = counter.Store(max(n, lived) + 1)
 	}
 	if err != nil {
-		return failed(err, "the counter beside the ledger cannot be written", "look at who may write to "+data.Path)
+		return cause.Fail(err, "the counter beside the ledger cannot be written", "look at who may write to "+data.Path)
 	}
 	return nil
 }
@@ -230,11 +231,11 @@ func putInPlace(ctx context.Context, data *datadir.Dir, copied string, at time.T
 		}
 		kept, err = keepAside(now, data.File("ledger-before-"+at.UTC().Format("20060102T150405Z")))
 		if err != nil {
-			return "", failed(err, "the ledger that is there cannot be kept", "look at who may write to "+data.Path)
+			return "", cause.Fail(err, "the ledger that is there cannot be kept", "look at who may write to "+data.Path)
 		}
 	}
 	if err := errors.Join(os.Rename(copied, now), syncFolder(data.Path)); err != nil {
-		return kept, failed(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
+		return kept, cause.Fail(err, "the copy cannot be put in place", "rename "+copied+" to "+now)
 	}
 	return kept, nil
 }

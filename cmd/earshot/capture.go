@@ -65,7 +65,7 @@ producer cannot be heard, 2 if a flag is wrong.`,
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usage(fmt.Sprintf("found %s, expected %s", legible.Counted(int64(len(args)), "argument"), what), "see `"+c.CommandPath()+" --help`")
+			return cause.Misuse(fmt.Sprintf("found %s, expected %s", legible.Counted(int64(len(args)), "argument"), what), "see `"+c.CommandPath()+" --help`")
 		}
 		return nil
 	}
@@ -88,7 +88,7 @@ func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err
 	}
 	defer func() {
 		if closed := to.Close(); err == nil && closed != nil {
-			err = failed(closed, "the recording could not be written", "")
+			err = cause.Fail(closed, "the recording could not be written", "")
 		}
 	}()
 
@@ -123,7 +123,7 @@ func (r *recorder) tap(address string) client.RecordOptions {
 			switch {
 			case r.flags.quiet:
 			case c.Lost != nil:
-				r.main.tellf("There is no connection: %s. Trying again.", oneLine(connectionLost(c.Lost)))
+				r.main.tellf("There is no connection: %s. Trying again.", cause.OneLine(connectionLost(c.Lost)))
 			default:
 				r.main.tellf("There is a connection.")
 			}
@@ -150,7 +150,7 @@ func (r *recorder) take(ctx context.Context, message client.RawMessage, err erro
 		return false, captureFailure(err)
 	}
 	if err := recordLine(r.to, message.Raw); err != nil {
-		return false, failed(err, "the recording could not be written", "see that there is room")
+		return false, cause.Fail(err, "the recording could not be written", "see that there is room")
 	}
 	r.heard++
 	return r.heard != r.flags.events, nil
@@ -163,7 +163,7 @@ func (r *recorder) end() error {
 	case r.lost != nil:
 		return captureFailure(r.lost)
 	case r.away != nil:
-		return failed(nil, "messages may be missing: there was no connection at the end: "+connectionLost(r.away), "see that the producer runs, and record again")
+		return cause.Fail(nil, "messages may be missing: there was no connection at the end: "+connectionLost(r.away), "see that the producer runs, and record again")
 	default:
 		return nil
 	}
@@ -187,9 +187,9 @@ func connectionLost(err error) string {
 func captureFailure(err error) error {
 	var e *client.Error
 	if !errors.As(err, &e) {
-		return failed(err, "the stream has ended", "see that the producer still runs")
+		return cause.Fail(err, "the stream has ended", "see that the producer still runs")
 	}
-	f := failed(nil, e.Message, e.Hint)
+	f := cause.Fail(nil, e.Message, e.Hint)
 	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
 		f.Kind = cause.Usage
 	}

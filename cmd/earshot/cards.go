@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -48,7 +49,7 @@ func (m *Main) cardsListCommand() *cobra.Command {
 			}
 			for _, raw := range page.Cards {
 				c := cardOf(raw)
-				if err := list.add(raw, strings.Join([]string{c.ID, oneLine(c.Type), c.Call, m.moment(c.Created)}, ", ")+"."); err != nil {
+				if err := list.add(raw, strings.Join([]string{c.ID, cause.OneLine(c.Type), c.Call, m.moment(c.Created)}, ", ")+"."); err != nil {
 					return err
 				}
 				after = c.ID

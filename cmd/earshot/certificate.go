@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // certificate is what the server shows to who comes by HTTPS. Files that have been
@@ -41,7 +43,7 @@ func openCertificate(f upFlags, now func() time.Time, log *slog.Logger) (*certif
 	}
 	u, err := url.Parse(f.pageURL)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("--page-url %q is no address of a page", f.pageURL), "it has the form https://earshot.example.org")
+		return nil, cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", f.pageURL), "it has the form https://earshot.example.org")
 	}
 	c := &certificate{certFile: f.tlsCert, keyFile: f.tlsKey, host: u.Hostname(), now: now, log: log}
 	if c.current, c.changed, err = c.read(); err != nil {
@@ -58,7 +60,7 @@ func (c *certificate) read() (*tls.Certificate, written, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return nil, written{}, failed(err, fmt.Sprintf("the certificate %s and the key %s cannot be used", c.certFile, c.keyFile),
+		return nil, written{}, cause.Fail(err, fmt.Sprintf("the certificate %s and the key %s cannot be used", c.certFile, c.keyFile),
 			"both are in PEM form, the certificate with those that lead to its root behind it, and the key belongs to the first")
 	}
 	if err := c.judge(pair); err != nil {
@@ -83,7 +85,7 @@ func certificateUnreadable(what, file string, err error) error {
 	if path, is := errors.AsType[*fs.PathError](err); is {
 		err = path.Err
 	}
-	return failed(err, fmt.Sprintf("the %s %s cannot be read", what, file), "check its name and its rights")
+	return cause.Fail(err, fmt.Sprintf("the %s %s cannot be read", what, file), "check its name and its rights")
 }
 
 // judge refuses what browsers would refuse: a certificate whose time has not come or is
@@ -93,15 +95,15 @@ func (c *certificate) judge(pair tls.Certificate) error {
 	leaf, now := pair.Leaf, c.now()
 	switch {
 	case now.After(leaf.NotAfter):
-		return failed(nil, fmt.Sprintf("the certificate %s has run out on %s", c.certFile, leaf.NotAfter.Format(day)), "renew it")
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s has run out on %s", c.certFile, leaf.NotAfter.Format(day)), "renew it")
 	case now.Before(leaf.NotBefore):
-		return failed(nil, fmt.Sprintf("the certificate %s does not count before %s", c.certFile, leaf.NotBefore.Format(day)), "see that the clock is right, or wait")
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s does not count before %s", c.certFile, leaf.NotBefore.Format(day)), "see that the clock is right, or wait")
 	case leaf.VerifyHostname(c.host) != nil:
 		names := leaf.DNSNames
 		for _, ip := range leaf.IPAddresses {
 			names = append(names, ip.String())
 		}
-		return failed(nil, fmt.Sprintf("the certificate %s is for %q, and browsers come to %s (--page-url)", c.certFile, strings.Join(names, ", "), c.host),
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s is for %q, and browsers come to %s (--page-url)", c.certFile, strings.Join(names, ", "), c.host),
 			"use a certificate for that name, or name the address that it is for with --page-url")
 	}
 	return nil
@@ -137,11 +139,11 @@ func (f upFlags) checkHTTPS() error {
 		return nil
 	}
 	if f.https == "" || f.tlsCert == "" || f.tlsKey == "" || !strings.HasPrefix(f.pageURL, "https://") {
-		return usage("for HTTPS there must be an address, a certificate, its key, and the name that browsers use",
+		return cause.Misuse("for HTTPS there must be an address, a certificate, its key, and the name that browsers use",
 			"for example --https 0.0.0.0:7443 --tls-cert FILE --tls-key FILE --page-url https://earshot.example.org:7443")
 	}
 	if _, _, err := net.SplitHostPort(f.https); err != nil {
-		return usage(fmt.Sprintf("%q is no address with a port", f.https), "for example --https 0.0.0.0:7443")
+		return cause.Misuse(fmt.Sprintf("%q is no address with a port", f.https), "for example --https 0.0.0.0:7443")
 	}
 	return nil
 }

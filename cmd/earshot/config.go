@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -36,7 +37,7 @@ func (m *Main) configure(flags *pflag.FlagSet) (config, error) {
 	if c.path != "" || flags.Changed(configFlag) {
 		var err error
 		if values, c.set, err = readConfig(c.path, m.Getenv("HOME"), flags); err != nil {
-			return c, usage(why(err), configHint(err))
+			return c, cause.Misuse(cause.Of(err), configHint(err))
 		}
 	}
 	var failure error
@@ -55,12 +56,12 @@ func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path s
 		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
 		var err error
 		if values, err = fromVariable(f, text); err != nil {
-			return usage(from+": "+why(err), hint)
+			return cause.Misuse(from+": "+cause.Of(err), hint)
 		}
 	}
 	for _, value := range values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usage(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, valueOf(f)), hint)
+			return cause.Misuse(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, valueOf(f)), hint)
 		}
 	}
 	return nil

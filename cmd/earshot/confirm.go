@@ -20,7 +20,7 @@ import (
 func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f wordFlags) error {
 	out := m.shows(f)
 	if out == nil || !isTerminal(m.Stdin) {
-		return usage(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
+		return cause.Misuse(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
 			fmt.Sprintf("see `earshot pending %d`, then say which: `earshot reply %d accept`", q.Number, q.Number))
 	}
 	lines, err := m.inFull(ctx, remote, q)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/conform"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 func (m *Main) conformCommand() *cobra.Command {
@@ -51,7 +52,7 @@ Exit code: 0 every vector held, 1 some did not, 2 no vector of that name.`,
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usage("expected at most one argument, "+what, "see `"+c.CommandPath()+" --help`")
+			return cause.Misuse("expected at most one argument, "+what, "see `"+c.CommandPath()+" --help`")
 		}
 		return nil
 	}
@@ -68,7 +69,7 @@ func completeAreas(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 func chosenVectors(args []string) ([]conform.Vector, error) {
 	all, err := conform.Vectors()
 	if err != nil {
-		return nil, failed(err, "the vectors could not be read", "")
+		return nil, cause.Fail(err, "the vectors could not be read", "")
 	}
 	if len(args) == 0 {
 		return all, nil
@@ -80,7 +81,7 @@ func chosenVectors(args []string) ([]conform.Vector, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, usage(fmt.Sprintf("found no vector for %q, expected an area, a rule or the id of a vector", args[0]), "the areas are "+strings.Join(conform.Areas(), ", "))
+		return nil, cause.Misuse(fmt.Sprintf("found no vector for %q, expected an area, a rule or the id of a vector", args[0]), "the areas are "+strings.Join(conform.Areas(), ", "))
 	}
 	return chosen, nil
 }
@@ -107,7 +108,7 @@ type tally struct {
 func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 	pending, err := conform.Pending()
 	if err != nil {
-		return failed(err, "the list of pending vectors could not be read", "")
+		return cause.Fail(err, "the list of pending vectors could not be read", "")
 	}
 	t := tally{Vectors: len(vectors)}
 	for _, v := range vectors {
@@ -131,9 +132,9 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 		switch {
 		case out.Held():
 		case waits:
-			m.sayf("pending: %s: %s: %s", v.ID, oneLine(missing), oneLine(out.Problem))
+			m.sayf("pending: %s: %s: %s", v.ID, cause.OneLine(missing), cause.OneLine(out.Problem))
 		default:
-			m.sayf("failed: %s: %s: %s", v.ID, oneLine(v.Title), oneLine(out.Problem))
+			m.sayf("failed: %s: %s: %s", v.ID, cause.OneLine(v.Title), cause.OneLine(out.Problem))
 		}
 	}
 	if err := m.tellTally(t, asJSON); err != nil {
@@ -160,7 +161,7 @@ func (m *Main) writeLine(value any) error {
 		_, err = m.Stdout.Write(append(raw, '\n'))
 	}
 	if err != nil {
-		return failed(err, "the output could not be written", "")
+		return cause.Fail(err, "the output could not be written", "")
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ can show should all be covered; each of them that is not is named with the reaso
 		RunE: func(*cobra.Command, []string) error {
 			all, err := conform.Measure()
 			if err != nil {
-				return failed(err, "the coverage could not be measured", "")
+				return cause.Fail(err, "the coverage could not be measured", "")
 			}
 			if asJSON {
 				return m.writeCoverage(all)

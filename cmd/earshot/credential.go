@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
@@ -65,7 +66,7 @@ func (c credentials) file(p bus.Principal) string {
 func (c credentials) paths() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(c.folder, "*.json"))
 	if err != nil {
-		return nil, failed(err, "the credentials cannot be listed", "")
+		return nil, cause.Fail(err, "the credentials cannot be listed", "")
 	}
 	slices.Sort(files)
 	return files, nil
@@ -81,7 +82,7 @@ func (c credentials) all() ([]bus.Credentials, error) {
 	for _, path := range files {
 		one, err := bus.ReadCredentials(path)
 		if err != nil {
-			return nil, failed(nil, why(err), "revoke them with `earshot credential revoke`, or remove "+path+", and make new ones")
+			return nil, cause.Fail(nil, cause.Of(err), "revoke them with `earshot credential revoke`, or remove "+path+", and make new ones")
 		}
 		all = append(all, one)
 	}
@@ -148,7 +149,7 @@ func quotedOr(s, none string) string {
 	if s == "" {
 		return none
 	}
-	return fmt.Sprintf("%q", oneLine(s))
+	return fmt.Sprintf("%q", cause.OneLine(s))
 }
 
 func (m *Main) credentialListCommand() *cobra.Command {
@@ -187,7 +188,7 @@ func (m *Main) credentialListCommand() *cobra.Command {
 				m.sayf("There are no credentials.")
 			}
 			for _, r := range rows {
-				m.sayf("Credentials of %s/%s: %s", r.Role, r.Name, oneLine(r.File))
+				m.sayf("Credentials of %s/%s: %s", r.Role, r.Name, cause.OneLine(r.File))
 				if len(r.Tools) > 0 {
 					m.sayf("  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
 				}

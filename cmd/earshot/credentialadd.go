@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -40,7 +41,7 @@ A name belongs to one of them only, and what the operator's own file serves (` +
 		RunE: func(c *cobra.Command, args []string) error {
 			kind, known := outside()[f.role]
 			if !known {
-				return usage("the role is "+quotedOr(f.role, "missing")+"; expected "+roleNames, "add --role tool for a tool service")
+				return cause.Misuse("the role is "+quotedOr(f.role, "missing")+"; expected "+roleNames, "add --role tool for a tool service")
 			}
 			return m.addCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, f)
 		},
@@ -55,14 +56,14 @@ A name belongs to one of them only, and what the operator's own file serves (` +
 
 func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags) error {
 	if slices.Contains(residents(), who) {
-		return usage("the program itself is "+who.String(), "choose another name")
+		return cause.Misuse("the program itself is "+who.String(), "choose another name")
 	}
 	files, err := m.credentials(f.dataFlag)
 	if err != nil {
 		return err
 	}
 	if other, taken := files.namesake(who); taken {
-		return usage("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
+		return cause.Misuse("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
 	}
 	one, before, err := files.made(who, len(f.tools) > 0)
 	if err != nil {
@@ -72,20 +73,20 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 		return err
 	}
 	if err := files.write(one); err != nil {
-		return failed(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
+		return cause.Fail(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
 	}
 	told, err := m.tellServer(ctx, f.dataFlag, files)
 	if err != nil {
-		return failed(nil, "the credentials of "+who.String()+" are made ("+oneLine(files.file(who))+"), and the server that runs has not taken them up: "+why(err),
+		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.file(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
 			"they count from its next start")
 	}
 	for _, r := range told.answer.Refused {
 		if r.File == filepath.Base(files.file(who)) {
 			files.restore(who, before)
-			return usage("the server that runs does not take them: "+r.Message, r.Hint)
+			return cause.Misuse("the server that runs does not take them: "+r.Message, r.Hint)
 		}
 	}
-	m.sayf("Credentials of %s: %s", who, oneLine(files.file(who)))
+	m.sayf("Credentials of %s: %s", who, cause.OneLine(files.file(who)))
 	if len(one.Tools) > 0 {
 		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(one.Tools, ", "))
 	}
@@ -100,18 +101,18 @@ func (c credentials) made(who bus.Principal, grows bool) (one bus.Credentials, b
 	path := c.file(who)
 	if !datadir.Exists(path) {
 		if one, err = bus.NewCredentials(rand.Reader, project, who); err != nil {
-			return one, nil, usage(why(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
+			return one, nil, cause.Misuse(cause.Of(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
 		}
 		return one, nil, nil
 	}
 	if !grows {
-		return one, nil, usage("there are credentials of "+who.String()+" already: "+path, "use them, or revoke them first")
+		return one, nil, cause.Misuse("there are credentials of "+who.String()+" already: "+path, "use them, or revoke them first")
 	}
 	if before, err = os.ReadFile(path); err == nil {
 		one, err = bus.ReadCredentials(path)
 	}
 	if err != nil {
-		return one, nil, failed(nil, why(err), "revoke them with `earshot credential revoke`, and make new ones")
+		return one, nil, cause.Fail(nil, cause.Of(err), "revoke them with `earshot credential revoke`, and make new ones")
 	}
 	return one, before, nil
 }
@@ -129,7 +130,7 @@ func (c credentials) restore(who bus.Principal, before []byte) {
 func (c credentials) list(one *bus.Credentials, tools []string) error {
 	who := one.Principal
 	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.Foreign {
-		return usage("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
+		return cause.Misuse("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
 	}
 	others, err := c.all()
 	if err != nil {
@@ -137,10 +138,10 @@ func (c credentials) list(one *bus.Credentials, tools []string) error {
 	}
 	for _, name := range tools {
 		if !utp.ValidToolName(name) {
-			return usage(quotedOr(name, "an empty name")+" is no name of a tool", "use 1 to 128 of A-Z a-z 0-9 _ - .")
+			return cause.Misuse(quotedOr(name, "an empty name")+" is no name of a tool", "use 1 to 128 of A-Z a-z 0-9 _ - .")
 		}
 		if other, taken := ownerOf(others, who, name); taken {
-			return usage("the tool "+name+" is a name of "+other.String(), "choose another name for it")
+			return cause.Misuse("the tool "+name+" is a name of "+other.String(), "choose another name for it")
 		}
 		if !one.Owns(name) {
 			one.Tools = append(one.Tools, name)
@@ -149,7 +150,7 @@ func (c credentials) list(one *bus.Credentials, tools []string) error {
 	for _, other := range others {
 		for _, name := range other.Tools {
 			if other.Principal != who && one.Owns(name) {
-				return usage("the tool "+name+" is on the list of "+other.Principal.String()+", and would be one of "+who.String(), "choose another name")
+				return cause.Misuse("the tool "+name+" is on the list of "+other.Principal.String()+", and would be one of "+who.String(), "choose another name")
 			}
 		}
 	}
@@ -189,7 +190,7 @@ func (m *Main) tellServer(ctx context.Context, dataFlag string, files credential
 // tellRefused tells which files the server has found wanting beside the one that was meant.
 func (m *Main) tellRefused(answer api.Credentials) {
 	for _, r := range answer.Refused {
-		m.tellf("Not taken up: %s: %s", oneLine(r.File), oneLine(r.Message))
+		m.tellf("Not taken up: %s: %s", cause.OneLine(r.File), cause.OneLine(r.Message))
 	}
 }
 
@@ -202,7 +203,7 @@ func (m *Main) credentialRevokeCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			kind, known := outside()[role]
 			if !known {
-				return usage("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "see `earshot credential list`")
+				return cause.Misuse("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "see `earshot credential list`")
 			}
 			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, dataFlag)
 		},
@@ -219,17 +220,17 @@ func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag
 		return err
 	}
 	if strings.ContainsAny(who.Name, "/.") {
-		return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
+		return cause.Misuse("there are no credentials of "+cause.OneLine(who.String()), "see `earshot credential list`")
 	}
 	switch err := os.Remove(files.file(who)); {
 	case errors.Is(err, fs.ErrNotExist):
-		return usage("there are no credentials of "+oneLine(who.String()), "see `earshot credential list`")
+		return cause.Misuse("there are no credentials of "+cause.OneLine(who.String()), "see `earshot credential list`")
 	case err != nil:
-		return failed(err, "the credentials cannot be removed", "")
+		return cause.Fail(err, "the credentials cannot be removed", "")
 	}
 	t, err := m.tellServer(ctx, dataFlag, files)
 	if err != nil {
-		return failed(nil, "the file of "+who.String()+" is removed, and the server that runs has not been told: "+why(err),
+		return cause.Fail(nil, "the file of "+who.String()+" is removed, and the server that runs has not been told: "+cause.Of(err),
 			"it lets them in until it is started again: end it now")
 	}
 	if t.running && t.answer.URL != "" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
@@ -45,7 +46,7 @@ func (h *house) openDatabase(ctx context.Context, o houseOptions) error {
 		return err
 	}
 	if err := datadir.WriteFile(h.data.File(datadir.DatabaseFile), []byte(h.ledger+"\n")); err != nil {
-		return failed(err, "where the ledger is cannot be noted in "+h.data.Path, "make room, or use another folder with --data DIR")
+		return cause.Fail(err, "where the ledger is cannot be noted in "+h.data.Path, "make room, or use another folder with --data DIR")
 	}
 	return nil
 }
@@ -65,9 +66,9 @@ func (h *house) claim(ctx context.Context, store *postgres.Store, over bool) err
 	case over:
 		h.takenOver = used && (!known || holds != mark)
 	case holds != "" && holds != mark:
-		return failed(nil, "the ledger "+h.ledger+" belongs to another data directory: it was used with another key than that of "+h.data.Path, hint)
+		return cause.Fail(nil, "the ledger "+h.ledger+" belongs to another data directory: it was used with another key than that of "+h.data.Path, hint)
 	case used && !known:
-		return failed(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.Path+" has no counter for it, which tells when it has gone back in time", hint)
+		return cause.Fail(nil, "the ledger "+h.ledger+" was used with another data directory: "+h.data.Path+" has no counter for it, which tells when it has gone back in time", hint)
 	}
 	h.settle = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
 		if err := store.SetOwner(ctx, mark); err != nil {
@@ -86,9 +87,9 @@ func inDatabase(d *datadir.Dir, hint string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return failed(err, "where the ledger is cannot be read", "make "+d.File(datadir.DatabaseFile)+" readable for yourself")
+		return cause.Fail(err, "where the ledger is cannot be read", "make "+d.File(datadir.DatabaseFile)+" readable for yourself")
 	}
-	return failed(nil, "the ledger of "+d.Path+" is in the database "+oneLine(strings.TrimSpace(string(place))), hint)
+	return cause.Fail(nil, "the ledger of "+d.Path+" is in the database "+cause.OneLine(strings.TrimSpace(string(place))), hint)
 }
 
 // hold keeps the claim until ctx ends, and makes it again when the database has ended it. A
@@ -145,22 +146,22 @@ func databaseFailure(err error) error {
 	e, is := errors.AsType[*ledgersql.Error](err)
 	switch {
 	case errors.As(err, &newer):
-		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another database with --ledger")
+		return cause.Fail(nil, newer.Error(), "use the newer earshot that wrote it, or another database with --ledger")
 	case !is:
-		return failed(err, "the ledger cannot be opened", "see docs/server.md, --ledger")
+		return cause.Fail(err, "the ledger cannot be opened", "see docs/server.md, --ledger")
 	case errors.Is(err, ledgersql.ErrBusy) && e.Expected != "":
-		return failed(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
+		return cause.Fail(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
 	case errors.Is(err, ledgersql.ErrUnreachable), errors.Is(err, ledgersql.ErrBusy):
-		return failed(nil, "the database "+e.Path+" cannot be reached"+ledgersql.Because(err), "see that it is up and lets you in, then try again")
+		return cause.Fail(nil, "the database "+e.Path+" cannot be reached"+ledgersql.Because(err), "see that it is up and lets you in, then try again")
 	case errors.Is(err, ledgersql.ErrCorrupt):
-		return failed(nil, "the database "+e.Path+" holds no ledger"+ledgersql.Found(err), "use an empty database or schema, or restore the ledger from a backup")
+		return cause.Fail(nil, "the database "+e.Path+" holds no ledger"+ledgersql.Found(err), "use an empty database or schema, or restore the ledger from a backup")
 	case errors.Is(err, kernel.ErrFull):
-		return failed(nil, "no room is left in the database "+e.Path, "make room there, then start again")
+		return cause.Fail(nil, "no room is left in the database "+e.Path, "make room there, then start again")
 	case errors.Is(err, ledgersql.ErrAccess):
-		return failed(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),
+		return cause.Fail(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),
 			"check its name, the user, and what it may do; see docs/server.md, --ledger")
 	}
-	return failed(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see docs/server.md, --ledger")
+	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see docs/server.md, --ledger")
 }
 
 // examineDatabase looks whether the database can be reached, and leaves it as it is.
@@ -182,6 +183,6 @@ func checkDatabase(dsn string) error {
 	if dsn == "" || strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || strings.Contains(dsn, "=") {
 		return nil
 	}
-	return usage("--ledger is "+oneLine(dsn)+", expected where a PostgreSQL database is",
+	return cause.Misuse("--ledger is "+cause.OneLine(dsn)+", expected where a PostgreSQL database is",
 		"for example --ledger postgres://earshot@db.example.org/earshot, or leave it out to keep the ledger in the data directory")
 }

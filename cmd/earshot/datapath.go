@@ -2,13 +2,15 @@ package main
 
 import (
 	"path/filepath"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // dataPath is where the data lives: the flag, $EARSHOT_DATA, $XDG_DATA_HOME/earshot, or
 // ~/.local/share/earshot.
 func (m *Main) dataPath(flag string, given bool) (string, error) {
 	if given && flag == "" { // a shell's variable without a value: it does not mean the default
-		return "", usage("the name of the data directory is empty", "name a folder, or leave --data out")
+		return "", cause.Misuse("the name of the data directory is empty", "name a folder, or leave --data out")
 	}
 	if flag == "" {
 		flag = m.Getenv("EARSHOT_DATA")
@@ -16,7 +18,7 @@ func (m *Main) dataPath(flag string, given bool) (string, error) {
 	if flag != "" {
 		path, err := filepath.Abs(flag)
 		if err != nil {
-			return "", failed(err, "the data directory cannot be named", "use --data DIR with an absolute path")
+			return "", cause.Fail(err, "the data directory cannot be named", "use --data DIR with an absolute path")
 		}
 		return path, nil
 	}
@@ -24,7 +26,7 @@ func (m *Main) dataPath(flag string, given bool) (string, error) {
 	if !filepath.IsAbs(base) {
 		home := m.Getenv("HOME")
 		if home == "" {
-			return "", failed(nil, "there is no home folder to keep the ledger in", "set EARSHOT_DATA or use --data DIR")
+			return "", cause.Fail(nil, "there is no home folder to keep the ledger in", "set EARSHOT_DATA or use --data DIR")
 		}
 		base = filepath.Join(home, ".local", "share")
 	}

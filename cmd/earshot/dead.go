@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 func (m *Main) deadCommand() *cobra.Command {
@@ -49,7 +50,7 @@ func (m *Main) deadListCommand() *cobra.Command {
 func (m *Main) deadLine(one api.DeadDetail) string {
 	about := "a notice"
 	if one.Call != "" {
-		about = fmt.Sprintf("the command of %s, %s", oneLine(one.Tool), one.Call)
+		about = fmt.Sprintf("the command of %s, %s", cause.OneLine(one.Tool), one.Call)
 	}
 	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, m.moment(one.Died), legible.Line(one.Reason))
 }
@@ -71,7 +72,7 @@ func (m *Main) deadShowCommand() *cobra.Command {
 		m.field("Subject", one.Subject)
 		for _, name := range slices.Sorted(maps.Keys(one.Header)) {
 			for _, value := range one.Header[name] {
-				m.field("Header "+oneLine(name), value)
+				m.field("Header "+cause.OneLine(name), value)
 			}
 		}
 		if utf8.Valid(one.Payload) {
@@ -86,12 +87,12 @@ func (m *Main) deadShowCommand() *cobra.Command {
 func (m *Main) deadNamed(ctx context.Context, d desk, word string) (api.DeadDetail, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || id < 1 {
-		return api.DeadDetail{}, usage(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
+		return api.DeadDetail{}, cause.Misuse(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
 	}
 	var page api.DeadAnswer
 	err = d.ask(ctx, api.OpDead, api.DeadRequest{ID: id}, &page)
 	if absent(err) || err == nil && len(page.Dead) == 0 {
-		return api.DeadDetail{}, failed(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
+		return api.DeadDetail{}, cause.Fail(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
 	}
 	if err != nil {
 		return api.DeadDetail{}, err
@@ -122,7 +123,7 @@ as its own turn of yours: the policy decides, and a question waits for you where
 		case a.Sent:
 			m.sayf("Recorded: message %d is sent again.", one.ID)
 		default:
-			m.sayf("Recorded: %s is asked for anew, in %s.", oneLine(one.Tool), a.Session)
+			m.sayf("Recorded: %s is asked for anew, in %s.", cause.OneLine(one.Tool), a.Session)
 			m.tellf("Where it needs consent, its question is in `earshot pending`, once a server with its tool runs.")
 		}
 		return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
@@ -66,7 +67,7 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		return err
 	}
 	if !datadir.Exists((&datadir.Dir{Path: path}).File(datadir.LedgerFile)) {
-		return failed(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
+		return cause.Fail(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
 	}
 	h, err := m.openHere(ctx, path)
 	if err != nil {
@@ -85,7 +86,7 @@ func (m *Main) openHere(ctx context.Context, path string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
+	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: fault.Points(m.Getenv(fault.Variable)), keepAll: true})
 	if err == nil && h.restored {
 		m.tellf("%s", restoredNote)
 	}
@@ -103,7 +104,7 @@ func deskFailure(err error) error {
 		return said // it knows more than the refusal that it is made of
 	}
 	if absent(err) {
-		return failed(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
+		return cause.Fail(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
 	}
 	fault, is := errors.AsType[*api.Fault](err)
 	if told, there := errors.AsType[*client.Error](err); there && told.Code == client.Code(utp.CodeBadRequest) {
@@ -155,7 +156,7 @@ func (r *rows) add(value any, line string) error {
 		_, err = fmt.Fprint(r.m.Stdout, lead+string(raw))
 	}
 	if err != nil {
-		return failed(err, "the list could not be written", "")
+		return cause.Fail(err, "the list could not be written", "")
 	}
 	return nil
 }
@@ -189,7 +190,7 @@ func (m *Main) document(label string, value jsontext.Value) {
 	}
 	m.sayf("%s:", label)
 	for _, item := range terminal.Values(value) {
-		m.sayf("  %s: %s", legible.Line(cmp.Or(strings.TrimPrefix(item.Note, "/"), "value")), legible.Value(oneLine(item.Value)))
+		m.sayf("  %s: %s", legible.Line(cmp.Or(strings.TrimPrefix(item.Note, "/"), "value")), legible.Value(cause.OneLine(item.Value)))
 	}
 }
 

@@ -84,9 +84,9 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 
 func (m *Main) report(all []finding) {
 	for _, f := range all {
-		line := f.State + ": " + f.Name + ": " + oneLine(f.Found)
+		line := f.State + ": " + f.Name + ": " + cause.OneLine(f.Found)
 		if f.Advice != "" {
-			line += " hint: " + oneLine(f.Advice)
+			line += " hint: " + cause.OneLine(f.Advice)
 		}
 		m.sayf("%s", line)
 	}
@@ -176,7 +176,7 @@ func examineConfig(from config, err error) finding {
 
 // broken is what an error of the program says, as a finding.
 func broken(name string, err error) finding {
-	f := finding{Name: name, State: stateProblem, Found: sentence(why(err))}
+	f := finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err))}
 	if told, is := errors.AsType[*cause.Error](err); is {
 		f.Found, f.Advice = sentence(told.Message), told.Hint
 	}
@@ -252,7 +252,7 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
 	}
 	if err != nil {
-		return []finding{{Name: "server", State: stateProblem, Found: sentence(why(err)), Advice: "see who may read the data directory"}}
+		return []finding{{Name: "server", State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read the data directory"}}
 	}
 	defer func() { _ = lock.Close() }()
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)

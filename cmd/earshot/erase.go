@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 func (m *Main) eraseCommand() *cobra.Command {
@@ -27,7 +28,7 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 		Args: cobra.ArbitraryArgs,
 	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
 		if (len(args) == 0) == (project == "") {
-			return usage("what is to be erased has to be said", "name turns, or a project with --project NAME")
+			return cause.Misuse("what is to be erased has to be said", "name turns, or a project with --project NAME")
 		}
 		return m.erase(ctx, d, f, args, project)
 	}, offerTurns)
@@ -63,7 +64,7 @@ func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, p
 	const why = "because they have not ended, or a message of theirs is about to leave: "
 	open := strings.Join(all.Open, ", ")
 	if project == "" {
-		return failed(nil, "not erased, "+why+open, "stop them with `earshot stop`, or wait a moment; then erase them")
+		return cause.Fail(nil, "not erased, "+why+open, "stop them with `earshot stop`, or wait a moment; then erase them")
 	}
 	m.tellf("Left alone, %s%s. Stop them with `earshot stop`, or wait a moment; then erase again.", why, open)
 	return nil

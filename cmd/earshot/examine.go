@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -26,7 +27,7 @@ func examineWriting(path string) finding {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(path + " cannot be written to: " + why(err)), Advice: "make room, or see who may write there"}
+		return finding{Name: name, State: stateProblem, Found: sentence(path + " cannot be written to: " + cause.Of(err)), Advice: "make room, or see who may write there"}
 	}
 	return finding{Name: name, State: stateOK, Found: path + " is yours, and can be written to."}
 }
@@ -38,7 +39,7 @@ func privately(name, path, missing string) (info fs.FileInfo, trouble *finding) 
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &finding{Name: name, State: stateNote, Found: path + " is not there yet.", Advice: missing}
 	case err != nil:
-		return nil, &finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+		return nil, &finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	case !info.Mode().IsRegular():
 		return nil, &finding{Name: name, State: stateProblem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
 	case info.Mode().Perm()&0o077 != 0:
@@ -54,7 +55,7 @@ func examineFile(name, path, missing string) finding {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	}
 	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
 }
@@ -107,7 +108,7 @@ func examineKey(data *datadir.Dir) finding {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "see who may read it"}
+		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	}
 	if len(raw) != datadir.KeySize {
 		return finding{
@@ -127,7 +128,7 @@ func examineCounter(data *datadir.Dir) finding {
 	}
 	n, err := (&datadir.Counter{Path: path}).Load()
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(why(err)), Advice: "restore it from your backup, with the ledger of the same time"}
+		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "restore it from your backup, with the ledger of the same time"}
 	}
 	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s says %d.", path, n)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // maxNamed is how many tools one finding names.
@@ -19,11 +20,11 @@ func examineServices(ctx context.Context, ask func(ctx context.Context, op strin
 	for after := ""; ; {
 		var page api.ToolsAnswer
 		if err := ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
-			return []finding{{Name: name, State: stateNote, Found: sentence("Which are connected is not known: " + why(err)), Advice: "see `earshot tools list`"}}
+			return []finding{{Name: name, State: stateNote, Found: sentence("Which are connected is not known: " + cause.Of(err)), Advice: "see `earshot tools list`"}}
 		}
 		for _, t := range page.Tools {
 			if after = t.Tool; unserved(t) {
-				missing = append(missing, oneLine(t.Tool))
+				missing = append(missing, cause.OneLine(t.Tool))
 			}
 		}
 		if !page.More || len(page.Tools) == 0 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // toldEvery is after how many turns a long work tells how far it is.
@@ -37,8 +38,8 @@ a server.`,
 		if len(args) == 0 {
 			args = []string{"-"}
 		}
-		if name := oneLine(args[0]); strings.HasPrefix(name, "turn_") || strings.HasPrefix(name, "sess_") {
-			return usage(name+" stands where the file is named, and every turn would be written to it",
+		if name := cause.OneLine(args[0]); strings.HasPrefix(name, "turn_") || strings.HasPrefix(name, "sess_") {
+			return cause.Misuse(name+" stands where the file is named, and every turn would be written to it",
 				"write `earshot export - "+name+"` for standard output, or name a file before it (`./"+name+"`, if it is one)")
 		}
 		if args[0] == "-" {
@@ -55,11 +56,11 @@ func (m *Main) export(ctx context.Context, d desk, file string, turns []string) 
 	if file != "-" {
 		f, operr := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if operr != nil {
-			return failed(operr, "the export cannot be written", "name a file that is not there yet")
+			return cause.Fail(operr, "the export cannot be written", "name a file that is not there yet")
 		}
 		defer func() {
 			if cerr := errors.Join(f.Sync(), f.Close()); cerr != nil && err == nil {
-				err = failed(cerr, "the export could not be written", "make room on the disk")
+				err = cause.Fail(cerr, "the export could not be written", "make room on the disk")
 			}
 			if err != nil {
 				_ = os.Remove(file) // what is there of it is no export
@@ -124,20 +125,20 @@ type exportWriter struct {
 func (w *exportWriter) record(r api.Exported) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return failed(err, "the export cannot be written", "")
+		return cause.Fail(err, "the export cannot be written", "")
 	}
 	return w.line(raw)
 }
 
 func (w *exportWriter) line(raw jsontext.Value) error {
 	if err := raw.Compact(jsontext.PreserveRawStrings(true)); err != nil { // a line has no line end in it
-		return failed(err, "a record of the export cannot be read", "")
+		return cause.Fail(err, "a record of the export cannot be read", "")
 	}
 	w.lines++
 	raw = append(raw, '\n')
 	_, _ = w.sum.Write(raw) // a hash does not fail
 	if _, err := w.out.Write(raw); err != nil {
-		return failed(err, "the export could not be written", "make room on the disk")
+		return cause.Fail(err, "the export could not be written", "make room on the disk")
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (w *exportWriter) end() error {
 		return err
 	}
 	if err := w.out.Flush(); err != nil {
-		return failed(err, "the export could not be written", "make room on the disk")
+		return cause.Fail(err, "the export could not be written", "make room on the disk")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
@@ -204,12 +205,12 @@ func (h *house) openBus(ctx context.Context, o houseOptions) (err error) {
 		return err
 	}
 	if h.bus, err = bus.Start(ctx, settings); err != nil {
-		return failed(nil, "the message bus did not start: "+why(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
+		return cause.Fail(nil, "the message bus did not start: "+cause.Of(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
 	}
 	h.closers = append(h.closers, h.bus.Close)
 	h.roster = &roster{files: files, services: o.services, bus: h.bus, known: settings.Known}
 	if err := files.settle(settings.Known, h.bus.URL()); err != nil {
-		return failed(err, "the credentials cannot be written", "make room in "+h.data.Path)
+		return cause.Fail(err, "the credentials cannot be written", "make room in "+h.data.Path)
 	}
 	return nil
 }
@@ -232,7 +233,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 	return func(ctx context.Context, o houseOptions) error {
 		end, err := h.bus.Kernel(ctx)
 		if err != nil {
-			return failed(err, "the kernel could not join the bus", "")
+			return cause.Fail(err, "the kernel could not join the bus", "")
 		}
 		h.closers = append(h.closers, end.Close)
 		content, receipts, err := o.keep(h.data)
@@ -255,10 +256,10 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: h.forgetJournals},
 		})
 		if err != nil {
-			return failed(err, "the kernel did not start", "")
+			return cause.Fail(err, "the kernel did not start", "")
 		}
 		if h.restored, err = h.kernel.Recover(ctx); err != nil {
-			return failed(err, "the ledger could not be taken up again", "restore "+h.data.Path+" from a backup, or use another folder with --data DIR")
+			return cause.Fail(err, "the ledger could not be taken up again", "restore "+h.data.Path+" from a backup, or use another folder with --data DIR")
 		}
 		if h.settle != nil {
 			if err := h.settle(ctx); err != nil {
@@ -269,10 +270,10 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 			return err
 		}
 		if err := h.kernel.Park(ctx); err != nil { // until it is known which of them may go on
-			return failed(err, "the ledger could not be read", "")
+			return cause.Fail(err, "the ledger could not be read", "")
 		}
 		if err := end.Serve(ctx, serveKernel(h.kernel)); err != nil {
-			return failed(err, "the kernel could not serve", "")
+			return cause.Fail(err, "the kernel could not serve", "")
 		}
 		if err := h.keepInForce(ctx, o); err != nil {
 			return err
@@ -290,7 +291,7 @@ func (m *Main) openKernel(h *house) func(context.Context, houseOptions) error {
 func (h *house) openTerminal(ctx context.Context) error {
 	conn, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
 	if err != nil {
-		return failed(err, "the terminal could not join the bus", "")
+		return cause.Fail(err, "the terminal could not join the bus", "")
 	}
 	h.conn = hubConn{conn}
 	h.hub = hub.New(h.conn, 0)
@@ -319,7 +320,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 		Allowed: allowed, Journal: h.data.File(datadir.JournalDir), Private: []string{h.data.Path}, Now: h.now,
 	})
 	if err != nil {
-		return failed(err, "the files service did not start", "make room in the data directory, or use --data DIR")
+		return cause.Fail(err, "the files service did not start", "make room in the data directory, or use --data DIR")
 	}
 	tools, err := tidy.Tools(operations, o.reached)
 	if err != nil {
@@ -327,7 +328,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 	}
 	mouth, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Tool, Name: tidy.Target})
 	if err != nil {
-		return failed(err, "the files service could not join the bus", "")
+		return cause.Fail(err, "the files service could not join the bus", "")
 	}
 	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: mouth}, Tools: tools, Logger: o.log})
 	if err != nil {
@@ -335,7 +336,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 	}
 	agent, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: tidyName})
 	if err != nil {
-		return failed(err, "the agent could not join the bus", "")
+		return cause.Fail(err, "the agent could not join the bus", "")
 	}
 	h.own(serving.Run)
 	attends := worker.Options{Conn: workerbus.Conn{Client: agent}, Agent: tidy.Agent(), Logger: o.log}
@@ -357,7 +358,7 @@ func (h *house) serveTidy(ctx context.Context, roots []string, o houseOptions) e
 func (h *house) serveOperator(ctx context.Context, attends worker.Options) error {
 	agent, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: api.OperatorAgent})
 	if err != nil {
-		return failed(err, "the operator's agent could not join the bus", "")
+		return cause.Fail(err, "the operator's agent could not join the bus", "")
 	}
 	attends.Conn, attends.Agent = workerbus.Conn{Client: agent}, operatorAgent()
 	planner, err := worker.New(attends)
@@ -372,7 +373,7 @@ func (h *house) serveOperator(ctx context.Context, attends worker.Options) error
 func (h *house) own(part func(context.Context) error) {
 	h.upper.owned.Go(func() {
 		if err := part(h.upper.ctx); err != nil {
-			h.fail(failed(err, "a part of the program has failed", ""))
+			h.fail(cause.Fail(err, "a part of the program has failed", ""))
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -46,7 +47,7 @@ is named. It may be imported twice. It takes the roles operator and approver at 
 func (m *Main) importFile(ctx context.Context, d desk, f wordFlags, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return failed(err, "the export cannot be read", "name the file of an `earshot export`")
+		return cause.Fail(err, "the export cannot be read", "name the file of an `earshot export`")
 	}
 	defer func() { _ = file.Close() }()
 	check := newImportCheck()
@@ -57,7 +58,7 @@ func (m *Main) importFile(ctx context.Context, d desk, f wordFlags, path string)
 		return err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return failed(err, "the export has to be read twice", "copy it into a file first")
+		return cause.Fail(err, "the export has to be read twice", "copy it into a file first")
 	}
 	s := &importSender{m: m, d: d, ctx: ctx}
 	if err := eachLine(file, path, s.line); err != nil {
@@ -82,7 +83,7 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r api.Expo
 			return nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return damaged(path, n, why(err))
+			return damaged(path, n, cause.Of(err))
 		}
 		if !bytes.HasSuffix(raw, []byte("\n")) {
 			return damaged(path, n, "it is cut off")
@@ -92,7 +93,7 @@ func eachLine(file io.Reader, path string, do func(n int, raw []byte, r api.Expo
 		}
 		var r api.Exported
 		if err := json.Unmarshal(raw, &r, json.RejectUnknownMembers(true)); err != nil {
-			return damaged(path, n, why(err))
+			return damaged(path, n, cause.Of(err))
 		}
 		if err := do(n, raw, r); err != nil {
 			if wrong, is := errors.AsType[*lineError](err); is {
@@ -133,12 +134,12 @@ func newerForm(raw []byte) int {
 }
 
 func newerExport(path string, version int) error {
-	return failed(nil, fmt.Sprintf("the export %s is of form %d; this program knows forms up to %d. Nothing was imported", path, version, api.ExportVersion),
+	return cause.Fail(nil, fmt.Sprintf("the export %s is of form %d; this program knows forms up to %d. Nothing was imported", path, version, api.ExportVersion),
 		"use the newer earshot that wrote it")
 }
 
 func damaged(path string, line int, what string) error {
-	return failed(nil, fmt.Sprintf("the export %s is damaged in line %d: %s. Nothing was imported", path, line, what), "export it again, or take another copy of it")
+	return cause.Fail(nil, fmt.Sprintf("the export %s is damaged in line %d: %s. Nothing was imported", path, line, what), "export it again, or take another copy of it")
 }
 
 // lineError is what is wrong with a line.
@@ -337,7 +338,7 @@ func (s *importSender) flush(last bool) error {
 	q := api.ImportRequest{Turn: s.turn, Records: s.waiting, Receipts: s.receipts + 1, Last: last}
 	var a api.ImportAnswer
 	if err := s.d.ask(s.ctx, api.OpImport, q, &a); err != nil {
-		return failed(deskFailure(err), fmt.Sprintf("the records from line %d on were not taken", s.first), "what came before is imported; import the file again when this is mended")
+		return cause.Fail(deskFailure(err), fmt.Sprintf("the records from line %d on were not taken", s.first), "what came before is imported; import the file again when this is mended")
 	}
 	s.receipts, s.mine = s.receipts+s.mine, 0
 	s.waiting, s.size = nil, 0

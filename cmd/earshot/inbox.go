@@ -111,7 +111,7 @@ func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f wordF
 func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQuestion) ([]string, error) {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
-		return nil, failed(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
+		return nil, cause.Fail(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
 	}
 	settings := terminal.Settings{Width: widthOf(m.Stdout)(), Zone: m.Now().Location()}
 	lines := terminal.Present(settings, m.Now(), event)
@@ -207,7 +207,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 		Args:  noArguments,
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
 		if limit < 1 {
-			return usage(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
+			return cause.Misuse(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
 		}
 		n := limit
 		if all {
@@ -250,7 +250,7 @@ func (m *Main) listSessions(f wordFlags, listed []api.Session, more bool) error 
 // what came of it.
 func (m *Main) sessionLine(s api.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), oneLine(cmp.Or(s.Name, s.Agent)), oneLine(s.Owner), m.moment(s.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.moment(s.Created))}
 	for _, text := range []string{s.Request, s.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
@@ -307,7 +307,7 @@ func only(open []api.OpenQuestion) (api.OpenQuestion, error) {
 	for _, q := range open {
 		numbers = append(numbers, strconv.Itoa(q.Number))
 	}
-	return api.OpenQuestion{}, usage(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
+	return api.OpenQuestion{}, cause.Misuse(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
 		"name one by its number: "+strings.Join(numbers, ", ")+"; see `earshot pending`")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
@@ -34,7 +35,7 @@ func (h *house) keepInForce(ctx context.Context, o houseOptions) error {
 	}
 	now := &inForce{house: h, last: map[string][]kernel.InForce{}}
 	if err := now.keep(ctx); err != nil {
-		return failed(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
+		return cause.Fail(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
 	}
 	h.lower.owned.Go(func() { now.watch(ctx) })
 	return nil
@@ -83,7 +84,7 @@ func (h *house) tokensInForce() ([]kernel.InForce, error) {
 	for _, t := range all {
 		raw, err := json.Marshal(t, json.Deterministic(true))
 		if err != nil {
-			return nil, failed(err, "a token cannot be written", "")
+			return nil, cause.Fail(err, "a token cannot be written", "")
 		}
 		rows = append(rows, kernel.InForce{Subject: t.Name, Digest: digestOf(raw), Detail: rowOf(t).describe()})
 	}

@@ -86,7 +86,7 @@ func (h *house) openLedger(ctx context.Context, o houseOptions) error {
 func (h *house) openFile(ctx context.Context, o houseOptions) error {
 	h.ledger, h.counter = h.data.File(datadir.LedgerFile), h.data.File(datadir.CounterFile)
 	if info, err := os.Stat(h.ledger); err == nil && info.IsDir() {
-		return failed(nil, "there is a folder where the ledger should be: "+h.ledger, "move it away, or use another folder with --data DIR")
+		return cause.Fail(nil, "there is a folder where the ledger should be: "+h.ledger, "move it away, or use another folder with --data DIR")
 	}
 	store, err := sqlite.Open(ctx, sqlite.Options{Path: h.ledger, Logger: o.log})
 	if err != nil {
@@ -94,7 +94,7 @@ func (h *house) openFile(ctx context.Context, o houseOptions) error {
 	}
 	h.keepLedger(store)
 	if err := os.Remove(h.data.File(datadir.DatabaseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failed(err, "it cannot be noted that the ledger is in "+h.data.Path, "remove "+h.data.File(datadir.DatabaseFile))
+		return cause.Fail(err, "it cannot be noted that the ledger is in "+h.data.Path, "remove "+h.data.File(datadir.DatabaseFile))
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (h *house) counterBroke(err error) {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
 		h.ledgerBroke(fmt.Errorf("%w: %w", kernel.ErrFull, err))
 	default:
-		h.fail(failed(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+h.data.Path))
+		h.fail(cause.Fail(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+h.data.Path))
 	}
 }
 
@@ -121,12 +121,12 @@ func ledgerFailure(path string, err error) error {
 	var newer *ledgersql.VersionError
 	switch {
 	case errors.As(err, &newer):
-		return failed(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
+		return cause.Fail(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
 	case errors.Is(err, ledgersql.ErrCorrupt):
-		return failed(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, ledgersql.Found(err)),
+		return cause.Fail(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, ledgersql.Found(err)),
 			"restore it from a backup, or move it away and start afresh")
 	case errors.Is(err, kernel.ErrFull):
-		return failed(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
+		return cause.Fail(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
 	}
 	return &cause.Error{
 		Message: "the ledger " + path + " cannot be read or written" + ledgersql.Because(err),

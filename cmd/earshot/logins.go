@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -34,7 +35,7 @@ func (m *Main) describe(l loginRow) string {
 	if browser == "" {
 		browser = "a browser that does not say its name"
 	}
-	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", oneLine(l.Person), shown(browser), m.moment(l.Begun), m.moment(l.Used), m.moment(l.Expires))
+	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), shown(browser), m.moment(l.Begun), m.moment(l.Used), m.moment(l.Expires))
 }
 
 func (m *Main) loginsCommand() *cobra.Command {
@@ -101,10 +102,10 @@ long as no other begins so. The browser has to log in again; its open page says 
   earshot logins end --all`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
-				return usage("both an ID and --all are named", "name one of them")
+				return cause.Misuse("both an ID and --all are named", "name one of them")
 			}
 			if !all && (len(args) != 1 || args[0] == "") {
-				return usage("which login is meant has to be said", "name it by its ID, as `earshot logins` lists it, or end them all with --all")
+				return cause.Misuse("which login is meant has to be said", "name it by its ID, as `earshot logins` lists it, or end them all with --all")
 			}
 			return nil
 		},
@@ -170,9 +171,9 @@ func oneLogin(all []access.Login, word string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", usage(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
+		return "", cause.Misuse(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
 	}
-	return "", usage(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
+	return "", cause.Misuse(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
 }
 
 // completeLogins are the ids for a shell to complete, each with what it is.
@@ -187,7 +188,7 @@ func (m *Main) completeLogins(dataFlag string, args []string) []string {
 	}
 	var ids []string
 	for _, l := range all {
-		ids = append(ids, cobra.CompletionWithDesc(l.ID, oneLine(l.Person)+", "+shown(l.Browser)))
+		ids = append(ids, cobra.CompletionWithDesc(l.ID, cause.OneLine(l.Person)+", "+shown(l.Browser)))
 	}
 	return ids
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // checkAddress demands an address of the loopback: a token and what an agent does would
@@ -16,14 +18,14 @@ import (
 func checkAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", usage(fmt.Sprintf("%q is no address with a port", address), "for example --http "+defaultAddress)
+		return "", cause.Misuse(fmt.Sprintf("%q is no address with a port", address), "for example --http "+defaultAddress)
 	}
 	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !ip.IsLoopback() {
-		return "", usage(fmt.Sprintf("--http %s is not on the loopback, and plain HTTP elsewhere can be read and changed on its way", address),
+		return "", cause.Misuse(fmt.Sprintf("--http %s is not on the loopback, and plain HTTP elsewhere can be read and changed on its way", address),
 			"use 127.0.0.1 or [::1]; from another machine, come by an ssh tunnel or a proxy with TLS")
 	}
 	return net.JoinHostPort(host, port), nil
@@ -52,7 +54,7 @@ func twin(host string) string {
 func listenHere(ctx context.Context, address string) ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, failed(err, "the address cannot be listened at", "")
+		return nil, cause.Fail(err, "the address cannot be listened at", "")
 	}
 	const tries = 16 // a free port may be taken at the other address
 	for n := 1; ; n++ {
@@ -82,9 +84,9 @@ func listenHere(ctx context.Context, address string) ([]net.Listener, error) {
 func addressFailure(flag, address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return failed(nil, "the address "+address+" is taken by another program", "end that, or use another port, such as "+flag+" 127.0.0.1:0 for any that is free")
+		return cause.Fail(nil, "the address "+address+" is taken by another program", "end that, or use another port, such as "+flag+" 127.0.0.1:0 for any that is free")
 	case errors.Is(err, syscall.EACCES):
-		return failed(nil, "this user may not listen at "+address, "use a port above 1023, such as "+flag+" "+defaultAddress)
+		return cause.Fail(nil, "this user may not listen at "+address, "use a port above 1023, such as "+flag+" "+defaultAddress)
 	}
-	return failed(err, "it cannot listen at "+address, "try "+flag+" "+defaultAddress)
+	return cause.Fail(err, "it cannot listen at "+address, "try "+flag+" "+defaultAddress)
 }

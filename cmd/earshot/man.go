@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 func (m *Main) manCommand() *cobra.Command {
@@ -18,11 +20,11 @@ func (m *Main) manCommand() *cobra.Command {
 		Args:   oneName("the folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
-				return failed(err, "the folder cannot be made", "name another one")
+				return cause.Fail(err, "the folder cannot be made", "name another one")
 			}
 			for _, page := range manual(c.Root()) {
 				if err := os.WriteFile(filepath.Join(args[0], page.name), []byte(page.text), 0o644); err != nil { //nolint:gosec // as above
-					return failed(err, "the page cannot be written", "name another folder")
+					return cause.Fail(err, "the page cannot be written", "name another folder")
 				}
 				m.sayf("%s", page.name)
 			}

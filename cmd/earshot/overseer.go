@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 )
@@ -29,11 +30,11 @@ func (m *Main) overseer(h *house, o houseOptions) policyfile.Observer {
 			return err
 		},
 		Broken: func(ctx context.Context, trouble error) {
-			say("Policy: " + oneLine(why(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
+			say("Policy: " + cause.OneLine(cause.Of(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
 			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesBroken))
 		},
 		Mended: func(ctx context.Context) {
-			say("Policy: " + oneLine(h.policy.Path) + " can be read again, and counts.")
+			say("Policy: " + cause.OneLine(h.policy.Path) + " can be read again, and counts.")
 			passed(h.kernel.NoteAll(ctx, kernel.NoteRulesMended))
 		},
 	}

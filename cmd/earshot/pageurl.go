@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -23,7 +24,7 @@ func (f upFlags) page(d *datadir.Dir, listening net.Addr) (string, error) {
 	}
 	_, port, err := net.SplitHostPort(listening.String())
 	if err != nil {
-		return "", failed(err, "the port that is listened to is not known", "")
+		return "", cause.Fail(err, "the port that is listened to is not known", "")
 	}
 	if port == "80" {
 		return "http://" + name, nil
@@ -39,10 +40,10 @@ func checkPageURL(text string) (string, error) {
 	}
 	u, err := url.Parse(strings.ToLower(text))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", usage(fmt.Sprintf("--page-url %q is no address of a page", text), form)
+		return "", cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", text), form)
 	}
 	if u.Scheme == "http" && !staysHere(u.Hostname()) {
-		return "", usage(fmt.Sprintf("--page-url %s is on another machine, and plain HTTP can be read and changed on its way", text),
+		return "", cause.Misuse(fmt.Sprintf("--page-url %s is on another machine, and plain HTTP can be read and changed on its way", text),
 			"put a proxy with TLS before it and name its address, such as https://"+u.Host)
 	}
 	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
@@ -50,7 +51,7 @@ func checkPageURL(text string) (string, error) {
 	}
 	origin := u.Scheme + "://" + u.Host
 	if !web.IsOrigin(origin) {
-		return "", usage(fmt.Sprintf("--page-url %q is no address of a page", text), form)
+		return "", cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", text), form)
 	}
 	return origin, nil
 }
@@ -59,7 +60,7 @@ func checkPageURL(text string) (string, error) {
 func checkOrigins(origins []string) error {
 	for _, origin := range origins {
 		if !web.IsOrigin(origin) {
-			return usage(fmt.Sprintf("--allow-origin %q is no origin", origin),
+			return cause.Misuse(fmt.Sprintf("--allow-origin %q is no origin", origin),
 				"it has the form https://name or https://name:port, in small letters, without a path and without the usual port; every origin (*) cannot be allowed")
 		}
 	}

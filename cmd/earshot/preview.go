@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/narrate"
 )
 
@@ -21,7 +22,7 @@ func previewFlag(c *cobra.Command, args *string) {
 func previewArgs(flag string) (jsontext.Value, error) {
 	args := jsontext.Value(flag)
 	if flag != "" && (!args.IsValid() || args.Kind() != '{') {
-		return nil, usage(fmt.Sprintf("--args is %.80q; it takes a JSON object", flag), `for example --args '{"root":"/a/folder"}'`)
+		return nil, cause.Misuse(fmt.Sprintf("--args is %.80q; it takes a JSON object", flag), `for example --args '{"root":"/a/folder"}'`)
 	}
 	return args, nil
 }
@@ -30,10 +31,10 @@ func previewArgs(flag string) (jsontext.Value, error) {
 func (m *Main) preview(t api.ToolDetail, args jsontext.Value) error {
 	narrator, err := narrate.New(narrate.Options{})
 	if err != nil {
-		return failed(err, "the question cannot be previewed", "")
+		return cause.Fail(err, "the question cannot be previewed", "")
 	}
 	p := narrator.Preview(t.Definition, classOr("", t), riskOr("", t), args)
-	m.sayf("Once reviewed, with the arguments %s, it is asked for like this:", legible.Value(oneLine(string(p.Args))))
+	m.sayf("Once reviewed, with the arguments %s, it is asked for like this:", legible.Value(cause.OneLine(string(p.Args))))
 	m.sayf("  %s", legible.Line(strings.TrimSuffix(p.Action, ".")+"."))
 	m.sayf("  What happens: %s", legible.Line(p.Consequence))
 	if p.Hint != "" {

@@ -66,7 +66,7 @@ func speedOf(text string) (float64, error) {
 	}
 	speed, err := strconv.ParseFloat(text, 64)
 	if err != nil || speed < 0.001 || speed > 1e6 {
-		return 0, usage(fmt.Sprintf("--speed is %q", text), "expected a number from 0.001 to 1000000, or max")
+		return 0, cause.Misuse(fmt.Sprintf("--speed is %q", text), "expected a number from 0.001 to 1000000, or max")
 	}
 	return speed, nil
 }
@@ -90,7 +90,7 @@ func (m *Main) replay(ctx context.Context, f replayFlags, name string) error {
 	}
 	recording := web.NewRecording(web.RecordingOptions{Open: source.open, Speed: speed, Skipped: func(e *capture.BrokenError) {
 		if !f.quiet {
-			m.tellf("left out: %s: %s", oneLine(name), oneLine(e.Error()))
+			m.tellf("left out: %s: %s", cause.OneLine(name), cause.OneLine(e.Error()))
 		}
 	}})
 	server := &http.Server{Handler: recording.Handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -103,7 +103,7 @@ func (m *Main) replay(ctx context.Context, f replayFlags, name string) error {
 		_ = server.Close()
 		<-served
 	}()
-	m.sayf("Playing %s at http://%s/events and ws://%s/ws. Ctrl-C ends it.", oneLine(name), listener.Addr(), listener.Addr())
+	m.sayf("Playing %s at http://%s/events and ws://%s/ws. Ctrl-C ends it.", cause.OneLine(name), listener.Addr(), listener.Addr())
 	return m.play(ctx, f, recording)
 }
 
@@ -114,7 +114,7 @@ func (m *Main) play(ctx context.Context, f replayFlags, recording *web.Recording
 		return nil //nolint:nilerr // interrupted, which is how it ends
 	}
 	if err != nil {
-		return failed(err, "the recording cannot be played on", "")
+		return cause.Fail(err, "the recording cannot be played on", "")
 	}
 	m.sayf("All is played: %s.", legible.Counted(int64(n), "message"))
 	if !f.once {
@@ -146,10 +146,10 @@ func linger(ctx context.Context) error {
 func loopbackListener(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("--http is %q", address), "expected an address such as 127.0.0.1:7412")
+		return nil, cause.Misuse(fmt.Sprintf("--http is %q", address), "expected an address such as 127.0.0.1:7412")
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usage(fmt.Sprintf("--http is %q, which others can reach", address), "use 127.0.0.1, or a tunnel from elsewhere")
+		return nil, cause.Misuse(fmt.Sprintf("--http is %q, which others can reach", address), "use 127.0.0.1, or a tunnel from elsewhere")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -193,12 +193,12 @@ func (m *Main) replaySource(name string) (replaySource, error) {
 	}
 	file, err := os.CreateTemp("", "earshot-replay-*.jsonl")
 	if err != nil {
-		return replaySource{}, failed(err, "standard input cannot be kept", "see that there is room for temporary files")
+		return replaySource{}, cause.Fail(err, "standard input cannot be kept", "see that there is room for temporary files")
 	}
 	_, err = io.Copy(file, in)
 	if err := errors.Join(err, file.Close()); err != nil {
 		_ = os.Remove(file.Name())
-		return replaySource{}, failed(err, "standard input cannot be kept", "see that there is room for temporary files")
+		return replaySource{}, cause.Fail(err, "standard input cannot be kept", "see that there is room for temporary files")
 	}
 	return replaySource{path: file.Name(), spooled: true}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
@@ -35,7 +36,7 @@ const (
 
 // kept reads a time such as 30d, 12h or forever; "" is the default.
 func kept(flag, word string) (time.Duration, error) {
-	wrong := usage(fmt.Sprintf("--%s %.64q is no time to keep something; it can be 1h to 36500d, or forever", flag, word), "for example --"+flag+" 30d")
+	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is no time to keep something; it can be 1h to 36500d, or forever", flag, word), "for example --"+flag+" 30d")
 	switch word {
 	case "":
 		return 0, nil
@@ -70,7 +71,7 @@ func (r retention) durations() (content, receipts time.Duration, err error) {
 		return cmp.Or(d, otherwise)
 	}
 	if r.Receipts != "" && long(receipts, kernel.DefaultReceipts) < long(content, kernel.DefaultContent) {
-		return 0, 0, usage("receipts would be kept for a shorter time than content", "give --retention-receipts a time that is as long as --retention-content at least")
+		return 0, 0, cause.Misuse("receipts would be kept for a shorter time than content", "give --retention-receipts a time that is as long as --retention-content at least")
 	}
 	return content, receipts, nil
 }
@@ -89,7 +90,7 @@ func readRetention(d *datadir.Dir) (retention, error) {
 		_, _, err = r.durations()
 	}
 	if err != nil { // rather than erase too early
-		return r, failed(err, "how long things are kept cannot be read from "+d.File(retentionFile),
+		return r, cause.Fail(err, "how long things are kept cannot be read from "+d.File(retentionFile),
 			"start `earshot up` with --retention-content and --retention-receipts, or remove the file for 30 days and a year")
 	}
 	return r, nil
@@ -117,7 +118,7 @@ func (o houseOptions) keep(d *datadir.Dir) (content, receipts time.Duration, err
 		err = datadir.WriteFile(d.File(retentionFile), raw)
 	}
 	if err != nil {
-		return 0, 0, failed(err, "how long things are kept cannot be noted", "make room in "+d.Path)
+		return 0, 0, cause.Fail(err, "how long things are kept cannot be noted", "make room in "+d.Path)
 	}
 	return content, receipts, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -32,7 +33,7 @@ func (h *house) review(ctx context.Context, o houseOptions) error {
 		for _, d := range all[target] {
 			reviewed, vouched, err := h.vouch(ctx, target, d)
 			if err != nil {
-				return failed(err, "the tool "+d.Tool+" could not be registered", "")
+				return cause.Fail(err, "the tool "+d.Tool+" could not be registered", "")
 			}
 			if vouched {
 				tools = append(tools, reviewed)
@@ -42,7 +43,7 @@ func (h *house) review(ctx context.Context, o houseOptions) error {
 		}
 	}
 	if err := o.policy.Reviewed(tools); err != nil {
-		return usage(why(err), "change the rule to ask or deny")
+		return cause.Misuse(cause.Of(err), "change the rule to ask or deny")
 	}
 	return nil
 }
@@ -82,6 +83,6 @@ func (h *house) programReviewed(ctx context.Context, name string) (settings.Prog
 func (m *Main) sayChanged(s *server) {
 	for _, d := range s.house.changed {
 		m.sayf("Changed since review: %s, the program of %s. Each call is asked for, as irreversible, until you review it: `earshot tools review%s %s`.",
-			oneLine(settings.ProgramOf(d).Path), d.Tool, s.dataFlag(m), d.Tool)
+			cause.OneLine(settings.ProgramOf(d).Path), d.Tool, s.dataFlag(m), d.Tool)
 	}
 }

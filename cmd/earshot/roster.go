@@ -108,7 +108,7 @@ func (r *roster) takeUp(context.Context) (api.Credentials, error) {
 	for _, path := range paths {
 		one, err := r.readable(path, next)
 		if err != nil {
-			refused := api.RefusedCredential{File: filepath.Base(path), Message: why(err)}
+			refused := api.RefusedCredential{File: filepath.Base(path), Message: cause.Of(err)}
 			if said, is := errors.AsType[*cause.Error](err); is {
 				refused.Message, refused.Hint = said.Message, said.Hint
 			}
@@ -133,7 +133,7 @@ func (r *roster) takeUp(context.Context) (api.Credentials, error) {
 }
 
 func notTakenUp(err error) error {
-	return &web.Refusal{Kind: api.KindUnavailable, Message: "the credentials could not be taken up: " + why(err), Hint: "start the server again", Cause: err}
+	return &web.Refusal{Kind: api.KindUnavailable, Message: "the credentials could not be taken up: " + cause.Of(err), Hint: "start the server again", Cause: err}
 }
 
 // readable reads the credentials of one file, if they can count beside others.
@@ -145,11 +145,11 @@ func (r *roster) readable(path string, beside []bus.Credentials) (bus.Credential
 	who := one.Principal
 	switch {
 	case one.Project != project:
-		return one, failed(nil, "they are for the project "+one.Project+"; this one is "+project, "make new ones")
+		return one, cause.Fail(nil, "they are for the project "+one.Project+"; this one is "+project, "make new ones")
 	case r.files.file(who) != path:
-		return one, failed(nil, "they are those of "+who.String(), "call the file "+filepath.Base(r.files.file(who)))
+		return one, cause.Fail(nil, "they are those of "+who.String(), "call the file "+filepath.Base(r.files.file(who)))
 	case slices.Contains(residents(), who) || clash(beside, who):
-		return one, failed(nil, "there is somebody of the name of "+who.String()+" already", "choose another name")
+		return one, cause.Fail(nil, "there is somebody of the name of "+who.String()+" already", "choose another name")
 	}
 	return one, onlyHere(r.services, []bus.Credentials{one})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -131,13 +132,13 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	if j.outside && !serverAt(path) {
-		return usage(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
+		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
 			meantAgent(j.request.Agent, []string{tidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	o := houseOptions{dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint()}
+	o := houseOptions{dataPath: path, policy: policy, log: m.logger(f.debug), reached: fault.Points(m.Getenv(fault.Variable))}
 	h, err := m.openHouse(ctx, o)
 	if errors.Is(err, datadir.ErrHeld) {
 		return m.attachHere(ctx, f, j, path, err)
@@ -171,19 +172,19 @@ func (m *Main) logger(debug bool) *slog.Logger {
 // job reads the arguments.
 func (m *Main) job(f runFlags, args []string) (job, error) {
 	if f.limited && (f.answerWithin < time.Second || f.answerWithin > maxAnswer) {
-		return job{}, usage(fmt.Sprintf("--answer-within is %s; it can be 1s to 24h", f.answerWithin), "for example --answer-within 300s")
+		return job{}, cause.Misuse(fmt.Sprintf("--answer-within is %s; it can be 1s to 24h", f.answerWithin), "for example --answer-within 300s")
 	}
 	if f.resume {
 		return resumed(f, args)
 	}
 	if len(args) == 0 {
-		return job{}, usage("no agent is named", "for example `earshot run tidy --sample`")
+		return job{}, cause.Misuse("no agent is named", "for example `earshot run tidy --sample`")
 	}
 	if args[0] != tidyName {
 		return ofOwnAgent(f, args)
 	}
 	if f.words != "" {
-		return job{}, usage("--request is for agents of your own; what tidy is asked for follows from its arguments", "leave --request out")
+		return job{}, cause.Misuse("--request is for agents of your own; what tidy is asked for follows from its arguments", "leave --request out")
 	}
 	root, err := m.folder(f, args[1:])
 	if err != nil {
@@ -192,7 +193,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	task := tidy.Args{Root: root, Trash: f.trash}
 	raw, err := json.Marshal(task)
 	if err != nil {
-		return job{}, usage("the folder's name is not UTF-8", "rename the folder, or name it by another path")
+		return job{}, cause.Misuse("the folder's name is not UTF-8", "rename the folder, or name it by another path")
 	}
 	return job{root: root, request: api.EnqueueRequest{
 		Agent: tidyName, Owner: localUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
@@ -204,7 +205,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 func ofOwnAgent(f runFlags, args []string) (job, error) {
 	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash} {
 		if given {
-			return job{}, usage(flag+" is for tidy", "leave "+flag+" out")
+			return job{}, cause.Misuse(flag+" is for tidy", "leave "+flag+" out")
 		}
 	}
 	raw := jsontext.Value("{}")
@@ -222,11 +223,11 @@ func ofOwnAgent(f runFlags, args []string) (job, error) {
 func resumed(f runFlags, args []string) (job, error) {
 	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash, "--answer-within": f.limited} {
 		if given {
-			return job{}, usage(flag+" does not go with --resume: a session goes on as it was begun", "leave "+flag+" out")
+			return job{}, cause.Misuse(flag+" does not go with --resume: a session goes on as it was begun", "leave "+flag+" out")
 		}
 	}
 	if len(args) > 1 {
-		return job{}, usage("--resume takes one session at most", "for example `earshot run --resume`")
+		return job{}, cause.Misuse("--resume takes one session at most", "for example `earshot run --resume`")
 	}
 	return job{resume: true, session: strings.Join(args, "")}, nil
 }
@@ -235,17 +236,17 @@ func resumed(f runFlags, args []string) (job, error) {
 func (m *Main) folder(f runFlags, args []string) (string, error) {
 	switch {
 	case f.sample && len(args) > 0:
-		return "", usage("both --sample and a folder are named", "name one of them")
+		return "", cause.Misuse("both --sample and a folder are named", "name one of them")
 	case f.sample:
 		return m.makeSample()
 	case len(args) == 0:
-		return "", usage("tidy works in one folder, and none is named", "for example `earshot run tidy ~/Pictures`, or --sample")
+		return "", cause.Misuse("tidy works in one folder, and none is named", "for example `earshot run tidy ~/Pictures`, or --sample")
 	case len(args) > 1:
-		return "", usage(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "run it once for each folder")
+		return "", cause.Misuse(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "run it once for each folder")
 	}
 	if f.server.elsewhere() { // the folder is one of that machine
 		if !filepath.IsAbs(args[0]) {
-			return "", usage(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]), "name it as it is named there, such as /home/anna/Pictures")
+			return "", cause.Misuse(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]), "name it as it is named there, such as /home/anna/Pictures")
 		}
 		return filepath.Clean(args[0]), nil
 	}
@@ -256,7 +257,7 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 // be read.
 func resolve(folder string) (string, error) {
 	if folder == "" { // a shell's variable without a value: it does not mean the current folder
-		return "", usage("the name of the folder is empty", "name a folder; the current one is called .")
+		return "", cause.Misuse("the name of the folder is empty", "name a folder; the current one is called .")
 	}
 	root, err := files.Resolve(folder)
 	if err != nil {
@@ -293,7 +294,7 @@ func apart(root, data string) error {
 		return nil //nolint:nilerr // What is not there holds no folder; whatever else is wrong shows when it is opened.
 	}
 	if rel, err := filepath.Rel(data, root); err == nil && filepath.IsLocal(rel) {
-		return usage(fmt.Sprintf("the folder %q belongs to the data directory", root), "name a folder of your own files")
+		return cause.Misuse(fmt.Sprintf("the folder %q belongs to the data directory", root), "name a folder of your own files")
 	}
 	return nil
 }
@@ -301,11 +302,11 @@ func apart(root, data string) error {
 func (m *Main) makeSample() (string, error) {
 	dir, err := os.MkdirTemp("", "earshot-")
 	if err != nil {
-		return "", failed(err, "the sample folder cannot be made", "name a folder of your own instead")
+		return "", cause.Fail(err, "the sample folder cannot be made", "name a folder of your own instead")
 	}
 	dir = filepath.Join(dir, "sample", "photos") // the end of the path names the session
 	if _, err := tidy.MakeSample(dir); err != nil {
-		return "", failed(err, "the sample folder cannot be filled", "name a folder of your own instead")
+		return "", cause.Fail(err, "the sample folder cannot be filled", "name a folder of your own instead")
 	}
 	root, err := resolve(dir)
 	if err != nil {
@@ -391,12 +392,12 @@ func begin(ctx context.Context, h *house, j job, row unfinished) (turnID, sessio
 	if !j.resume {
 		a, err := h.hub.Enqueue(ctx, j.request)
 		if err != nil {
-			return "", "", h.cause(failed(err, "the turn could not be recorded", "make room on the disk, then run it again"))
+			return "", "", h.cause(cause.Fail(err, "the turn could not be recorded", "make room on the disk, then run it again"))
 		}
 		return a.Turn, a.Session, nil
 	}
 	if err := h.kernel.Resume(ctx, row.turn); err != nil {
-		return "", "", h.cause(failed(err, "the session cannot be resumed", ""))
+		return "", "", h.cause(cause.Fail(err, "the session cannot be resumed", ""))
 	}
 	return row.turn, row.session, nil
 }
@@ -410,7 +411,7 @@ type unfinished struct {
 func pick(open []unfinished, session string) (unfinished, error) {
 	switch {
 	case len(open) == 0:
-		return unfinished{}, usage("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
+		return unfinished{}, cause.Misuse("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
 	case session == "" && len(open) == 1:
 		return open[0], nil
 	case session == "":
@@ -418,20 +419,20 @@ func pick(open []unfinished, session string) (unfinished, error) {
 		for _, row := range open {
 			fmt.Fprintf(&list, " %s (%s, %s)", row.session, row.agent, row.created.Local().Format("2 Jan 15:04"))
 		}
-		return unfinished{}, usage("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
+		return unfinished{}, cause.Misuse("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
 	}
 	for _, row := range open {
 		if row.session == session || row.turn == session {
 			return row, nil
 		}
 	}
-	return unfinished{}, usage(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
+	return unfinished{}, cause.Misuse(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
 }
 
 func (h *house) unfinished(ctx context.Context) ([]api.SessionRow, error) {
 	open, err := h.hub.Sessions(ctx, true)
 	if err != nil {
-		return nil, failed(err, "the ledger could not be read", "")
+		return nil, cause.Fail(err, "the ledger could not be read", "")
 	}
 	return open, nil
 }
@@ -440,11 +441,11 @@ func (h *house) unfinished(ctx context.Context) ([]api.SessionRow, error) {
 func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
 	rec, err := h.kernel.Turn(ctx, turnID)
 	if err != nil {
-		return "", failed(err, "the session cannot be read", "")
+		return "", cause.Fail(err, "the session cannot be read", "")
 	}
 	var args tidy.Args
 	if err := json.Unmarshal(rec.Args, &args); err != nil {
-		return "", failed(err, "the session's arguments cannot be read", "")
+		return "", cause.Fail(err, "the session's arguments cannot be read", "")
 	}
 	if _, err := resolve(args.Root); err != nil {
 		return "", err

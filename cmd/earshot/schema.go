@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // schemaEntry is one line of the list.
@@ -62,11 +63,11 @@ func atMostOneName(what string) cobra.PositionalArgs {
 		given := len(args)
 		for _, flag := range []string{"json", "markdown", "all"} {
 			if c.Flags().Changed(flag) && given > 0 {
-				return usage("found "+what+" beside --"+flag+", expected one of the two", "see `"+c.CommandPath()+" --help`")
+				return cause.Misuse("found "+what+" beside --"+flag+", expected one of the two", "see `"+c.CommandPath()+" --help`")
 			}
 		}
 		if given > 1 {
-			return usage(fmt.Sprintf("found %d names, expected at most one: %s", given, what), "see `"+c.CommandPath()+" --help`")
+			return cause.Misuse(fmt.Sprintf("found %d names, expected at most one: %s", given, what), "see `"+c.CommandPath()+" --help`")
 		}
 		return nil
 	}
@@ -109,7 +110,7 @@ func (m *Main) schemaList(asJSON bool) error {
 		}
 		line, err := json.Marshal(e)
 		if err != nil {
-			return failed(err, "the list cannot be written", "")
+			return cause.Fail(err, "the list cannot be written", "")
 		}
 		out.Write(append(line, '\n'))
 	}
@@ -119,23 +120,23 @@ func (m *Main) schemaList(asJSON bool) error {
 func (m *Main) schemaOf(name string) error {
 	raw, err := aaep.Schema(name)
 	if err != nil {
-		return usage(fmt.Sprintf("there is no message %.64q", name), unknownHint(name))
+		return cause.Misuse(fmt.Sprintf("there is no message %.64q", name), unknownHint(name))
 	}
 	return m.write(string(raw))
 }
 
 func (m *Main) schemaFiles(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // schemas are for everybody
-		return failed(err, "the folder cannot be made", "name another one")
+		return cause.Fail(err, "the folder cannot be made", "name another one")
 	}
 	for _, name := range aaep.Names() {
 		raw, err := aaep.Schema(name)
 		if err != nil {
-			return failed(err, "the schema cannot be made", "")
+			return cause.Fail(err, "the schema cannot be made", "")
 		}
 		file := name + aaep.SchemaSuffix
 		if err := os.WriteFile(filepath.Join(folder, file), raw, 0o644); err != nil { //nolint:gosec // as above
-			return failed(err, "the schema cannot be written", "name another folder")
+			return cause.Fail(err, "the schema cannot be written", "name another folder")
 		}
 		m.sayf("%s", file)
 	}
@@ -144,7 +145,7 @@ func (m *Main) schemaFiles(folder string) error {
 
 func (m *Main) write(text string) error {
 	if _, err := fmt.Fprint(m.Stdout, text); err != nil {
-		return failed(err, "the output could not be written", "")
+		return cause.Fail(err, "the output could not be written", "")
 	}
 	return nil
 }

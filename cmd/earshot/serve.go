@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -56,7 +57,7 @@ or something failed; 2 usage, or the file is not good.`,
 				return m.listServices(args[0], services, f.asJSON)
 			}
 			if f.asJSON {
-				return usage("--json goes with --check", "leave it out, or add --check")
+				return cause.Misuse("--json goes with --check", "leave it out, or add --check")
 			}
 			return m.serve(c.Context(), services, f)
 		},
@@ -79,11 +80,11 @@ func exactlyOne(name, hint string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return usage("no "+name+" is named", hint)
+			return cause.Misuse("no "+name+" is named", hint)
 		case 1:
 			return nil
 		default:
-			return usage("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
+			return cause.Misuse("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (m *Main) listServices(path string, services []configured, asJSON bool) err
 		for _, d := range c.definitions() {
 			digest, err := d.Digest()
 			if err != nil {
-				return failed(err, "the tool "+d.Tool+" has no digest", "")
+				return cause.Fail(err, "the tool "+d.Tool+" has no digest", "")
 			}
 			all = append(all, listedTool{d.Tool, c.target, c.kind, d.Class, d.Risk, d.Description, digest})
 		}
@@ -114,9 +115,9 @@ func (m *Main) listServices(path string, services []configured, asJSON bool) err
 		return m.writeJSON(all)
 	}
 	for _, t := range all {
-		m.sayf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, oneLine(t.Description))
+		m.sayf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, cause.OneLine(t.Description))
 	}
-	m.sayf("%s is good: %d tools.", oneLine(path), len(all))
+	m.sayf("%s is good: %d tools.", cause.OneLine(path), len(all))
 	return nil
 }
 
@@ -137,11 +138,11 @@ func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) e
 		o := service.Options{Credentials: files[c.target], Version: thisBuild().Version, Logger: m.logger(f.debug)}
 		owned.Go(func() {
 			if err := service.Run(ctx, o, c.tools...); err != nil {
-				broken <- failed(err, "the service "+c.target+" has ended", "")
+				broken <- cause.Fail(err, "the service "+c.target+" has ended", "")
 			}
 		})
 		m.sayf("%s", c.line())
-		m.sayf("Credentials: %s", oneLine(files[c.target]))
+		m.sayf("Credentials: %s", cause.OneLine(files[c.target]))
 	}
 	m.sayf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
 	select {
@@ -169,12 +170,12 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 	for _, path := range named {
 		c, err := bus.ReadCredentials(path)
 		if err != nil {
-			return nil, failed(nil, why(err), "name a file that `earshot credential add NAME --role tool` has made")
+			return nil, cause.Fail(nil, cause.Of(err), "name a file that `earshot credential add NAME --role tool` has made")
 		}
 		who := c.Principal
 		here := slices.ContainsFunc(services, func(c configured) bool { return who == c.principal() })
 		if !here || files[who.Name] != "" {
-			return nil, usage(oneLine(path)+" holds the credentials of "+who.String()+", which no service of the file is waiting for", "name one file for each service")
+			return nil, cause.Misuse(cause.OneLine(path)+" holds the credentials of "+who.String()+", which no service of the file is waiting for", "name one file for each service")
 		}
 		files[who.Name] = path
 	}
@@ -193,7 +194,7 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 		switch {
 		case files[c.target] != "":
 		case !datadir.Exists(path):
-			return nil, failed(nil, "there are no credentials of "+c.principal().String()+" in "+data,
+			return nil, cause.Fail(nil, "there are no credentials of "+c.principal().String()+" in "+data,
 				"make them with `earshot credential add "+c.target+" --role tool`; or name their file with --credential")
 		default:
 			files[c.target] = path

@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -72,7 +73,7 @@ func (m *Main) openServer(ctx context.Context, h *house, o houseOptions, f upFla
 	}
 	if err := s.leaveWord(m.Now()); err != nil {
 		s.close()
-		return nil, failed(err, "the files that say where the server is cannot be written", "make room in "+h.data.Path)
+		return nil, cause.Fail(err, "the files that say where the server is cannot be written", "make room in "+h.data.Path)
 	}
 	return s, nil
 }
@@ -116,7 +117,7 @@ func (s *server) open(ctx context.Context, o houseOptions, f upFlags, listeners 
 		},
 	})
 	if err != nil {
-		return failed(err, "the page could not be made", "")
+		return cause.Fail(err, "the page could not be made", "")
 	}
 	s.http = &http.Server{
 		Handler: s.web, ConnContext: withPeer, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
@@ -128,7 +129,7 @@ func (s *server) open(ctx context.Context, o houseOptions, f upFlags, listeners 
 	for _, l := range listeners {
 		s.serving.Go(func() {
 			if err := s.take(l); !errors.Is(err, http.ErrServerClosed) {
-				h.fail(failed(err, "the HTTP server has failed", ""))
+				h.fail(cause.Fail(err, "the HTTP server has failed", ""))
 			}
 		})
 	}
@@ -168,7 +169,7 @@ func (s *server) judge(_ context.Context, t *api.TurnStart) error {
 	}
 	var args tidy.Args
 	if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil {
-		return invalid("the arguments of tidy cannot be read: "+why(err), `send {"root":"/a/folder"}, and "trash":true if wanted`)
+		return invalid("the arguments of tidy cannot be read: "+cause.Of(err), `send {"root":"/a/folder"}, and "trash":true if wanted`)
 	}
 	if !filepath.IsAbs(args.Root) {
 		return invalid(fmt.Sprintf("the root %.256q is not named from the root of the file system", args.Root), "give its full path")

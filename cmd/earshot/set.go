@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/policyfile"
@@ -138,10 +140,10 @@ func wishedTime(word string, given bool, w wished) (*int, error) {
 		var err error
 		d, err = time.ParseDuration(word)
 		if _, bare := strconv.Atoi(word); bare == nil {
-			return nil, usage(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
+			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
 		}
 		if err != nil || d < w.least || d > w.most {
-			return nil, usage(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
+			return nil, cause.Misuse(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
 		}
 	}
 	n := int(d / time.Second)
@@ -181,7 +183,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 	if err != nil {
 		return "", now, err
 	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: m.faultPoint(), keepAll: true})
+	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: fault.Points(m.Getenv(fault.Variable)), keepAll: true})
 	if err != nil {
 		return "", now, err
 	}
@@ -189,7 +191,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 	person = localUser()
 	a, err := h.hub.Prefer(ctx, api.PreferRequest{Person: person, Preferences: wanted})
 	if err != nil {
-		err = h.cause(failed(err, "the wish could not be recorded", "make room on the disk, then try again"))
+		err = h.cause(cause.Fail(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}
 	return person, a.Preferences, err
 }
@@ -210,7 +212,7 @@ func (m *Main) preferredUndo(f wordFlags, person string, seconds int, set bool) 
 	if d == 0 {
 		d = turn.DefaultUndo
 	}
-	m.sayf("%s%s can take an accept back for %s, or longer where the tool or the policy says so.", verb, oneLine(person), d)
+	m.sayf("%s%s can take an accept back for %s, or longer where the tool or the policy says so.", verb, cause.OneLine(person), d)
 	return nil
 }
 
@@ -228,11 +230,11 @@ func (m *Main) preferredAnswer(f wordFlags, person string, seconds int, set bool
 	}
 	switch d := time.Duration(seconds) * time.Second; {
 	case d == 0:
-		m.sayf("%squestions to %s stay open as long as the policy and the tool say.", verb, oneLine(person))
+		m.sayf("%squestions to %s stay open as long as the policy and the tool say.", verb, cause.OneLine(person))
 	case d >= noLimit:
-		m.sayf("%squestions to %s have no time limit; a question stays open for 24 hours at most.", verb, oneLine(person))
+		m.sayf("%squestions to %s have no time limit; a question stays open for 24 hours at most.", verb, cause.OneLine(person))
 	default:
-		m.sayf("%squestions to %s stay open for %s once they are shown.", verb, oneLine(person), d)
+		m.sayf("%squestions to %s stay open for %s once they are shown.", verb, cause.OneLine(person), d)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func accessFailure(err error) error {
 	}
 	e, is := errors.AsType[*access.Error](err)
 	if !is {
-		return failed(err, "the tokens cannot be used", "")
+		return cause.Fail(err, "the tokens cannot be used", "")
 	}
 	kind := cause.Failed
 	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
@@ -111,7 +111,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 					Token string `json:"token"`
 				}{rowOf(t), secret})
 			}
-			m.tellf("Token %s: %s", oneLine(t.Name), oneLine(rowOf(t).describe()))
+			m.tellf("Token %s: %s", cause.OneLine(t.Name), cause.OneLine(rowOf(t).describe()))
 			m.tellf("Keep it where only %s can read it; it is not shown again.", t.Person)
 			_, _ = fmt.Fprintln(m.Stdout, secret) // in one piece, to be copied
 			return nil
@@ -199,7 +199,7 @@ func (m *Main) tokenListCommand() *cobra.Command {
 				m.sayf("There are no tokens.")
 			}
 			for _, t := range rows {
-				m.sayf("Token %s: %s Made %s.", oneLine(t.Name), oneLine(t.describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+				m.sayf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
 			}
 			return nil
 		},
@@ -225,7 +225,7 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 			if err != nil {
 				return accessFailure(err)
 			}
-			m.sayf("Token %s is revoked.", oneLine(t.Name))
+			m.sayf("Token %s is revoked.", cause.OneLine(t.Name))
 			return nil
 		},
 	}
@@ -238,7 +238,7 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 func oneName(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
+			return cause.Misuse("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
 		}
 		return nil
 	}
@@ -251,7 +251,7 @@ func (m *Main) writeJSON(value any) error {
 		_, err = m.Stdout.Write(append(raw, '\n'))
 	}
 	if err != nil {
-		return failed(err, "the answer could not be written", "")
+		return cause.Fail(err, "the answer could not be written", "")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/command"
@@ -61,18 +62,18 @@ const servicesHint = "see docs/services.md for a complete example"
 // temporary files.
 func (m *Main) readToolFile(path, private string) ([]configured, error) {
 	wrong := func(err error) error {
-		message, hint := oneLine(path)+": "+why(err), servicesHint
+		message, hint := cause.OneLine(path)+": "+cause.Of(err), servicesHint
 		if place, is := errors.AsType[*settings.Error](err); is && place.Hint != "" {
 			hint = place.Hint
 		}
-		return usage(message, hint)
+		return cause.Misuse(message, hint)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, usage("the file of tools cannot be read: "+why(err), servicesHint)
+		return nil, cause.Misuse("the file of tools cannot be read: "+cause.Of(err), servicesHint)
 	}
 	if info.Mode().Perm()&0o002 != 0 {
-		return nil, usage(oneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+quoted(path))
+		return nil, cause.Misuse(cause.OneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+quoted(path))
 	}
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if err != nil {
@@ -188,7 +189,7 @@ func onlyHere(services []configured, known []bus.Credentials) error {
 		})
 		if at >= 0 {
 			other := known[at].Principal
-			return usage("the service "+c.target+" runs inside the server by --tools, and there are credentials of "+other.String()+" for another process",
+			return cause.Misuse("the service "+c.target+" runs inside the server by --tools, and there are credentials of "+other.String()+" for another process",
 				"revoke them with `earshot credential revoke "+c.target+" --role "+string(other.Kind)+"`, or serve the file there with `earshot serve`")
 		}
 	}
@@ -214,7 +215,7 @@ func (m *Main) addServices(all []configured, path, private string) ([]configured
 		return nil, err
 	}
 	if err := apartFrom(all, more); err != nil {
-		return nil, usage(oneLine(path)+": "+why(err), "give each a name of its own")
+		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.Of(err), "give each a name of its own")
 	}
 	return append(all, more...), nil
 }
@@ -224,7 +225,7 @@ func (h *house) serveConfigured(ctx context.Context, o houseOptions) error {
 	for _, c := range o.services {
 		end, err := h.bus.Connect(ctx, c.principal())
 		if err != nil {
-			return failed(err, "the service "+c.target+" could not join the bus", "")
+			return cause.Fail(err, "the service "+c.target+" could not join the bus", "")
 		}
 		serving, err := tool.New(tool.Options{Conn: service.Conn{Client: end}, Tools: c.tools, Logger: o.log})
 		if err != nil {

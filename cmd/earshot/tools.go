@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -67,7 +68,7 @@ func toolLine(t api.ToolDetail) string {
 		missing = "; no service connected"
 	}
 	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s%s. %s",
-		oneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, missing, legible.Value(oneLine(t.Description)))
+		cause.OneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, missing, legible.Value(cause.OneLine(t.Description)))
 }
 
 // unserved reports that no service of the tool is connected, as far as that is known.
@@ -78,7 +79,7 @@ func toolNamed(ctx context.Context, d desk, name string) (api.ToolDetail, error)
 	var page api.ToolsAnswer
 	err := d.ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
 	if absent(err) || err == nil && len(page.Tools) != 1 {
-		return api.ToolDetail{}, failed(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
+		return api.ToolDetail{}, cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
 	}
 	if err != nil {
 		return api.ToolDetail{}, err
@@ -174,7 +175,7 @@ func changes(t api.ToolDetail) []string {
 		{"risk", cmp.Or(string(was.Risk), unnamed), cmp.Or(string(t.Risk), unnamed)},
 	} {
 		if part.was != part.is {
-			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(oneLine(part.was)), legible.Value(oneLine(part.is))))
+			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(cause.OneLine(part.was)), legible.Value(cause.OneLine(part.is))))
 		}
 	}
 	out = append(out, differing("parameters", was.Parameters, t.Parameters)...)
@@ -233,12 +234,12 @@ where it says nothing; a service can only raise them later, and a changed defini
 			return m.offerReview(t, f, class, risk, with)
 		}
 		if t.Digest != digest {
-			return failed(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", oneLine(t.Tool)),
-				"look at it again: `earshot tools review "+oneLine(t.Tool)+"`")
+			return cause.Fail(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", cause.OneLine(t.Tool)),
+				"look at it again: `earshot tools review "+cause.OneLine(t.Tool)+"`")
 		}
 		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: classOr(class, t), Risk: riskOr(risk, t)}
 		if !q.Class.Valid() || !q.Risk.Valid() {
-			return usage("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
+			return cause.Misuse("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}
 		if err := d.ask(ctx, api.OpReview, q, &t); err != nil {
 			return err
@@ -294,7 +295,7 @@ it again, nobody has reviewed it.`,
 		if f.asJSON {
 			return m.writeJSON(map[string]string{"removed": args[0]})
 		}
-		m.sayf("Recorded: %s is removed.", oneLine(args[0]))
+		m.sayf("Recorded: %s is removed.", cause.OneLine(args[0]))
 		return nil
 	}, offerOne(offerTools))
 }
@@ -315,7 +316,7 @@ Exit codes: 0 done; 1 it failed or its outcome is unknown; 2 usage; 3 declined o
 		Example: `  earshot tools call mail.send '{"to":"anna@example.org","text":"Hello"}'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usage("expected the name of a tool, and its arguments", "for example `earshot tools call files.scan '{\"root\":\"/a/folder\"}'`")
+				return cause.Misuse("expected the name of a tool, and its arguments", "for example `earshot tools call files.scan '{\"root\":\"/a/folder\"}'`")
 			}
 			return nil
 		},
@@ -344,16 +345,16 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	if string(raw) == "-" {
 		all, err := io.ReadAll(io.LimitReader(m.Stdin, maxCallArgs+1))
 		if err != nil {
-			return failed(err, "the arguments cannot be read", "give them as one JSON object on standard input")
+			return cause.Fail(err, "the arguments cannot be read", "give them as one JSON object on standard input")
 		}
 		raw, f.noInput = all, true
 	}
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > maxCallArgs {
-		return usage("the arguments are no JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
+		return cause.Misuse("the arguments are no JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
 	}
 	request, err := json.Marshal(api.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return failed(err, "the arguments cannot be written", "")
+		return cause.Fail(err, "the arguments cannot be written", "")
 	}
 	asJSON := f.asJSON
 	f.asJSON = false
@@ -401,7 +402,7 @@ func (m *Main) printResult(ctx context.Context, d desk, session string, asJSON b
 		return m.writeJSON(out)
 	}
 	if _, err := fmt.Fprintln(m.Stdout, string(out.Content)); err != nil {
-		return failed(err, "the result could not be written", "")
+		return cause.Fail(err, "the result could not be written", "")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -66,7 +67,7 @@ func (m *Main) addTools(ctx context.Context, d desk, f wordFlags, all []utp.Defi
 // notAdded says which of several it was, and that the ones before it are there.
 func (m *Main) notAdded(err error, d utp.Definition, n, of int) error {
 	if of > 1 {
-		m.tellf("%d of %d tools are recorded; the next one, %s, is not. The same file can be added again.", n, of, cmp.Or(oneLine(d.Tool), "which has no name"))
+		m.tellf("%d of %d tools are recorded; the next one, %s, is not. The same file can be added again.", n, of, cmp.Or(cause.OneLine(d.Tool), "which has no name"))
 	}
 	return err
 }
@@ -77,26 +78,26 @@ const definitionsHint = "it should be YAML or JSON: a tool, or a list of tools, 
 func (m *Main) definitionsIn(path string) ([]utp.Definition, error) {
 	raw, err := m.definitionFile(path)
 	if err != nil {
-		return nil, failed(err, oneLine(path)+" cannot be read", "name a file of definitions, or - for standard input")
+		return nil, cause.Fail(err, cause.OneLine(path)+" cannot be read", "name a file of definitions, or - for standard input")
 	}
 	doc, err := settings.ParseJSON(raw)
 	if err != nil {
-		return nil, usage(oneLine(path)+": "+oneLine(why(err)), definitionsHint)
+		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.OneLine(cause.Of(err)), definitionsHint)
 	}
 	items := []jsontext.Value{doc}
 	if doc.Kind() == jsontext.KindBeginArray {
 		if err := json.Unmarshal(doc, &items); err != nil {
-			return nil, usage(oneLine(path)+": "+oneLine(why(err)), definitionsHint)
+			return nil, cause.Misuse(cause.OneLine(path)+": "+cause.OneLine(cause.Of(err)), definitionsHint)
 		}
 	}
 	all := make([]utp.Definition, 0, len(items))
 	for i, item := range items {
 		d, unused, err := definitionOf(item)
 		if err != nil {
-			return nil, usage(fmt.Sprintf("%s, tool %d: %s", oneLine(path), i+1, oneLine(why(err))), definitionsHint)
+			return nil, cause.Misuse(fmt.Sprintf("%s, tool %d: %s", cause.OneLine(path), i+1, cause.OneLine(cause.Of(err))), definitionsHint)
 		}
 		if len(unused) > 0 {
-			m.tellf("Left out of %s, since it means nothing here: %s.", cmp.Or(oneLine(d.Tool), "a tool without a name"), oneLine(strings.Join(unused, ", ")))
+			m.tellf("Left out of %s, since it means nothing here: %s.", cmp.Or(cause.OneLine(d.Tool), "a tool without a name"), cause.OneLine(strings.Join(unused, ", ")))
 		}
 		all = append(all, d)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 func (m *Main) turnsCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 		Args:  noArguments,
 	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
 		if limit < 1 {
-			return usage(fmt.Sprintf("--limit %d is no number of turns", limit), "give one from 1 on, or --all")
+			return cause.Misuse(fmt.Sprintf("--limit %d is no number of turns", limit), "give one from 1 on, or --all")
 		}
 		return m.listTurns(ctx, d, f, open, all, limit)
 	})
@@ -77,7 +78,7 @@ func eachTurn(ctx context.Context, d desk, q api.SessionsRequest, do func(api.Se
 }
 
 func (m *Main) turnLine(t api.SessionRow) string {
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, oneLine(t.Agent), oneLine(t.Owner), m.moment(t.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, cause.OneLine(t.Agent), cause.OneLine(t.Owner), m.moment(t.Created))}
 	for _, text := range []string{t.Request, t.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
@@ -150,12 +151,12 @@ func (m *Main) showTurn(t api.TurnDetail) {
 		m.showCall(i+1, c)
 	}
 	for _, r := range t.Receipts {
-		m.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.", r.Question, oneLine(r.Decision), oneLine(r.By), oneLine(r.Surface), m.moment(r.At), r.Call, r.Shown)
+		m.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.", r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), m.moment(r.At), r.Call, r.Shown)
 	}
 }
 
 func (m *Main) showCall(n int, c api.CallDetail) {
-	line := fmt.Sprintf("Call %d: %s, %s, %s risk, %s", n, oneLine(c.Tool), c.Class, c.Risk, c.State)
+	line := fmt.Sprintf("Call %d: %s, %s, %s risk, %s", n, cause.OneLine(c.Tool), c.Class, c.Risk, c.State)
 	if c.Status != "" {
 		line += ": " + strings.TrimSpace(string(c.Status)+" "+string(c.Code))
 	}

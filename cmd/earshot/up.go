@@ -15,6 +15,8 @@ import (
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -38,6 +40,8 @@ type upFlags struct {
 
 const (
 	defaultAddress = "127.0.0.1:7411"
+	// endGrace bounds a graceful end; what has not ended by then is found out about at the next start.
+	endGrace = 10 * time.Second
 	// collectSeldom is GOGC of a server, unless the variable is set: most of what a call needs is
 	// forgotten with it, and with the usual 100 a quarter of the processor time went into collecting it.
 	collectSeldom = 400
@@ -84,7 +88,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 				return err
 			}
 			if from.path != "" {
-				m.tellf("Configuration: %s", oneLine(from.path))
+				m.tellf("Configuration: %s", cause.OneLine(from.path))
 			}
 			return m.up(c.Context(), *f)
 		},
@@ -159,7 +163,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	defer signal.Stop(signals)
 	heed(signals)
 	o := houseOptions{
-		dataPath: path, policy: policy, log: m.logger(f.debug), reached: m.faultPoint(), serves: true, database: f.ledger, takeOver: f.takeOver, natsListen: f.natsListen,
+		dataPath: path, policy: policy, log: m.logger(f.debug), reached: fault.Points(m.Getenv(fault.Variable)), serves: true, database: f.ledger, takeOver: f.takeOver, natsListen: f.natsListen,
 		retention: retention{Content: f.content, Receipts: f.receipts},
 		services:  services,
 	}
@@ -198,7 +202,7 @@ func (f upFlags) checked() (upFlags, error) {
 		return f, err
 	}
 	if host, _, _ := net.SplitHostPort(f.http); f.pageURL == "" && twin(host) == "" {
-		return f, usage("browsers look for the page at 127.0.0.1 and [::1], and would not find it at "+f.http, "use one of those with --http, or say where browsers find it with --page-url")
+		return f, cause.Misuse("browsers look for the page at 127.0.0.1 and [::1], and would not find it at "+f.http, "use one of those with --http, or say where browsers find it with --page-url")
 	}
 	return f, checkOrigins(f.origins)
 }
@@ -207,7 +211,7 @@ func (f upFlags) checked() (upFlags, error) {
 // could be done: none is not taken to mean all.
 func (m *Main) allowedFolders(f upFlags, data string) ([]string, error) {
 	if len(f.roots) == 0 && !f.sample {
-		return nil, usage("no folder is allowed, so the agents could do nothing", "allow one or more with --root DIR, or try --sample")
+		return nil, cause.Misuse("no folder is allowed, so the agents could do nothing", "allow one or more with --root DIR, or try --sample")
 	}
 	roots := make([]string, 0, len(f.roots)+1)
 	for _, folder := range f.roots {
@@ -266,14 +270,14 @@ func (m *Main) resumeAll(ctx context.Context, s *server) error {
 			continue
 		}
 		if err != nil {
-			return failed(err, "the session "+row.Session+" cannot be read", "")
+			return cause.Fail(err, "the session "+row.Session+" cannot be read", "")
 		}
 		if folder := folderOf(rec); folder != "" && !within(s.roots, folder) {
-			m.tellf("Parked: %s works in %s, which is not allowed now; start with --root for that folder to go on with it.", row.Session, oneLine(folder))
+			m.tellf("Parked: %s works in %s, which is not allowed now; start with --root for that folder to go on with it.", row.Session, cause.OneLine(folder))
 			continue
 		}
 		if err := s.house.kernel.Resume(ctx, row.Turn); err != nil {
-			return s.house.cause(failed(err, "the session "+row.Session+" cannot be resumed", ""))
+			return s.house.cause(cause.Fail(err, "the session "+row.Session+" cannot be resumed", ""))
 		}
 		m.tellf("Resumed: %s.", row.Session)
 	}
@@ -294,12 +298,12 @@ func folderOf(rec kernel.Record) string {
 // whoever reads it in, so it is shown to a person at a terminal and written nowhere else. A
 // journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server, o houseOptions) error {
-	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), oneLine(s.house.data.Path))
+	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(s.house.data.Path))
 	if s.house.inDatabase {
-		m.sayf("Ledger: %s.", oneLine(s.house.ledger))
+		m.sayf("Ledger: %s.", cause.OneLine(s.house.ledger))
 	}
 	for _, root := range s.roots {
-		m.sayf("Allowed folder: %s", oneLine(root))
+		m.sayf("Allowed folder: %s", cause.OneLine(root))
 	}
 	for _, c := range o.services {
 		m.sayf("%s", c.line())
@@ -354,7 +358,7 @@ func quoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@") == "" {
 		return path
 	}
-	return "'" + strings.ReplaceAll(oneLine(path), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(cause.OneLine(path), "'", `'\''`) + "'"
 }
 
 // end ends the server, gracefully where that does not take too long.
@@ -366,7 +370,7 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 		s.close()
 		s.house.Close()
 	}()
-	timer := time.NewTimer(endGrace)
+	timer := time.NewTimer(fault.Grace(endGrace))
 	defer timer.Stop()
 	for {
 		select {
@@ -377,9 +381,9 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 			if again == syscall.SIGHUP {
 				continue // a terminal that goes away says so more than once
 			}
-			return failed(nil, "it was told to end at once", "the next start finds out what became of what was under way")
+			return cause.Fail(nil, "it was told to end at once", "the next start finds out what became of what was under way")
 		case <-timer.C:
-			return failed(nil, "not everything ended within 10 seconds", "the next start finds out what became of it")
+			return cause.Fail(nil, "not everything ended within 10 seconds", "the next start finds out what became of it")
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (m *Main) validate(f validateFlags, files []string) error {
 	}
 	debug.SetGCPercent(collectEarly)
 	if !f.stream && (f.joinedLate || f.cutShort || f.terms != "") {
-		return usage("--joined-late, --cut-short and --terms are about the order of messages, which is not judged", "add --stream")
+		return cause.Misuse("--joined-late, --cut-short and --terms are about the order of messages, which is not judged", "add --stream")
 	}
 	checker, err := m.checker(f, mode)
 	if err != nil {
@@ -112,7 +112,7 @@ func modeOf(name string) (aaep.Mode, error) {
 	case "envelope":
 		return aaep.ModeEnvelope, nil
 	default:
-		return 0, usage(fmt.Sprintf("--mode is %q", name), "expected producer, consumer or envelope")
+		return 0, cause.Misuse(fmt.Sprintf("--mode is %q", name), "expected producer, consumer or envelope")
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *Main) checker(f validateFlags, mode aaep.Mode) (*session.Checker, error
 		}
 		accepted, err := aaep.DecodeSubscriptionAccepted(raw)
 		if err != nil {
-			return nil, usage(fmt.Sprintf("%s holds no subscription.accepted: %v", f.terms, err), "give the file with the answer that the producer gave")
+			return nil, cause.Misuse(fmt.Sprintf("%s holds no subscription.accepted: %v", f.terms, err), "give the file with the answer that the producer gave")
 		}
 		stream.Terms = &accepted.HonoredCapabilities
 	}
@@ -141,7 +141,7 @@ func (m *Main) checker(f validateFlags, mode aaep.Mode) (*session.Checker, error
 func demanded() (map[string]bool, error) {
 	rules, err := conform.Catalogue()
 	if err != nil {
-		return nil, failed(err, "the catalogue of rules cannot be read", "")
+		return nil, cause.Fail(err, "the catalogue of rules cannot be read", "")
 	}
 	lifted := map[string]bool{}
 	for _, rule := range rules {
@@ -166,7 +166,7 @@ func (m *Main) openInput(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, unreadable(name, err)
 	case info.IsDir():
 		_ = file.Close()
-		return nil, 0, usage(fmt.Sprintf("%s is a directory, expected a file", name), "name the files in it")
+		return nil, 0, cause.Misuse(fmt.Sprintf("%s is a directory, expected a file", name), "name the files in it")
 	}
 	return file, info.Size(), nil
 }
@@ -175,7 +175,7 @@ func unreadable(name string, err error) *cause.Error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be read: %s", name, why(err)), Hint: "check the name and the rights", Err: err}
+	return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be read: %s", name, cause.Of(err)), Hint: "check the name and the rights", Err: err}
 }
 
 // file judges one file. What is wrong with the file itself is told, and the next one is

@@ -66,7 +66,7 @@ func (j *validation) begin(name string, size int64) { j.name, j.size, j.inFile =
 func (j *validation) fail(err error) {
 	var f *cause.Error
 	if !errors.As(err, &f) {
-		f = failed(err, "the findings could not be written", "")
+		f = cause.Fail(err, "the findings could not be written", "")
 	}
 	j.main.explain(f)
 	j.worst = max(j.worst, exitUsage)
@@ -150,7 +150,7 @@ func (j *validation) write(said judgedMessage) error {
 		return j.writeJSON(said)
 	}
 	for _, v := range said.Violations {
-		if err := j.line(fmt.Sprintf("%s:%d: byte %d: %s", oneLine(j.name), said.Line, said.Offset, violationLine(v))); err != nil {
+		if err := j.line(fmt.Sprintf("%s:%d: byte %d: %s", cause.OneLine(j.name), said.Line, said.Offset, violationLine(v))); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func violationLine(v aaep.Violation) string {
 
 func (j *validation) line(text string) error {
 	if _, err := fmt.Fprintln(j.main.Stdout, text); err != nil {
-		return failed(err, "the findings could not be written", "")
+		return cause.Fail(err, "the findings could not be written", "")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (j *validation) line(text string) error {
 func (j *validation) writeJSON(v any) error {
 	raw, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return failed(err, "the findings could not be written", "")
+		return cause.Fail(err, "the findings could not be written", "")
 	}
 	return j.line(string(raw))
 }
@@ -195,7 +195,7 @@ func (j *validation) progress(m capture.Message) {
 	if j.size > 0 {
 		of = fmt.Sprintf(" of %s, %d %%", legible.Bytes(j.size), 100*m.Offset/j.size)
 	}
-	j.main.tellf("%s: %s messages judged, %s%s read", oneLine(j.name), legible.Grouped(j.inFile), legible.Bytes(m.Offset), of)
+	j.main.tellf("%s: %s messages judged, %s%s read", cause.OneLine(j.name), legible.Grouped(j.inFile), legible.Bytes(m.Offset), of)
 }
 
 // endFile says it where a file holds nothing: a check that judged nothing must not pass

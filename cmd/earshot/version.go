@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // build says what this binary was made from.
@@ -47,7 +49,7 @@ func (m *Main) versionCommand() *cobra.Command {
 				return json.MarshalWrite(m.Stdout, b, jsontext.Multiline(true))
 			}
 			if _, err := fmt.Fprintf(m.Stdout, "earshot %s %s %s\n", b.Version, b.Go, b.Platform); err != nil {
-				return failed(err, "the version could not be written", "")
+				return cause.Fail(err, "the version could not be written", "")
 			}
 			return nil
 		},

@@ -43,7 +43,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
   earshot reply 3 ask again`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("there is no answer", "for example `earshot reply 1 accept`")
+				return cause.Misuse("there is no answer", "for example `earshot reply 1 accept`")
 			}
 			return nil
 		},
@@ -57,7 +57,7 @@ func (m *Main) reply(ctx context.Context, remote *client.Client, f wordFlags, ar
 	}
 	answer := strings.Join(words, " ")
 	if strings.TrimSpace(answer) == "" {
-		return usage("there is no answer", "for example `earshot reply "+which+" accept`")
+		return cause.Misuse("there is no answer", "for example `earshot reply "+which+" accept`")
 	}
 	q, err := m.named(ctx, remote, which)
 	if err != nil {
@@ -93,7 +93,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		case aaep.DecisionReject:
 			return r, aaep.ResolutionRejected, nil
 		}
-		return r, "", usage(fmt.Sprintf("question %d takes accept or reject, not %.64q", q.Number, answer), fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number))
+		return r, "", cause.Misuse(fmt.Sprintf("question %d takes accept or reject, not %.64q", q.Number, answer), fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number))
 	}
 	r.Response = answer
 	choices := choicesOf(q)
@@ -108,7 +108,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		for _, c := range choices {
 			values = append(values, c.Value)
 		}
-		return r, "", usage(fmt.Sprintf("question %d does not take %.64q", q.Number, answer), "it takes: "+strings.Join(values, ", "))
+		return r, "", cause.Misuse(fmt.Sprintf("question %d does not take %.64q", q.Number, answer), "it takes: "+strings.Join(values, ", "))
 	}
 	r.Response = choices[i].Value
 	return r, aaep.ResolutionAnswered, nil
@@ -242,7 +242,7 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 	}
 	switch {
 	case which == "" && len(names) > 1:
-		return nil, usage(fmt.Sprintf("%d sessions are under way, and which one is meant has to be said", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
+		return nil, cause.Misuse(fmt.Sprintf("%d sessions are under way, and which one is meant has to be said", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
 	case which != "" && which != "all" && len(names) == 0:
 		return nil, &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("no session %.128q is under way", which), Hint: "see `earshot sessions --open`"}
 	}
@@ -259,7 +259,7 @@ Without a number the last one accepted is meant.`,
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
-			return usage(fmt.Sprintf("%.64q is no number of a question", args[0]), "for example `earshot undo 1`")
+			return cause.Misuse(fmt.Sprintf("%.64q is no number of a question", args[0]), "for example `earshot undo 1`")
 		}
 		if !isNumber {
 			var err error
@@ -314,7 +314,7 @@ func (m *Main) recapCommand() *cobra.Command {
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
-			return usage(fmt.Sprintf("%.64q is no number of sentences", args[0]), "for example `earshot recap 10`")
+			return cause.Misuse(fmt.Sprintf("%.64q is no number of sentences", args[0]), "for example `earshot recap 10`")
 		}
 		if session == "" {
 			newest, _, err := remote.NewestSessions(ctx, false, 1)
@@ -362,7 +362,7 @@ cookie by your browser.`,
 		if f.asJSON {
 			return m.writeJSON(code)
 		}
-		m.tellf("Page: %s", oneLine(code.Page))
+		m.tellf("Page: %s", cause.OneLine(code.Page))
 		m.tellf("The code counts once, until %s; dashes and spaces do not matter.", m.moment(code.Expires))
 		m.sayf("%s", code.Code)
 		return nil

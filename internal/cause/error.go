@@ -38,6 +38,11 @@ func Fail(err error, message, hint string) *Error {
 	return &Error{Message: message, Hint: hint, Err: err}
 }
 
+// Misuse makes an error of kind [Usage].
+func Misuse(message, hint string) *Error {
+	return &Error{Kind: Usage, Message: message, Hint: hint}
+}
+
 // Retold is a message that may hold the text of its cause, with that in words.
 func Retold(message string, inner error) string {
 	if inner == nil {

@@ -3,7 +3,10 @@ package files
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"syscall"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 // ErrorCode says why a whole call was refused or stopped. The codes of single files are [Code].
@@ -87,6 +90,25 @@ func moreRoom(err error) string {
 	default:
 		return ""
 	}
+}
+
+// Plain is what was found, and what to do, for a person.
+func (e *Error) Plain() string {
+	text := e.Found
+	switch {
+	case e.Path == "":
+	case cause.OneLine(e.Path) == e.Path:
+		text = e.Path + ": " + text
+	default: // something in it would break the line or steer a terminal
+		text = strconv.Quote(e.Path) + ": " + text
+	}
+	if system := cause.System(e.Err); system != "" {
+		text += ": " + system
+	}
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
 }
 
 // Unwrap returns the cause.

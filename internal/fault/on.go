@@ -1,6 +1,6 @@
 //go:build faults
 
-package main
+package fault
 
 import (
 	"io"
@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// faultPoint reads EARSHOT_FAULT, a list point[:n][@FIFO],… and returns a hook that, when it comes
-// to a point for the n-th time, kills this process as SIGKILL does, or, where a FIFO is named, waits
-// there until a test has opened the FIFO for writing and closed it again.
-func (m *Main) faultPoint() func(string) {
+// Points returns a hook for the points of the list, which has the form point[:n][@FIFO],… When the hook
+// comes to a point for the n-th time, it kills this process as SIGKILL does, or, where a FIFO is named,
+// waits there until a test has opened the FIFO for writing and closed it again.
+func Points(list string) func(point string) {
 	var hooks []func(string)
-	for fault := range strings.SplitSeq(m.Getenv("EARSHOT_FAULT"), ",") {
+	for fault := range strings.SplitSeq(list, ",") {
 		hooks = append(hooks, hookOf(fault))
 	}
 	return func(point string) {
@@ -51,11 +51,12 @@ func hookOf(fault string) func(string) {
 func waitFor(fifo string) {
 	f, err := os.Open(fifo)
 	if err != nil {
-		panic("EARSHOT_FAULT: " + err.Error())
+		panic(Variable + ": " + err.Error())
 	}
 	defer func() { _ = f.Close() }()
 	_, _ = io.Copy(io.Discard, f)
 }
 
-// endGrace bounds a graceful end: long, since a slow machine is no failure of a test.
-const endGrace = time.Hour
+// Grace is how long a graceful end may take that has d in the product: long, since a slow machine is no
+// failure of a test.
+func Grace(time.Duration) time.Duration { return time.Hour }

@@ -1,0 +1,20 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// OneLine keeps what others have written, such as a path, from acting on a terminal or passing for a line of its own.
+func OneLine(s string) string {
+	var out strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, "\\u{%x}", r)
+		}
+	}
+	return out.String()
+}
