@@ -99,6 +99,7 @@ var house = []room{
 		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
 	{pkg: "internal/fault", floor: 2},
+	{pkg: "internal/peer", floor: 2},
 	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
@@ -145,7 +146,14 @@ var house = []room{
 	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"internal/cause", "agents/tidy/files", "tool", "worker", "utp"}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
+
+	{pkg: "internal/credentialfile", floor: 4, own: []string{"internal/bus", "internal/cause", "internal/datadir", "utp"}},
+	{
+		pkg: "internal/toolfile", floor: 4,
+		own: []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/openapi", "tool/settings", "utp"},
+	},
+	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
@@ -162,11 +170,29 @@ var house = []room{
 	{pkg: "internal/bus/bustest", floor: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
 	{pkg: "internal/kernel/store/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
-	{pkg: "scripts/verdict", floor: 5}, // judges test runs for scripts/check; not part of the program
 	{
-		pkg: "cmd/earshot", floor: 5, own: everyRoom(),
+		pkg: "internal/instance", floor: 5,
+		own: []string{
+			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
+			"internal/kernel", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
+			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
+		},
+		third: []string{sysModule},
+		both:  "it wires one process",
+	},
+	{
+		pkg: "server", floor: 6,
+		own: []string{
+			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"internal/peer", "internal/policyfile", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+		},
+		both: "it wires everything",
+	},
+	{pkg: "scripts/verdict", floor: 7}, // judges test runs for scripts/check; not part of the program
+	{
+		pkg: "cmd/earshot", floor: 7, own: everyRoom(),
 		third: []string{"github.com/spf13", yamlModule, sysModule, termModule},
-		both:  "it wires everything",
+		both:  "its commands are of either side",
 	},
 }
 

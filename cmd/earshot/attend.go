@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
@@ -79,18 +80,18 @@ func untold(err error, resume string) error {
 }
 
 // here attends a turn that runs in this process.
-func (h *house) here(f runFlags, turnID, session string) attendance {
-	port := newHubPort(h.hub, session, h.now)
+func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
+	port := newHubPort(h.Hub, session, h.Now)
 	if f.resume {
-		port.live = func(ctx context.Context, token string) bool { return h.live(ctx, turnID, token) }
+		port.live = func(ctx context.Context, token string) bool { return live(ctx, h, turnID, token) }
 	}
 	return attendance{
-		port: port, session: session, broken: h.broken, resume: resumeHint(session),
+		port: port, session: session, broken: h.Broken(), resume: resumeHint(session),
 		stop: func(ctx context.Context, s os.Signal) error {
-			_, err := h.hub.Stop(ctx, api.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
+			_, err := h.Hub.Stop(ctx, api.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
 			return err
 		},
-		absent: func(ctx context.Context) { h.absent(ctx, session) },
+		absent: func(ctx context.Context) { absentFrom(ctx, h, session) },
 	}
 }
 
@@ -137,8 +138,8 @@ func resumeHint(session string) string {
 
 // live reports whether a question of the turn is open, or its yes can still be taken
 // back. What cannot be read is shown: a question too many can do no harm.
-func (h *house) live(ctx context.Context, turnID, token string) bool {
-	rec, err := h.kernel.Turn(ctx, turnID)
+func live(ctx context.Context, h *instance.Instance, turnID, token string) bool {
+	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {
 		return true
 	}
@@ -187,25 +188,25 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 	}
 }
 
-// absent tells the kernel that nobody is left here who could answer: a run without a
+// absentFrom tells the kernel that nobody is left here who could answer: a run without a
 // server does not wait for anybody else.
-func (h *house) absent(ctx context.Context, session string) {
-	_, err := h.hub.Absent(ctx, api.ReplyRequest{Session: session})
+func absentFrom(ctx context.Context, h *instance.Instance, session string) {
+	_, err := h.Hub.Absent(ctx, api.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
-		h.fail(cause.Fail(err, "it could not be recorded that nobody is left here to answer", ""))
+		h.Fail(cause.Fail(err, "it could not be recorded that nobody is left here to answer", ""))
 	}
 }
 
 // verdict is the exit code, from what the ledger says.
-func (m *Main) verdict(ctx context.Context, h *house, turnID string, signalled os.Signal) error {
-	rec, err := h.kernel.Turn(ctx, turnID)
+func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string, signalled os.Signal) error {
+	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {
 		return cause.Fail(err, "the end of the turn could not be read", "")
 	}
 	st := rec.State
 	switch {
-	case h.data.Gone():
-		return h.data.Lost()
+	case h.Data.Gone():
+		return h.Data.Lost()
 	case signalled != nil:
 		return &exitError{signalCode(signalled)}
 	case st.End == nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -50,7 +51,7 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 
 func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 	d := &datadir.Dir{Path: data}
-	if err := inDatabase(d, "back it up with PostgreSQL's own means, and the directory as files; see docs/operations.md"); err != nil {
+	if err := instance.InDatabase(d, "back it up with PostgreSQL's own means, and the directory as files; see docs/operations.md"); err != nil {
 		return err
 	}
 	from := d.File(datadir.LedgerFile)
@@ -68,7 +69,7 @@ func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 	}
 	m.tellf("Copying the ledger of %s.", cause.OneLine(data))
 	if err := sqlite.Backup(ctx, from, to); err != nil {
-		return ledgerFailure(to, err)
+		return instance.LedgerFailure(to, err)
 	}
 	info, err := os.Stat(to)
 	if err != nil {
@@ -133,14 +134,12 @@ func (m *Main) restore(ctx context.Context, path, backup string, asJSON bool) er
 	if kept != "" {
 		m.tellf("Kept: the ledger that was there, as %s.", cause.OneLine(kept))
 	}
-	h, err := m.openHere(ctx, path) // it finds that the ledger went back, and freezes it
+	h, err := m.visit(ctx, path) // it finds that the ledger went back, and freezes it
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	aside, unknown, err := frozen(ctx, desk{ask: func(ctx context.Context, op string, request, answer any) error {
-		return askHere(ctx, h, op, request, answer)
-	}})
+	aside, unknown, err := frozen(ctx, desk{ask: h.Ask})
 	if err != nil {
 		return deskFailure(err)
 	}
@@ -195,15 +194,15 @@ func (m *Main) swapLedger(ctx context.Context, path, backup string) (kept string
 // has changed. It tells the copy's own count.
 func (m *Main) readThrough(ctx context.Context, copied, backup string) (lived int64, err error) {
 	if err := sqlite.Verify(ctx, copied); err != nil {
-		return 0, ledgerFailure(backup, err)
+		return 0, instance.LedgerFailure(backup, err)
 	}
 	s, err := sqlite.Open(ctx, sqlite.Options{Path: copied, Logger: m.logger(false)})
 	if err != nil {
-		return 0, ledgerFailure(backup, err)
+		return 0, instance.LedgerFailure(backup, err)
 	}
 	lived, err = kernel.Lived(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
-		return 0, ledgerFailure(backup, err)
+		return 0, instance.LedgerFailure(backup, err)
 	}
 	return lived, nil
 }

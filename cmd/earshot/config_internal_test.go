@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
@@ -51,12 +52,12 @@ func TestConfig(t *testing.T) {
 		args       []string
 		want       values
 	}{
-		{"nothing", "", nil, nil, values{"http": defaultAddress, "root": "[]", "debug": "false"}},
+		{"nothing", "", nil, nil, values{"http": address.Default, "root": "[]", "debug": "false"}},
 		{"file", file, map[string]string{"HOME": "/home/ada"}, nil, values{"http": "127.0.0.1:1", "root": "[/a,HERE/sub/b,/home/ada/c]", "debug": "true", "policy": "HERE/rules.yaml"}},
 		{"one root", "root: /a\n", nil, nil, values{"root": "[/a]"}},
 		{"block list and an alias", "root:\n  - &a /a\n  - /b\ndata: *a\n", nil, nil, values{"root": "[/a,/b]", "data": "/a"}},
-		{"empty", "# nothing\n", nil, nil, values{"http": defaultAddress}},
-		{"empty document", "---\n", nil, nil, values{"http": defaultAddress}},
+		{"empty", "# nothing\n", nil, nil, values{"http": address.Default}},
+		{"empty document", "---\n", nil, nil, values{"http": address.Default}},
 		{"variable before file", file, map[string]string{"EARSHOT_HTTP": "127.0.0.1:2", "EARSHOT_ROOT": "/v", "EARSHOT_DEBUG": "false"}, nil, values{"http": "127.0.0.1:2", "root": "[/v]", "debug": "false"}},
 		{"variable with a list", "", map[string]string{"EARSHOT_ROOT": "[/v, '/w x']"}, nil, values{"root": "[/v,/w x]"}},
 		{"empty variable", file, map[string]string{"EARSHOT_HTTP": ""}, nil, values{"http": "127.0.0.1:1"}},
@@ -137,7 +138,7 @@ func TestConfigExample(t *testing.T) {
 	if known := slices.Sorted(maps.Keys(got)); !slices.Equal(names, known) {
 		t.Errorf("the example sets %v; there are %v", names, known)
 	}
-	if got["root"] != "[/home/ada/Pictures,/srv/scans]" || got["http"] != defaultAddress {
+	if got["root"] != "[/home/ada/Pictures,/srv/scans]" || got["http"] != address.Default {
 		t.Errorf("the example says %v", got)
 	}
 }

@@ -2,22 +2,18 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
 )
-
-// credentialDir holds a file for each process that comes to the bus from outside.
-const credentialDir = "credentials"
 
 func (m *Main) credentialCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -45,73 +41,21 @@ Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,
 }
 
 // credentials are the files of a data directory, which is made if need be.
-type credentials struct{ folder string }
-
-func (m *Main) credentials(dataFlag string) (credentials, error) {
+func (m *Main) credentials(dataFlag string) (credentialfile.Dir, error) {
 	path, err := m.dataPath(dataFlag, false)
 	if err != nil {
-		return credentials{}, err
+		return credentialfile.Dir{}, err
 	}
-	if err := datadir.Make(path); err != nil {
-		return credentials{}, err
-	}
-	return credentials{filepath.Join(path, credentialDir)}, nil
+	return credentialsIn(path), datadir.Make(path)
 }
 
-func (c credentials) file(p bus.Principal) string {
-	return filepath.Join(c.folder, string(p.Kind)+"."+p.Name+".json")
-}
-
-// paths are the files that there are, by name.
-func (c credentials) paths() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(c.folder, "*.json"))
-	if err != nil {
-		return nil, cause.Fail(err, "the credentials cannot be listed", "")
+func credentialsIn(data string) credentialfile.Dir {
+	return credentialfile.Dir{
+		Path: (&datadir.Dir{Path: data}).File(credentialfile.Folder), Project: instance.Project,
+		Residents: []bus.Principal{
+			{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: api.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target},
+		},
 	}
-	slices.Sort(files)
-	return files, nil
-}
-
-// all are those that there are, by name.
-func (c credentials) all() ([]bus.Credentials, error) {
-	files, err := c.paths()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]bus.Credentials, 0, len(files))
-	for _, path := range files {
-		one, err := bus.ReadCredentials(path)
-		if err != nil {
-			return nil, cause.Fail(nil, cause.Of(err), "revoke them with `earshot credential revoke`, or remove "+path+", and make new ones")
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-func (c credentials) write(one bus.Credentials) error {
-	if err := os.MkdirAll(c.folder, 0o700); err != nil {
-		return fmt.Errorf("making the folder of credentials: %w", err)
-	}
-	raw, err := json.Marshal(one, jsontext.Multiline(true))
-	if err != nil {
-		return fmt.Errorf("writing credentials: %w", err)
-	}
-	return datadir.WriteFile(c.file(one.Principal), append(raw, '\n'))
-}
-
-// settle writes into every file where the bus is now.
-func (c credentials) settle(all []bus.Credentials, url string) error {
-	for _, one := range all {
-		if one.URL == url {
-			continue
-		}
-		one.URL = url
-		if err := c.write(one); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // outside are the kinds that come from outside, by the words for them.
@@ -121,29 +65,6 @@ func outside() map[string]bus.Kind {
 
 // roleNames are those words for people to choose from.
 const roleNames = "tool, agent, operator or foreign"
-
-// rivals are who would hear the messages of one and the same name beside a peer of another make,
-// which may be an agent and a tool service: of the two only one can be there.
-func rivals(who bus.Principal) []bus.Principal {
-	switch who.Kind {
-	case bus.Foreign:
-		return []bus.Principal{{Kind: bus.Agent, Name: who.Name}, {Kind: bus.Tool, Name: who.Name}}
-	case bus.Agent, bus.Tool:
-		return []bus.Principal{{Kind: bus.Foreign, Name: who.Name}}
-	case bus.Hub, bus.Operator:
-	}
-	return nil
-}
-
-// namesake is the rival that there is.
-func (c credentials) namesake(who bus.Principal) (bus.Principal, bool) {
-	for _, other := range rivals(who) {
-		if slices.Contains(residents(), other) || datadir.Exists(c.file(other)) {
-			return other, true
-		}
-	}
-	return bus.Principal{}, false
-}
 
 func quotedOr(s, none string) string {
 	if s == "" {
@@ -166,7 +87,7 @@ func (m *Main) credentialListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := files.all()
+			all, err := files.All()
 			if err != nil {
 				return err
 			}
@@ -179,7 +100,7 @@ func (m *Main) credentialListCommand() *cobra.Command {
 			}
 			rows := make([]row, 0, len(all))
 			for _, one := range all {
-				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.file(one.Principal), one.URL, one.Tools})
+				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.File(one.Principal), one.URL, one.Tools})
 			}
 			if asJSON {
 				return m.writeJSON(rows)

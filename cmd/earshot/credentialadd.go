@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
 )
 
 // addFlags are the flags of `earshot credential add`.
@@ -55,105 +51,34 @@ A name belongs to one of them only, and what the operator's own file serves (` +
 }
 
 func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags) error {
-	if slices.Contains(residents(), who) {
-		return cause.Misuse("the program itself is "+who.String(), "choose another name")
-	}
 	files, err := m.credentials(f.dataFlag)
 	if err != nil {
 		return err
 	}
-	if other, taken := files.namesake(who); taken {
-		return cause.Misuse("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
-	}
-	one, before, err := files.made(who, len(f.tools) > 0)
+	change, err := files.Add(who, f.tools)
 	if err != nil {
 		return err
 	}
-	if err := files.list(&one, f.tools); err != nil {
-		return err
-	}
-	if err := files.write(one); err != nil {
+	if err := change.Write(); err != nil {
 		return cause.Fail(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
 	}
 	told, err := m.tellServer(ctx, f.dataFlag, files)
 	if err != nil {
-		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.file(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
+		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.File(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
 			"they count from its next start")
 	}
 	for _, r := range told.answer.Refused {
-		if r.File == filepath.Base(files.file(who)) {
-			files.restore(who, before)
+		if r.File == filepath.Base(files.File(who)) {
+			change.TakeBack()
 			return cause.Misuse("the server that runs does not take them: "+r.Message, r.Hint)
 		}
 	}
-	m.sayf("Credentials of %s: %s", who, cause.OneLine(files.file(who)))
-	if len(one.Tools) > 0 {
-		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(one.Tools, ", "))
+	m.sayf("Credentials of %s: %s", who, cause.OneLine(files.File(who)))
+	if tools := change.Credentials.Tools; len(tools) > 0 {
+		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(tools, ", "))
 	}
 	m.sayf("%s Anyone who can read the file can act as %s.", told.counts(), who)
 	m.tellRefused(told.answer)
-	return nil
-}
-
-// made are the credentials of who: those that there are, with the file as it is, where their list
-// grows; else new ones.
-func (c credentials) made(who bus.Principal, grows bool) (one bus.Credentials, before []byte, err error) {
-	path := c.file(who)
-	if !datadir.Exists(path) {
-		if one, err = bus.NewCredentials(rand.Reader, project, who); err != nil {
-			return one, nil, cause.Misuse(cause.Of(err), "choose another name; of a tool service it is what stands before the dot in its tools' names")
-		}
-		return one, nil, nil
-	}
-	if !grows {
-		return one, nil, cause.Misuse("there are credentials of "+who.String()+" already: "+path, "use them, or revoke them first")
-	}
-	if before, err = os.ReadFile(path); err == nil {
-		one, err = bus.ReadCredentials(path)
-	}
-	if err != nil {
-		return one, nil, cause.Fail(nil, cause.Of(err), "revoke them with `earshot credential revoke`, and make new ones")
-	}
-	return one, before, nil
-}
-
-// restore puts a file back as it was; nil removes it.
-func (c credentials) restore(who bus.Principal, before []byte) {
-	if before == nil {
-		_ = os.Remove(c.file(who))
-		return
-	}
-	_ = datadir.WriteFile(c.file(who), before) // what it holds now is the same, with a longer list
-}
-
-// list adds tools to what one may register. A name belongs to one credential only.
-func (c credentials) list(one *bus.Credentials, tools []string) error {
-	who := one.Principal
-	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.Foreign {
-		return cause.Misuse("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
-	}
-	others, err := c.all()
-	if err != nil {
-		return err
-	}
-	for _, name := range tools {
-		if !utp.ValidToolName(name) {
-			return cause.Misuse(quotedOr(name, "an empty name")+" is no name of a tool", "use 1 to 128 of A-Z a-z 0-9 _ - .")
-		}
-		if other, taken := ownerOf(others, who, name); taken {
-			return cause.Misuse("the tool "+name+" is a name of "+other.String(), "choose another name for it")
-		}
-		if !one.Owns(name) {
-			one.Tools = append(one.Tools, name)
-		}
-	}
-	for _, other := range others {
-		for _, name := range other.Tools {
-			if other.Principal != who && one.Owns(name) {
-				return cause.Misuse("the tool "+name+" is on the list of "+other.Principal.String()+", and would be one of "+who.String(), "choose another name")
-			}
-		}
-	}
 	return nil
 }
 
@@ -175,8 +100,8 @@ func (t told) counts() string {
 }
 
 // tellServer has the server that works with the data, if there is one, take up the files as they are.
-func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentials) (told, error) {
-	if !serverAt(filepath.Dir(files.folder)) {
+func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (told, error) {
+	if !serverAt(filepath.Dir(files.Path)) {
 		return told{}, nil
 	}
 	remote, err := m.dial(ctx, serverFlags{dataFlag: dataFlag}, "earshot-credential")
@@ -219,14 +144,11 @@ func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag
 	if err != nil {
 		return err
 	}
-	if strings.ContainsAny(who.Name, "/.") {
-		return cause.Misuse("there are no credentials of "+cause.OneLine(who.String()), "see `earshot credential list`")
-	}
-	switch err := os.Remove(files.file(who)); {
-	case errors.Is(err, fs.ErrNotExist):
+	switch err := files.Remove(who); {
+	case errors.Is(err, credentialfile.ErrNone):
 		return cause.Misuse("there are no credentials of "+cause.OneLine(who.String()), "see `earshot credential list`")
 	case err != nil:
-		return cause.Fail(err, "the credentials cannot be removed", "")
+		return err
 	}
 	t, err := m.tellServer(ctx, dataFlag, files)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/instance"
 )
 
 func (m *Main) deadCommand() *cobra.Command {
@@ -114,7 +115,7 @@ as its own turn of yours: the policy decides, and a question waits for you where
 			return err
 		}
 		var a api.RetryAnswer
-		if err := d.ask(ctx, api.OpRetry, api.RetryRequest{ID: one.ID, Owner: localUser()}, &a); err != nil {
+		if err := d.ask(ctx, api.OpRetry, api.RetryRequest{ID: one.ID, Owner: instance.LocalUser()}, &a); err != nil {
 			return err
 		}
 		switch {

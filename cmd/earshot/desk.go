@@ -17,8 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/fault"
-	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
@@ -63,39 +62,18 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		}
 		return deskFailure(do(desk{ask: remote.Operate}))
 	}
-	if err := inDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
+	if err := instance.InDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
 		return err
 	}
 	if !datadir.Exists((&datadir.Dir{Path: path}).File(datadir.LedgerFile)) {
 		return cause.Fail(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
 	}
-	h, err := m.openHere(ctx, path)
+	h, err := m.visit(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	err = do(desk{ask: func(ctx context.Context, op string, request, answer any) error {
-		return askHere(ctx, h, op, request, answer)
-	}})
-	return deskFailure(err)
-}
-
-// openHere opens the ledger of a data directory for an operator.
-func (m *Main) openHere(ctx context.Context, path string) (*house, error) {
-	policy, err := policyfile.Open("")
-	if err != nil {
-		return nil, err
-	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: fault.Points(m.Getenv(fault.Variable)), keepAll: true})
-	if err == nil && h.restored {
-		m.tellf("%s", restoredNote)
-	}
-	return h, err
-}
-
-// askHere asks the kernel of this process.
-func askHere(ctx context.Context, h *house, op string, request, answer any) error {
-	return rpc.Ask(ctx, h.conn, op, request, answer)
+	return deskFailure(do(desk{ask: h.Ask}))
 }
 
 // deskFailure is a refusal in words with a hint, from the server or from the kernel here.

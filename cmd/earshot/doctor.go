@@ -17,10 +17,13 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
 	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/toolfile"
 )
 
 // finding is one thing that doctor has looked at.
@@ -102,7 +105,7 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []finding {
 	given.Visit(func(f *pflag.Flag) { copyFlag(flags, f) })
 	from, err := m.configure(flags)
 	all = append(all, examineConfig(from, err))
-	if _, err := f.checked(); err != nil {
+	if err := m.serverOptions(f).Check(); err != nil {
 		all = append(all, broken("settings", err))
 	}
 	path, err := m.dataPath(f.dataFlag, false)
@@ -227,13 +230,13 @@ func examineRoom(path string) finding {
 }
 
 func (m *Main) examineTokens(path string) finding {
-	store, err := openAccess(filepath.Join(path, datadir.TokensFile), m.Now)
+	store, err := instance.OpenAccess(path, m.Now)
 	if err != nil {
 		return broken("tokens", err)
 	}
 	all, err := store.List()
 	if err != nil {
-		return broken("tokens", accessFailure(err))
+		return broken("tokens", instance.AccessFailure(err))
 	}
 	switch len(all) {
 	case 0:
@@ -287,15 +290,25 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 	return all
 }
 
+// examineDatabase looks whether the database can be reached, and leaves it as it is.
+func examineDatabase(ctx context.Context, dsn string) finding {
+	const name = "database"
+	place, err := instance.ReachDatabase(ctx, dsn)
+	if err != nil {
+		return broken(name, err)
+	}
+	return finding{Name: name, State: stateOK, Found: place + " can be reached. The ledger is there, and not in the data directory."}
+}
+
 // examineAddress looks whether a server could listen at its address.
-func examineAddress(address string) finding {
-	checked, err := checkAddress(address)
+func examineAddress(wanted string) finding {
+	checked, err := address.Loopback(wanted)
 	if err != nil {
 		return broken("address", err)
 	}
 	listener, err := net.Listen("tcp", checked) //nolint:noctx // It ends at once.
 	if err != nil {
-		return broken("address", addressFailure("--http", checked, err))
+		return broken("address", address.Failure("--http", checked, err))
 	}
 	_ = listener.Close()
 	return finding{Name: "address", State: stateOK, Found: checked + " is free."}
@@ -304,17 +317,19 @@ func examineAddress(address string) finding {
 // examineCertificate looks whether browsers would take the certificate, where one is named.
 func (m *Main) examineCertificate(f upFlags) []finding {
 	const name, layout = "certificate", "2 January 2006"
-	if f.checkHTTPS() != nil {
+	https := address.HTTPS{Address: f.https, Cert: f.tlsCert, Key: f.tlsKey, PageURL: f.pageURL}
+	if https.Check() != nil {
 		return nil // it is said with the settings
 	}
-	c, err := openCertificate(f, m.Now, m.logger(false))
+	c, err := address.OpenCertificate(https, m.Now, m.logger(false))
 	switch {
 	case err != nil:
 		return []finding{broken(name, err)}
 	case c == nil:
 		return nil
 	}
-	return []finding{{Name: name, State: stateOK, Found: fmt.Sprintf("%s is for %s, until %s.", f.tlsCert, c.host, c.current.Leaf.NotAfter.Format(layout))}}
+	host, until := c.Covers()
+	return []finding{{Name: name, State: stateOK, Found: fmt.Sprintf("%s is for %s, until %s.", f.tlsCert, host, until.Format(layout))}}
 }
 
 // examineTools looks at the files of services together, since a name means one thing in all
@@ -322,15 +337,15 @@ func (m *Main) examineCertificate(f upFlags) []finding {
 func (m *Main) examineTools(files []string) []finding {
 	const name = "tools"
 	var found []finding
-	var before []configured
+	var before []toolfile.Service
 	for _, path := range files {
-		services, err := m.addServices(before, path, "")
+		services, err := toolfile.Add(before, path, toolfile.Options{LookupEnv: m.LookupEnv})
 		if err != nil {
 			found = append(found, broken(name, err))
 			continue
 		}
 		for _, c := range services[len(before):] {
-			found = append(found, finding{Name: name, State: stateOK, Found: sentence(path + ": " + c.line())})
+			found = append(found, finding{Name: name, State: stateOK, Found: sentence(path + ": " + c.String())})
 		}
 		before = services
 	}

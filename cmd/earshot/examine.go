@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
@@ -43,7 +44,7 @@ func privately(name, path, missing string) (info fs.FileInfo, trouble *finding) 
 	case !info.Mode().IsRegular():
 		return nil, &finding{Name: name, State: stateProblem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, &finding{Name: name, State: stateProblem, Found: path + " can be read by others.", Advice: "run `chmod 600 " + quoted(path) + "`"}
+		return nil, &finding{Name: name, State: stateProblem, Found: path + " can be read by others.", Advice: "run `chmod 600 " + cause.Quoted(path) + "`"}
 	}
 	return info, nil
 }
@@ -63,7 +64,7 @@ func examineFile(name, path, missing string) finding {
 // examineLedger reads the ledger through, also beside a server that works with it.
 func examineLedger(ctx context.Context, data *datadir.Dir) finding {
 	const name = "ledger"
-	if err := inDatabase(data, "name it with --ledger to have it looked at"); err != nil {
+	if err := instance.InDatabase(data, "name it with --ledger to have it looked at"); err != nil {
 		f := broken(name, err)
 		f.State = stateNote
 		return f
@@ -84,7 +85,7 @@ func examineLedger(ctx context.Context, data *datadir.Dir) finding {
 			Advice: "`earshot backup` reads all of it",
 		}
 	case err != nil:
-		return broken(name, ledgerFailure(path, err))
+		return broken(name, instance.LedgerFailure(path, err))
 	case found.Version == 0:
 		return finding{Name: name, State: stateProblem, Found: path + " is empty.", Advice: "restore it from a backup, or move it away and start afresh"}
 	case found.Version < found.Latest:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
@@ -42,11 +44,14 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	}
 	m := Main{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now}
 	refused := make(chan string, 16) // ids of starts that the service was refused
-	o := houseOptions{
-		dataPath: filepath.Join(dir, "data"), policy: policy, reached: func(string) {},
-		log: slog.New(refusals{calls: refused}),
+	shipped, err := tidy.Definitions()
+	if err != nil {
+		t.Fatal(err)
 	}
-	h, err := m.openHouse(ctx, o)
+	h, err := instance.Open(ctx, instance.Options{
+		Data: filepath.Join(dir, "data"), Policy: policy, Agents: []string{tidyName}, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
+		Logger: slog.New(refusals{calls: refused}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,23 +60,24 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: raw})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.serveTidy(ctx, []string{root}, o); err != nil {
+	service := m.filesService([]string{root}, filepath.Join(dir, "data"))
+	if err := errors.Join(h.Serve(ctx, instance.Service{Name: service.Name, Open: service.Open}), h.Work(ctx, tidy.Agent())); err != nil {
 		t.Fatal(err)
 	}
 	waiting := askedCall(ctx, t, h, a)
 
-	publisher, err := h.bus.Kernel(ctx)
+	publisher, err := h.Bus.Kernel(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer publisher.Close()
 	for _, id := range []string{waiting.ID, "tc_01a1fd94e29c78e5bedda257233c20ea"} {
 		header, err := utp.EncodeHeader(utp.Context{
-			ProjectID: project, ChannelID: "public", AgentID: tidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
+			ProjectID: instance.Project, ChannelID: "public", AgentID: tidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
 		}, utp.Stamp{At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +86,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		subject, err := utp.ToolCommand(project, "public", tidy.Target, "delete")
+		subject, err := utp.ToolCommand(instance.Project, "public", tidy.Target, "delete")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +102,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 			t.Fatalf("the forged command of %s did not reach the service, so the test proves nothing", id)
 		}
 	}
-	rec, err := h.kernel.Turn(ctx, a.Turn)
+	rec, err := h.Kernel.Turn(ctx, a.Turn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,9 +115,9 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 }
 
 // askedCall waits for the call whose question is open.
-func askedCall(ctx context.Context, t *testing.T, h *house, a api.EnqueueAnswer) turn.Call {
+func askedCall(ctx context.Context, t *testing.T, h *instance.Instance, a api.EnqueueAnswer) turn.Call {
 	t.Helper()
-	for row, err := range h.hub.Follow(ctx, a.Session, 0) {
+	for row, err := range h.Hub.Follow(ctx, a.Session, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +130,7 @@ func askedCall(ctx context.Context, t *testing.T, h *house, a api.EnqueueAnswer)
 		if head.Type != "aaep:agent.awaiting.confirmation" {
 			continue
 		}
-		rec, err := h.kernel.Turn(ctx, a.Turn)
+		rec, err := h.Kernel.Turn(ctx, a.Turn)
 		if err != nil {
 			t.Fatal(err)
 		}

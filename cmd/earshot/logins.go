@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/instance"
 )
 
 // loginRow is what is shown of a login.
@@ -67,7 +68,7 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 			}
 			all, err := store.Logins()
 			if err != nil {
-				return accessFailure(err)
+				return instance.AccessFailure(err)
 			}
 			rows := loginRows(all)
 			if asJSON {
@@ -147,7 +148,7 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 	if len(args) > 0 {
 		all, err := store.Logins()
 		if err != nil {
-			return nil, accessFailure(err)
+			return nil, instance.AccessFailure(err)
 		}
 		id, err := oneLogin(all, args[0])
 		if err != nil {
@@ -156,7 +157,7 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 		meant = func(l access.Login) bool { return l.ID == id }
 	}
 	ended, err := store.EndLogins(meant)
-	return ended, accessFailure(err)
+	return ended, instance.AccessFailure(err)
 }
 
 // oneLogin finds the login whose id begins so.

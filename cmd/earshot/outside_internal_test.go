@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,12 +16,13 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
-	workerbus "github.com/earshot-dev/earshot/worker/agent"
 )
 
 // patience bounds what the tests in this package wait for, and nothing that works.
@@ -55,11 +55,10 @@ func TestToolFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Main{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now}
 	data := filepath.Join(t.TempDir(), "data")
 	words, me := bus.Principal{Kind: bus.Tool, Name: "words"}, bus.Principal{Kind: bus.Operator, Name: "me"}
 	files := letIn(t, data, words, me)
-	h, err := m.openHouse(ctx, houseOptions{dataPath: data, policy: policy, reached: func(string) {}, log: slog.New(slog.DiscardHandler), natsListen: "127.0.0.1:0"})
+	h, err := instance.Open(ctx, instance.Options{Data: data, Policy: policy, Agents: []string{tidyName}, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func TestToolFromOutside(t *testing.T) {
 		Text string `json:"text"`
 		More int    `json:"more" default:"40"`
 	}
-	progress, told := watch(ctx, t, files.file(me)), make(chan utp.ToolProgress, 1)
+	progress, told := watch(ctx, t, files.File(me)), make(chan utp.ToolProgress, 1)
 	made := tool.Must(tool.Func(utp.Definition{Tool: "words.count", Description: "Count.", Class: utp.Read},
 		func(ctx context.Context, c *tool.Call, a args) (int, error) {
 			c.Progress(0.5)
@@ -79,43 +78,43 @@ func TestToolFromOutside(t *testing.T) {
 			}
 			return len(strings.Fields(a.Text)) + a.More, nil
 		}))
-	h.own(func(ctx context.Context) error {
-		return service.Run(ctx, service.Options{Credentials: files.file(words)}, made)
-	})
-	seat, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: tidyName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	serving, end := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(serving, service.Options{Credentials: files.File(words)}, made) }()
+	defer func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
 	agent := worker.Agent{Name: tidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return &counter{}, nil }}
-	w, err := worker.New(worker.Options{Conn: workerbus.Conn{Client: seat}, Agent: agent, Poll: time.Second / 10})
-	if err != nil {
+	if err := h.Work(ctx, agent); err != nil {
 		t.Fatal(err)
 	}
-	h.own(w.Run)
 	registered(ctx, t, h, made.Definition)
 
-	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := askedCall(ctx, t, h, a); c.Class != utp.Irreversible || c.Tool != "words.count" {
 		t.Errorf("an unreviewed tool is asked for as %+v", c)
 	}
-	if _, err := h.hub.Stop(ctx, api.ReplyRequest{Session: a.Session, By: localUser(), Surface: "terminal"}); err != nil {
+	if _, err := h.Hub.Stop(ctx, api.ReplyRequest{Session: a.Session, By: instance.LocalUser(), Surface: "terminal"}); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := made.Definition.Digest()
 	if err == nil {
-		err = h.kernel.Review(ctx, "words.count", digest, utp.Read, utp.RiskLow)
+		err = h.Kernel.Review(ctx, "words.count", digest, utp.Read, utp.RiskLow)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)}); err != nil {
+	if a, err = h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	events := ""
-	for row, err := range h.hub.Follow(ctx, a.Session, 0) {
+	for row, err := range h.Hub.Follow(ctx, a.Session, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,16 +134,16 @@ func TestToolFromOutside(t *testing.T) {
 }
 
 // letIn makes credentials in a data directory.
-func letIn(t *testing.T, data string, all ...bus.Principal) credentials {
+func letIn(t *testing.T, data string, all ...bus.Principal) credentialfile.Dir {
 	t.Helper()
-	files := credentials{filepath.Join(data, credentialDir)}
+	files := credentialsIn(data)
 	for _, who := range all {
-		one, err := bus.NewCredentials(rand.Reader, project, who)
+		one, err := bus.NewCredentials(rand.Reader, instance.Project, who)
 		if err == nil {
 			err = os.MkdirAll(data, 0o700)
 		}
 		if err == nil {
-			err = files.write(one)
+			err = files.Write(one)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -180,10 +179,10 @@ func watch(ctx context.Context, t *testing.T, file string) <-chan utp.ToolProgre
 }
 
 // registered waits until the kernel knows the definition: until then it cannot be reviewed.
-func registered(ctx context.Context, t *testing.T, h *house, d utp.Definition) {
+func registered(ctx context.Context, t *testing.T, h *instance.Instance, d utp.Definition) {
 	t.Helper()
 	for ctx.Err() == nil {
-		err := h.kernel.Review(ctx, d.Tool, "another digest", utp.Read, utp.RiskLow)
+		err := h.Kernel.Review(ctx, d.Tool, "another digest", utp.Read, utp.RiskLow)
 		if fault, is := errors.AsType[*api.Fault](err); is && fault.Code == utp.CodeConflict {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -50,19 +52,19 @@ func TestProgramChangedWhileDown(t *testing.T) {
 		{word: "third"},
 	} {
 		write(row.word)
-		services, err := m.readToolFile(file, data)
+		services, err := toolfile.Read(file, toolfile.Options{LookupEnv: m.LookupEnv, Private: data})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := officeHouse(ctx, t, m, houseOptions{services: services, dataPath: data})
+		h := officeInstance(ctx, t, m, services, instance.Options{Data: data})
 		results, asked := errand(ctx, t, h, []worker.Call{{Key: "look", Tool: "desk.look"}}, "accept")
-		if (len(asked) > 0) != row.asked || (len(h.changed) > 0) != row.asked || results["look"].Status != utp.StatusSuccess {
-			t.Fatalf("%s: asked about %v, changed %v, %+v", row.word, asked, h.changed, results)
+		if (len(asked) > 0) != row.asked || (len(h.Changed) > 0) != row.asked || results["look"].Status != utp.StatusSuccess {
+			t.Fatalf("%s: asked about %v, changed %v, %+v", row.word, asked, h.Changed, results)
 		}
 		if row.review {
-			digest, err := services[0].definitions()[0].Digest()
+			digest, err := services[0].Definitions()[0].Digest()
 			if err == nil {
-				err = h.kernel.Review(ctx, "desk.look", digest, utp.Read, utp.RiskLow)
+				err = h.Kernel.Review(ctx, "desk.look", digest, utp.Read, utp.RiskLow)
 			}
 			if err != nil {
 				t.Fatal(err)

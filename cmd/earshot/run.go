@@ -23,7 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -133,13 +133,12 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	}
 	if j.outside && !serverAt(path) {
 		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
-			meantAgent(j.request.Agent, []string{tidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
+			settings.Meant("agents", j.request.Agent, []string{tidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	o := houseOptions{dataPath: path, policy: policy, log: m.logger(f.debug), reached: fault.Points(m.Getenv(fault.Variable))}
-	h, err := m.openHouse(ctx, o)
+	h, err := m.openInstance(ctx, path, policy, f.debug, false)
 	if errors.Is(err, datadir.ErrHeld) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
@@ -149,16 +148,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals) // once all is put away: one signal more must not change how it ends
 	defer h.Close()
-	return m.runIn(ctx, h, f, j, o, signals)
-}
-
-// meantAgent says which agents there are, and which of them a misspelt name may be meant for.
-func meantAgent(name string, known []string) string {
-	all := "he agents are: " + strings.Join(known, ", ")
-	if near := settings.Nearest(name, known); near != "" {
-		return "did you mean " + near + "? T" + all
-	}
-	return "t" + all
+	return m.runIn(ctx, h, f, j, path, signals)
 }
 
 // logger writes what the parts do, or nothing.
@@ -196,7 +186,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 		return job{}, cause.Misuse("the folder's name is not UTF-8", "rename the folder, or name it by another path")
 	}
 	return job{root: root, request: api.EnqueueRequest{
-		Agent: tidyName, Owner: localUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
+		Agent: tidyName, Owner: instance.LocalUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
 
@@ -215,7 +205,7 @@ func ofOwnAgent(f runFlags, args []string) (job, error) {
 	one := len(args) <= 2 && raw.Kind() == '{' && raw.IsValid()
 	words := cmp.Or(f.words, "Run "+args[0]+".")
 	return job{outside: true, object: one, request: api.EnqueueRequest{
-		Agent: args[0], Owner: localUser(), Args: raw, Request: words, Answer: int(f.answerWithin / time.Second),
+		Agent: args[0], Owner: instance.LocalUser(), Args: raw, Request: words, Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
 
@@ -246,7 +236,8 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 	}
 	if f.server.elsewhere() { // the folder is one of that machine
 		if !filepath.IsAbs(args[0]) {
-			return "", cause.Misuse(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]), "name it as it is named there, such as /home/anna/Pictures")
+			return "", cause.Misuse(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]),
+				"name it as it is named there, such as /home/anna/Pictures")
 		}
 		return filepath.Clean(args[0]), nil
 	}
@@ -335,20 +326,21 @@ func folderFailure(path string, err error) error {
 	}
 }
 
-const restoredNote = "Ledger: it is older than when it was last used here, as if restored from a backup. " +
-	"What was under way is not repeated; you will be asked about it."
-
 // runIn enqueues or resumes the turn, and stays with it to its end.
-func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOptions, signals chan os.Signal) error {
-	if h.restored {
-		m.tellf("%s", restoredNote)
+func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, data string, signals chan os.Signal) error {
+	if h.Restored {
+		m.tellf("%s", instance.RestoredNote)
 	}
 	row, err := m.find(ctx, h, &j)
 	if err != nil {
 		return err
 	}
 	// Nothing is recorded before all that it needs is there.
-	if err := h.serveTidy(ctx, []string{j.root}, o); err != nil {
+	files := m.filesService([]string{j.root}, data)
+	if err := h.Serve(ctx, instance.Service{Name: files.Name, Open: files.Open}); err != nil {
+		return err
+	}
+	if err := h.Work(ctx, tidy.Agent()); err != nil {
 		return err
 	}
 	heed(signals) // before there is a turn nothing needs a last word
@@ -356,7 +348,7 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 	if err != nil {
 		return err
 	}
-	signalled, failure := m.attend(ctx, f, signals, h.here(f, turnID, session))
+	signalled, failure := m.attend(ctx, f, signals, here(h, f, turnID, session))
 	if failure != nil && signalled == nil {
 		return failure
 	}
@@ -364,8 +356,8 @@ func (m *Main) runIn(ctx context.Context, h *house, f runFlags, j job, o houseOp
 }
 
 // find looks for the session to resume and its folder.
-func (m *Main) find(ctx context.Context, h *house, j *job) (unfinished, error) {
-	open, err := h.unfinished(ctx)
+func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinished, error) {
+	open, err := unfinishedIn(ctx, h)
 	if err != nil {
 		return unfinished{}, err
 	}
@@ -383,21 +375,21 @@ func (m *Main) find(ctx context.Context, h *house, j *job) (unfinished, error) {
 	if err != nil {
 		return row, err
 	}
-	j.root, err = h.rootOf(ctx, row.turn)
+	j.root, err = rootOf(ctx, h, row.turn)
 	return row, err
 }
 
 // begin makes the turn, or takes up the one that was left.
-func begin(ctx context.Context, h *house, j job, row unfinished) (turnID, session string, err error) {
+func begin(ctx context.Context, h *instance.Instance, j job, row unfinished) (turnID, session string, err error) {
 	if !j.resume {
-		a, err := h.hub.Enqueue(ctx, j.request)
+		a, err := h.Hub.Enqueue(ctx, j.request)
 		if err != nil {
-			return "", "", h.cause(cause.Fail(err, "the turn could not be recorded", "make room on the disk, then run it again"))
+			return "", "", h.Cause(cause.Fail(err, "the turn could not be recorded", "make room on the disk, then run it again"))
 		}
 		return a.Turn, a.Session, nil
 	}
-	if err := h.kernel.Resume(ctx, row.turn); err != nil {
-		return "", "", h.cause(cause.Fail(err, "the session cannot be resumed", ""))
+	if err := h.Kernel.Resume(ctx, row.turn); err != nil {
+		return "", "", h.Cause(cause.Fail(err, "the session cannot be resumed", ""))
 	}
 	return row.turn, row.session, nil
 }
@@ -429,8 +421,8 @@ func pick(open []unfinished, session string) (unfinished, error) {
 	return unfinished{}, cause.Misuse(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
 }
 
-func (h *house) unfinished(ctx context.Context) ([]api.SessionRow, error) {
-	open, err := h.hub.Sessions(ctx, true)
+func unfinishedIn(ctx context.Context, h *instance.Instance) ([]api.SessionRow, error) {
+	open, err := h.Hub.Sessions(ctx, true)
 	if err != nil {
 		return nil, cause.Fail(err, "the ledger could not be read", "")
 	}
@@ -438,8 +430,8 @@ func (h *house) unfinished(ctx context.Context) ([]api.SessionRow, error) {
 }
 
 // rootOf is the folder of an earlier run. The one who resumes it allows it again.
-func (h *house) rootOf(ctx context.Context, turnID string) (string, error) {
-	rec, err := h.kernel.Turn(ctx, turnID)
+func rootOf(ctx context.Context, h *instance.Instance, turnID string) (string, error) {
+	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {
 		return "", cause.Fail(err, "the session cannot be read", "")
 	}

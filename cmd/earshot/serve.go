@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -49,7 +49,7 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: exactlyOne("FILE", "see docs/services.md for a complete example"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := m.readToolFile(args[0], "")
+			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv})
 			if err != nil {
 				return err
 			}
@@ -100,15 +100,15 @@ type listedTool struct {
 	Digest      string    `json:"digest"`
 }
 
-func (m *Main) listServices(path string, services []configured, asJSON bool) error {
+func (m *Main) listServices(path string, services []toolfile.Service, asJSON bool) error {
 	var all []listedTool
 	for _, c := range services {
-		for _, d := range c.definitions() {
+		for _, d := range c.Definitions() {
 			digest, err := d.Digest()
 			if err != nil {
 				return cause.Fail(err, "the tool "+d.Tool+" has no digest", "")
 			}
-			all = append(all, listedTool{d.Tool, c.target, c.kind, d.Class, d.Risk, d.Description, digest})
+			all = append(all, listedTool{d.Tool, c.Name, c.Kind, d.Class, d.Risk, d.Description, digest})
 		}
 	}
 	if asJSON {
@@ -122,7 +122,7 @@ func (m *Main) listServices(path string, services []configured, asJSON bool) err
 }
 
 // serve runs the services of a file until it is told to end.
-func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) error {
+func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFlags) error {
 	files, err := m.credentialFiles(services, f)
 	if err != nil {
 		return err
@@ -135,14 +135,14 @@ func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) e
 	broken := make(chan error, len(services))
 	var owned sync.WaitGroup
 	for _, c := range services {
-		o := service.Options{Credentials: files[c.target], Version: thisBuild().Version, Logger: m.logger(f.debug)}
+		o := service.Options{Credentials: files[c.Name], Version: thisBuild().Version, Logger: m.logger(f.debug)}
 		owned.Go(func() {
-			if err := service.Run(ctx, o, c.tools...); err != nil {
-				broken <- cause.Fail(err, "the service "+c.target+" has ended", "")
+			if err := service.Run(ctx, o, c.Tools...); err != nil {
+				broken <- cause.Fail(err, "the service "+c.Name+" has ended", "")
 			}
 		})
-		m.sayf("%s", c.line())
-		m.sayf("Credentials: %s", cause.OneLine(files[c.target]))
+		m.sayf("%s", c.String())
+		m.sayf("Credentials: %s", cause.OneLine(files[c.Name]))
 	}
 	m.sayf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
 	select {
@@ -153,7 +153,7 @@ func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) e
 	cancel()
 	owned.Wait()
 	for _, c := range services {
-		c.close()
+		c.Close()
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (m *Main) serve(ctx context.Context, services []configured, f serveFlags) e
 // credentialFiles are the files with which the services come to the bus, by their names:
 // those that are named, and for the rest those that the data directory of a running server
 // holds.
-func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]string, error) {
+func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[string]string, error) {
 	named := f.credentials
 	if from := m.Getenv(service.Variable); len(named) == 0 && from != "" {
 		named = []string{from}
@@ -173,7 +173,7 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 			return nil, cause.Fail(nil, cause.Of(err), "name a file that `earshot credential add NAME --role tool` has made")
 		}
 		who := c.Principal
-		here := slices.ContainsFunc(services, func(c configured) bool { return who == c.principal() })
+		here := slices.ContainsFunc(services, func(c toolfile.Service) bool { return who == c.Principal() })
 		if !here || files[who.Name] != "" {
 			return nil, cause.Misuse(cause.OneLine(path)+" holds the credentials of "+who.String()+", which no service of the file is waiting for", "name one file for each service")
 		}
@@ -190,14 +190,14 @@ func (m *Main) credentialFiles(services []configured, f serveFlags) (map[string]
 		return nil, err
 	}
 	for _, c := range services {
-		path := credentials{filepath.Join(data, credentialDir)}.file(c.principal())
+		path := credentialsIn(data).File(c.Principal())
 		switch {
-		case files[c.target] != "":
+		case files[c.Name] != "":
 		case !datadir.Exists(path):
-			return nil, cause.Fail(nil, "there are no credentials of "+c.principal().String()+" in "+data,
-				"make them with `earshot credential add "+c.target+" --role tool`; or name their file with --credential")
+			return nil, cause.Fail(nil, "there are no credentials of "+c.Principal().String()+" in "+data,
+				"make them with `earshot credential add "+c.Name+" --role tool`; or name their file with --credential")
 		default:
-			files[c.target] = path
+			files[c.Name] = path
 		}
 	}
 	return files, nil

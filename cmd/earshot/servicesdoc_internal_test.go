@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/toolfile"
 )
 
 // TestServicesExample: the complete example of docs/services.md is one.
@@ -34,13 +36,13 @@ func TestServicesExample(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	services, err := officeMain().readToolFile(filepath.Join(dir, "tools.yaml"), "")
+	services, err := toolfile.Read(filepath.Join(dir, "tools.yaml"), toolfile.Options{LookupEnv: officeMain().LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, c := range services {
-		got = append(got, c.line())
+		got = append(got, c.String())
 	}
 	want := "Service outbox (command): outbox.list (read), outbox.sort (read), outbox.send (irreversible)\n" +
 		"Service tickets (http): tickets.getTicket (read), tickets.replace (idempotent), tickets.health (read), tickets.close (irreversible)"

@@ -11,10 +11,9 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/internal/policyfile"
 )
 
 // noLimit is the longest that a question can stay open.
@@ -179,19 +178,15 @@ func (m *Main) prefer(ctx context.Context, f wordFlags, wanted api.Preferences) 
 
 // preferHere opens the ledger for the one wish.
 func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferences) (person string, now api.Preferences, err error) {
-	policy, err := policyfile.Open("")
-	if err != nil {
-		return "", now, err
-	}
-	h, err := m.openHouse(ctx, houseOptions{dataPath: path, policy: policy, log: m.logger(false), reached: fault.Points(m.Getenv(fault.Variable)), keepAll: true})
+	h, err := m.visit(ctx, path)
 	if err != nil {
 		return "", now, err
 	}
 	defer h.Close()
-	person = localUser()
-	a, err := h.hub.Prefer(ctx, api.PreferRequest{Person: person, Preferences: wanted})
+	person = instance.LocalUser()
+	a, err := h.Hub.Prefer(ctx, api.PreferRequest{Person: person, Preferences: wanted})
 	if err != nil {
-		err = h.cause(cause.Fail(err, "the wish could not be recorded", "make room on the disk, then try again"))
+		err = h.Cause(cause.Fail(err, "the wish could not be recorded", "make room on the disk, then try again"))
 	}
 	return person, a.Preferences, err
 }

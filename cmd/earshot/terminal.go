@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -38,7 +39,7 @@ type hubPort struct {
 const surface = "terminal"
 
 func newHubPort(h *hub.Hub, session string, now func() time.Time) *hubPort {
-	return &hubPort{hub: h, session: session, person: localUser(), now: now, arguments: map[int][]terminal.Item{}}
+	return &hubPort{hub: h, session: session, person: instance.LocalUser(), now: now, arguments: map[int][]terminal.Item{}}
 }
 
 // Events implements terminal.Port.

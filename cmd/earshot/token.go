@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,31 +13,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/instance"
 )
-
-func openAccess(path string, now func() time.Time) (*access.Store, error) {
-	store, err := access.Open(access.Options{Path: path, Now: now})
-	if err != nil {
-		return nil, accessFailure(err)
-	}
-	return store, nil
-}
-
-// accessFailure is what the token file has said, in words with a hint.
-func accessFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	e, is := errors.AsType[*access.Error](err)
-	if !is {
-		return cause.Fail(err, "the tokens cannot be used", "")
-	}
-	kind := cause.Failed
-	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
-		kind = cause.Usage
-	}
-	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
-}
 
 func (m *Main) tokenCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -73,7 +48,7 @@ func (m *Main) tokens(dataFlag string) (*access.Store, error) {
 	if err := datadir.Make(path); err != nil {
 		return nil, err
 	}
-	return openAccess((&datadir.Dir{Path: path}).File(datadir.TokensFile), m.Now)
+	return instance.OpenAccess(path, m.Now)
 }
 
 func (m *Main) tokenAddCommand() *cobra.Command {
@@ -103,7 +78,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 			}
 			secret, t, err := store.Add(n)
 			if err != nil {
-				return accessFailure(err)
+				return instance.AccessFailure(err)
 			}
 			if asJSON {
 				return m.writeJSON(struct {
@@ -111,7 +86,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 					Token string `json:"token"`
 				}{rowOf(t), secret})
 			}
-			m.tellf("Token %s: %s", cause.OneLine(t.Name), cause.OneLine(rowOf(t).describe()))
+			m.tellf("Token %s: %s", cause.OneLine(t.Name), cause.OneLine(t.Describe()))
 			m.tellf("Keep it where only %s can read it; it is not shown again.", t.Person)
 			_, _ = fmt.Fprintln(m.Stdout, secret) // in one piece, to be copied
 			return nil
@@ -119,7 +94,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&roles, "role", nil, "what it may do; may be given several times")
-	flags.StringVar(&n.Person, "person", localUser(), "whose token it is: who hears, answers and owns turns with it (of an agent or tool: NAME)")
+	flags.StringVar(&n.Person, "person", instance.LocalUser(), "whose token it is: who hears, answers and owns turns with it (of an agent or tool: NAME)")
 	flags.StringSliceVar(&n.Owners, "owner", nil, "somebody else whose sessions it is for as well; * is everybody")
 	flags.StringSliceVar(&n.Projects, "project", nil, "project that it is limited to")
 	flags.StringVar(&n.Surface, "surface", "", "what receipts call the place where it answers (default its name)")
@@ -154,22 +129,6 @@ func rowOf(t access.Token) tokenRow {
 	return tokenRow{Name: t.Name, Person: t.Person, Roles: t.Roles, Owners: t.Owners, Projects: t.Projects, Surface: t.Surface, Created: t.Created}
 }
 
-// describe is a token in one line, without its name.
-func (t tokenRow) describe() string {
-	words := make([]string, 0, len(t.Roles))
-	for _, r := range t.Roles {
-		words = append(words, string(r))
-	}
-	line := strings.Join(words, ", ") + " for " + t.Person
-	if len(t.Owners) > 0 {
-		line += ", also in sessions of " + strings.Join(t.Owners, ", ")
-	}
-	if len(t.Projects) > 0 {
-		line += ", in the project " + strings.Join(t.Projects, ", ")
-	}
-	return line + ", answers on " + t.Surface + "."
-}
-
 func (m *Main) tokenListCommand() *cobra.Command {
 	var (
 		dataFlag string
@@ -186,20 +145,20 @@ func (m *Main) tokenListCommand() *cobra.Command {
 			}
 			all, err := store.List()
 			if err != nil {
-				return accessFailure(err)
-			}
-			rows := make([]tokenRow, 0, len(all))
-			for _, t := range all {
-				rows = append(rows, rowOf(t))
+				return instance.AccessFailure(err)
 			}
 			if asJSON {
+				rows := make([]tokenRow, 0, len(all))
+				for _, t := range all {
+					rows = append(rows, rowOf(t))
+				}
 				return m.writeJSON(rows)
 			}
-			if len(rows) == 0 {
+			if len(all) == 0 {
 				m.sayf("There are no tokens.")
 			}
-			for _, t := range rows {
-				m.sayf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+			for _, t := range all {
+				m.sayf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.Describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
 			}
 			return nil
 		},
@@ -223,7 +182,7 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 			}
 			t, err := store.Revoke(args[0])
 			if err != nil {
-				return accessFailure(err)
+				return instance.AccessFailure(err)
 			}
 			m.sayf("Token %s is revoked.", cause.OneLine(t.Name))
 			return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -21,13 +20,12 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
-	workerbus "github.com/earshot-dev/earshot/worker/agent"
 )
 
 // errands is a planner that makes one call after the other, whatever comes back.
@@ -142,12 +140,8 @@ func officeCalls() []worker.Call {
 
 // errand runs a turn of the planner, answers its questions with word, and returns what
 // came back by key and which tools were asked about.
-func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, word string) (results map[string]worker.Result, asked []string) {
+func errand(ctx context.Context, t *testing.T, h *instance.Instance, calls []worker.Call, word string) (results map[string]worker.Result, asked []string) {
 	t.Helper()
-	end, err := h.bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: tidyName})
-	if err != nil {
-		t.Fatal(err)
-	}
 	results = map[string]worker.Result{}
 	var mu sync.Mutex
 	tell := func(r worker.Result) {
@@ -155,18 +149,17 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 		defer mu.Unlock()
 		results[r.Key] = r
 	}
-	w, err := worker.New(worker.Options{Conn: workerbus.Conn{Client: end}, Agent: worker.Agent{Name: tidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) {
+	err := h.Work(ctx, worker.Agent{Name: tidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) {
 		return &errands{calls: calls, told: tell}, nil
-	}}})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.own(w.Run)
-	a, err := h.hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`), Owner: localUser()})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`), Owner: instance.LocalUser()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for row, err := range h.hub.Follow(ctx, a.Session, 0) {
+	for row, err := range h.Hub.Follow(ctx, a.Session, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +169,7 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 		}
 		switch p := event.Payload.(type) {
 		case aaep.AwaitingConfirmation:
-			open, err := h.hub.Questions(ctx)
+			open, err := h.Hub.Questions(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,12 +178,12 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 				continue
 			}
 			asked = append(asked, open[i].Tool)
-			r := api.ReplyRequest{Token: p.ReplyToken, Decision: word, By: localUser(), Surface: "terminal", At: time.Now()}
-			if _, err := h.hub.Answer(ctx, r); err != nil {
+			r := api.ReplyRequest{Token: p.ReplyToken, Decision: word, By: instance.LocalUser(), Surface: "terminal", At: time.Now()}
+			if _, err := h.Hub.Answer(ctx, r); err != nil {
 				t.Fatal(err)
 			}
 			if word == "accept" {
-				h.hub.Noticed(ctx, api.ReplyRequest{Question: open[i].Number, By: r.By, Surface: r.Surface})
+				h.Hub.Noticed(ctx, api.ReplyRequest{Question: open[i].Number, By: r.By, Surface: r.Surface})
 			}
 		case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
 			mu.Lock()
@@ -203,25 +196,21 @@ func errand(ctx context.Context, t *testing.T, h *house, calls []worker.Call, wo
 	return nil, nil
 }
 
-func officeHouse(ctx context.Context, t *testing.T, m *Main, o houseOptions) *house {
+func officeInstance(ctx context.Context, t *testing.T, m *Main, services []toolfile.Service, o instance.Options) *instance.Instance {
 	t.Helper()
-	policy, err := policyfile.Open("")
-	if err != nil {
-		t.Fatal(err)
+	if o.Data == "" {
+		o.Data = filepath.Join(t.TempDir(), "data")
 	}
-	if o.dataPath == "" {
-		o.dataPath = filepath.Join(t.TempDir(), "data")
+	o.Agents, o.LookupEnv = []string{tidyName}, m.LookupEnv
+	for _, s := range services {
+		o.Services = append(o.Services, instance.Service{Name: s.Name, Tools: s.Tools, Close: s.Close})
 	}
-	o.policy, o.log = policy, slog.New(slog.DiscardHandler)
-	if o.reached == nil {
-		o.reached = func(string) {}
-	}
-	h, err := m.openHouse(ctx, o)
+	h, err := instance.Open(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	if err := h.serveConfigured(ctx, o); err != nil {
+	if err := h.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -248,11 +237,11 @@ func TestToolsOfAFile(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			d, m := newOffice(t), officeMain()
-			services, err := m.readToolFile(d.file, t.TempDir())
+			services, err := toolfile.Read(d.file, toolfile.Options{LookupEnv: m.LookupEnv, Private: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := officeHouse(ctx, t, m, houseOptions{services: services})
+			h := officeInstance(ctx, t, m, services, instance.Options{})
 			results, asked := errand(ctx, t, h, officeCalls(), word)
 			if !slices.Equal(asked, []string{"desk.write", "tickets.add"}) {
 				t.Errorf("asked about %v; reads are allowed, and all else is asked for", asked)
@@ -284,7 +273,7 @@ func TestToolsOfAFile(t *testing.T) {
 			}
 			h.Close()
 			for _, name := range []string{datadir.LedgerFile, datadir.LedgerFile + "-wal"} {
-				if raw, err := os.ReadFile(h.data.File(name)); err == nil && strings.Contains(string(raw), "sesame") {
+				if raw, err := os.ReadFile(h.Data.File(name)); err == nil && strings.Contains(string(raw), "sesame") {
 					t.Errorf("%s holds the secret", name)
 				}
 			}
@@ -309,12 +298,12 @@ func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()
-	services, err := m.readToolFile(d.file, t.TempDir())
+	services, err := toolfile.Read(d.file, toolfile.Options{LookupEnv: m.LookupEnv, Private: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var once sync.Once
-	h := officeHouse(ctx, t, m, houseOptions{services: services, reached: func(point string) {
+	h := officeInstance(ctx, t, m, services, instance.Options{Reached: func(point string) {
 		if point == "answer.saved" { // the yes is recorded, and nothing has left yet
 			once.Do(func() { d.swap(t) })
 		}
@@ -337,14 +326,14 @@ func TestToolsAttached(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()
-	services, err := m.readToolFile(d.file, t.TempDir())
+	services, err := toolfile.Read(d.file, toolfile.Options{LookupEnv: m.LookupEnv, Private: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	data, at := filepath.Join(t.TempDir(), "data"), bustest.Address(t)
-	files := letIn(t, data, services[0].principal(), services[1].principal())
-	f := serveFlags{credentials: []string{files.file(services[0].principal()), files.file(services[1].principal())}}
-	h := officeHouse(ctx, t, m, houseOptions{dataPath: data, natsListen: at})
+	files := letIn(t, data, services[0].Principal(), services[1].Principal())
+	f := serveFlags{credentials: []string{files.File(services[0].Principal()), files.File(services[1].Principal())}}
+	h := officeInstance(ctx, t, m, nil, instance.Options{Data: data, Listen: at})
 	serving, end := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- m.serve(serving, services, f) }()
@@ -355,7 +344,7 @@ func TestToolsAttached(t *testing.T) {
 		}
 	}()
 	for _, c := range services {
-		for _, one := range c.definitions() {
+		for _, one := range c.Definitions() {
 			registered(ctx, t, h, one)
 		}
 	}
@@ -367,7 +356,7 @@ func TestToolsAttached(t *testing.T) {
 		t.Errorf("written %q, keys %q, %+v", d.written(t), d.keys, results)
 	}
 	h.Close()
-	again := officeHouse(ctx, t, m, houseOptions{dataPath: data, natsListen: at})
+	again := officeInstance(ctx, t, m, nil, instance.Options{Data: data, Listen: at})
 	if results, _ := errand(ctx, t, again, officeCalls()[:2], "accept"); results["write"].Status != utp.StatusSuccess {
 		t.Errorf("after the server has come back: %+v", results)
 	}

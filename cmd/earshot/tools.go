@@ -267,7 +267,7 @@ func (m *Main) offerReview(t api.ToolDetail, f wordFlags, class, risk string, ex
 		return err
 	}
 	m.sayf("To record that you have looked at this very definition:")
-	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", quoted(t.Tool), t.Digest, classOr(class, t), riskOr(risk, t))
+	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", cause.Quoted(t.Tool), t.Digest, classOr(class, t), riskOr(risk, t))
 	return nil
 }
 

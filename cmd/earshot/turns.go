@@ -151,7 +151,8 @@ func (m *Main) showTurn(t api.TurnDetail) {
 		m.showCall(i+1, c)
 	}
 	for _, r := range t.Receipts {
-		m.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.", r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), m.moment(r.At), r.Call, r.Shown)
+		m.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.",
+			r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), m.moment(r.At), r.Call, r.Shown)
 	}
 }
 

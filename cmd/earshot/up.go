@@ -2,24 +2,20 @@ package main
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/agents/tidy"
-	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/fault"
-	"github.com/earshot-dev/earshot/internal/kernel"
-	"github.com/earshot-dev/earshot/internal/policyfile"
-	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/server"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // upFlags are the flags of `earshot up`.
@@ -32,14 +28,12 @@ type upFlags struct {
 	https, tlsCert, tlsKey string
 	ledger                 string // a DSN; "" keeps it in the data directory
 	takeOver               bool
-	certificate            *certificate // that the two files hold; nil without --https
 	origins                []string
 	natsListen             string
 	content, receipts      string // how long they are kept
 }
 
 const (
-	defaultAddress = "127.0.0.1:7411"
 	// endGrace bounds a graceful end; what has not ended by then is found out about at the next start.
 	endGrace = 10 * time.Second
 	// collectSeldom is GOGC of a server, unless the variable is set: most of what a call needs is
@@ -98,7 +92,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringArrayVar(&f.tools, "tools", nil, "YAML file with commands or HTTP operations to serve as tools; may be given several times")
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and allow it")
 	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
-	flags.StringVar(&f.http, "http", defaultAddress, "address to listen at, on the loopback; port 0 takes a free one")
+	flags.StringVar(&f.http, "http", address.Default, "address to listen at, on the loopback; port 0 takes a free one")
 	flags.StringVar(&f.pageURL, "page-url", "", "address of the page for browsers, such as https://earshot.example.org behind a proxy (default a name that nobody can guess)")
 	flags.StringVar(&f.https, "https", "", "address at which other machines may come by HTTPS, such as 0.0.0.0:7443; needs --tls-cert, --tls-key and --page-url")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate for --https, and those that lead to its root, in PEM form; a renewed one is taken up by itself")
@@ -142,19 +136,19 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	if f, err = f.checked(); err != nil {
+	o := m.serverOptions(f)
+	if err := o.Check(); err != nil {
 		return err
 	}
-	if f.certificate, err = openCertificate(f, m.Now, m.logger(f.debug)); err != nil {
-		return err
-	}
-	policy, err := policyfile.Open(f.policy)
+	services, err := m.readToolFiles(f.tools, path)
 	if err != nil {
 		return err
 	}
-	services, err := m.configuredServices(f, path)
-	if err != nil {
-		return err
+	o.Data = path
+	o.Agents = []server.Agent{tidyAgent(roots)}
+	o.Services = []server.Service{m.filesService(roots, path)}
+	for _, s := range services {
+		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Close: s.Close})
 	}
 	if m.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectSeldom)
@@ -162,49 +156,38 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	heed(signals)
-	o := houseOptions{
-		dataPath: path, policy: policy, log: m.logger(f.debug), reached: fault.Points(m.Getenv(fault.Variable)), serves: true, database: f.ledger, takeOver: f.takeOver, natsListen: f.natsListen,
-		retention: retention{Content: f.content, Receipts: f.receipts},
-		services:  services,
-	}
-	h, err := m.openHouse(ctx, o)
+	s, err := server.New(ctx, o)
 	if err != nil {
 		return err
 	}
-	s, err := m.openServer(ctx, h, o, f, roots)
-	if err != nil {
-		h.Close()
-		return h.cause(err)
+	err = m.welcome(s, path, roots, services)
+	if err == nil {
+		err = serveUntil(ctx, s, signals)
 	}
-	err = m.serveUntil(ctx, s, o, signals)
 	if ended := m.end(s, signals); err == nil {
 		err = ended
 	}
 	return err
 }
 
-// checked are the flags with the addresses in the form that they are used in.
-func (f upFlags) checked() (upFlags, error) {
-	var err error
-	if f.http, err = checkAddress(f.http); err != nil {
-		return f, err
+// serverOptions are the flags as a server takes them, without what lives in it.
+func (m *Main) serverOptions(f upFlags) server.Options {
+	return server.Options{
+		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
+		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
+		Notice:  func(line string) { m.tellf("%s", line) },
+		Version: thisBuild().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
-	if f.pageURL, err = checkPageURL(f.pageURL); err != nil {
-		return f, err
+}
+
+// readToolFiles reads the services of all files. Private is the folder for private copies of programs.
+func (m *Main) readToolFiles(paths []string, private string) (all []toolfile.Service, err error) {
+	for _, path := range paths {
+		if all, err = toolfile.Add(all, path, toolfile.Options{LookupEnv: m.LookupEnv, Private: private}); err != nil {
+			return nil, err
+		}
 	}
-	if _, _, err := (retention{Content: f.content, Receipts: f.receipts}).durations(); err != nil {
-		return f, err
-	}
-	if err := f.checkHTTPS(); err != nil {
-		return f, err
-	}
-	if err := checkDatabase(f.ledger); err != nil {
-		return f, err
-	}
-	if host, _, _ := net.SplitHostPort(f.http); f.pageURL == "" && twin(host) == "" {
-		return f, cause.Misuse("browsers look for the page at 127.0.0.1 and [::1], and would not find it at "+f.http, "use one of those with --http, or say where browsers find it with --page-url")
-	}
-	return f, checkOrigins(f.origins)
+	return all, nil
 }
 
 // allowedFolders are the folders that the agents may work in. Without any, nothing
@@ -235,113 +218,80 @@ func (m *Main) allowedFolders(f upFlags, data string) ([]string, error) {
 }
 
 // serveUntil serves until a signal, or until it cannot go on.
-func (m *Main) serveUntil(ctx context.Context, s *server, o houseOptions, signals <-chan os.Signal) error {
-	if err := m.resumeAll(ctx, s); err != nil {
-		return err
-	}
-	if err := m.welcome(s, o); err != nil {
-		return err
-	}
+func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal) error {
+	ctx, cancel := context.WithCancel(ctx)
+	broken := make(chan error, 1)
+	go func() { broken <- s.Run(ctx) }()
 	select {
-	case err := <-s.house.broken:
+	case err := <-broken:
+		cancel()
 		return err
 	case <-signals:
-		return nil
+		cancel()
+		return <-broken
 	}
-}
-
-// resumeAll goes on with every turn that an earlier process has left, but for those in
-// folders that are not allowed now.
-func (m *Main) resumeAll(ctx context.Context, s *server) error {
-	switch {
-	case s.house.takenOver:
-		m.tellf("Ledger: taken over from another data directory. What was under way is not repeated; you will be asked about it.")
-	case s.house.restored:
-		m.tellf("%s", restoredNote)
-	}
-	open, err := s.house.unfinished(ctx)
-	if err != nil {
-		return err
-	}
-	for _, row := range open {
-		rec, err := s.house.kernel.Turn(ctx, row.Turn)
-		if rpc.Spoiled(err) {
-			m.tellf("Left alone: %s cannot be read. The others go on; a backup may have it whole.", row.Session)
-			continue
-		}
-		if err != nil {
-			return cause.Fail(err, "the session "+row.Session+" cannot be read", "")
-		}
-		if folder := folderOf(rec); folder != "" && !within(s.roots, folder) {
-			m.tellf("Parked: %s works in %s, which is not allowed now; start with --root for that folder to go on with it.", row.Session, cause.OneLine(folder))
-			continue
-		}
-		if err := s.house.kernel.Resume(ctx, row.Turn); err != nil {
-			return s.house.cause(cause.Fail(err, "the session "+row.Session+" cannot be resumed", ""))
-		}
-		m.tellf("Resumed: %s.", row.Session)
-	}
-	return nil
-}
-
-// folderOf is the folder that a turn works in; "" where it works in none. Only tidy's arguments say one: those of another
-// agent are its own, whatever their names are.
-func folderOf(rec kernel.Record) string {
-	var args tidy.Args
-	if rec.State.Agent != tidyName || json.Unmarshal(rec.Args, &args) != nil {
-		return ""
-	}
-	return args.Root
 }
 
 // welcome says where it is, apart from that the code, and three things to try. A code lets
 // whoever reads it in, so it is shown to a person at a terminal and written nowhere else. A
 // journal and a file, which others may read, do not get the page's name either.
-func (m *Main) welcome(s *server, o houseOptions) error {
-	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(s.house.data.Path))
-	if s.house.inDatabase {
-		m.sayf("Ledger: %s.", cause.OneLine(s.house.ledger))
+func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
+	flag := m.dataFlag(data)
+	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
+	if place := s.Database(); place != "" {
+		m.sayf("Ledger: %s.", cause.OneLine(place))
 	}
-	for _, root := range s.roots {
+	for _, root := range roots {
 		m.sayf("Allowed folder: %s", cause.OneLine(root))
 	}
-	for _, c := range o.services {
-		m.sayf("%s", c.line())
+	for _, one := range services {
+		m.sayf("%s", one)
 	}
-	m.sayChanged(s)
+	for _, d := range s.Changed() {
+		m.sayf("Changed since review: %s, the program of %s. Each call is asked for, as irreversible, until you review it: `earshot tools review%s %s`.",
+			cause.OneLine(settings.ProgramOf(d).Path), d.Tool, flag, d.Tool)
+	}
 	out, _ := m.Stdout.(*os.File)
 	seen := isTerminal(out)
 	if seen || m.Getenv("JOURNAL_STREAM") == "" && !isFile(out) {
-		m.sayf("Page: %s/", s.page)
+		m.sayf("Page: %s", s.Page())
 	}
-	if s.https != "" {
-		m.sayf("HTTPS: others can come to %s.", s.https)
+	if s.Far() != "" {
+		m.sayf("HTTPS: others can come to %s.", s.Far())
 	}
-	if at := s.house.bus.URL(); at != "" {
+	if at := s.BusURL(); at != "" {
 		m.sayf("Tool services: those with a credential can come to %s.", at)
 	}
-	if shared(s.page) {
+	if address.Shared(s.Page()) {
 		m.sayf("Note: others on this machine know this name, and browsers send the page's cookie to every port of it. Use it only where nobody else is logged in.")
 	}
 	m.sayf("")
 	if seen {
-		code, err := s.house.access.Code(s.house.owner())
+		code, err := s.Code()
 		if err != nil {
-			return accessFailure(err)
+			return err
 		}
 		m.sayf("Code for the page, once, within 10 minutes: %s", code)
 	} else {
-		m.sayf("To log in on the page: `earshot code%s` prints its address and a code. No code is written where it would be kept.", s.dataFlag(m))
+		m.sayf("To log in on the page: `earshot code%s` prints its address and a code. No code is written where it would be kept.", flag)
 	}
 	m.sayf("")
 	m.sayf("Try:")
 	m.sayf("  open the page and type the code")
-	m.sayf("  earshot run%s tidy %s", s.dataFlag(m), quoted(s.roots[0]))
-	m.sayf("  earshot pending%s", s.dataFlag(m))
-	m.sayf("  earshot reply%s 1 accept", s.dataFlag(m))
+	m.sayf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
+	m.sayf("  earshot pending%s", flag)
+	m.sayf("  earshot reply%s 1 accept", flag)
 	m.sayf("")
 	m.sayf("Control C ends it; what has not ended then goes on at the next start.")
 	return nil
+}
+
+// dataFlag is how the commands that are suggested name a data directory.
+func (m *Main) dataFlag(data string) string {
+	if usual, err := m.dataPath("", false); err == nil && usual == data {
+		return ""
+	}
+	return " --data " + cause.Quoted(data)
 }
 
 // isFile answers whether what is written stays on a disk.
@@ -353,22 +303,13 @@ func isFile(out *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@") == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(cause.OneLine(path), "'", `'\''`) + "'"
-}
-
 // end ends the server, gracefully where that does not take too long.
-func (m *Main) end(s *server, signals <-chan os.Signal) error {
+func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 	m.tellf("Ending: running calls are told; what has not ended goes on at the next start.")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.close()
-		s.house.Close()
+		s.Close()
 	}()
 	timer := time.NewTimer(fault.Grace(endGrace))
 	defer timer.Stop()
@@ -385,13 +326,5 @@ func (m *Main) end(s *server, signals <-chan os.Signal) error {
 		case <-timer.C:
 			return cause.Fail(nil, "not everything ended within 10 seconds", "the next start finds out what became of it")
 		}
-	}
-}
-
-// place is what programs of this user need to find the server and come in.
-func (s *server) place(started time.Time) client.Place {
-	return client.Place{
-		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: localUser(), Token: s.house.token, Policy: s.house.policy.Path,
-		Started: started.UTC().Truncate(time.Second),
 	}
 }

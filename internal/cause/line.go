@@ -18,3 +18,11 @@ func OneLine(s string) string {
 	}
 	return out.String()
 }
+
+// Quoted is a path as a shell takes it.
+func Quoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(OneLine(path), "'", `'\''`) + "'"
+}

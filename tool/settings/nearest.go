@@ -2,6 +2,15 @@ package settings
 
 import "strings"
 
+// Meant is a hint where a name is none of the known: which one may be meant, and which things of that kind there are.
+func Meant(things, name string, known []string) string {
+	all := "he " + things + " are: " + strings.Join(known, ", ")
+	if near := Nearest(name, known); near != "" {
+		return "did you mean " + near + "? T" + all
+	}
+	return "t" + all
+}
+
 // Nearest is the known word that a misspelt one may be meant for; "" where none is near.
 func Nearest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1

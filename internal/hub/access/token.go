@@ -33,6 +33,22 @@ type Token struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Describe is the token in one line, without its name.
+func (t Token) Describe() string {
+	words := make([]string, 0, len(t.Roles))
+	for _, r := range t.Roles {
+		words = append(words, string(r))
+	}
+	line := strings.Join(words, ", ") + " for " + t.Person
+	if len(t.Owners) > 0 {
+		line += ", also in sessions of " + strings.Join(t.Owners, ", ")
+	}
+	if len(t.Projects) > 0 {
+		line += ", in the project " + strings.Join(t.Projects, ", ")
+	}
+	return line + ", answers on " + t.Surface + "."
+}
+
 // NewToken says what a token is to be.
 type NewToken struct {
 	// Name is 1 to 64 characters without spaces or controls. Required.

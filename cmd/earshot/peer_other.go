@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "net"
-
-// peerUser is not known here.
-func peerUser(_, _ net.Addr) string { return "" }

@@ -1,0 +1,160 @@
+package address
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// Certificate is what the server shows to who comes by HTTPS. Files that have been
+// renewed are taken up at the next connection, whichever of the two comes first; what is
+// wrong is not, and the last good one stays. It is safe for concurrent use.
+type Certificate struct {
+	certFile, keyFile string
+	host              string // that browsers use
+	now               func() time.Time
+	log               *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	changed written // when the files that were read last were
+}
+
+// written is when the two files were written.
+type written struct{ cert, key time.Time }
+
+func (w written) equal(o written) bool { return w.cert.Equal(o.cert) && w.key.Equal(o.key) }
+
+// OpenCertificate reads the certificate and sees that browsers will take it; nil where
+// HTTPS is not wanted.
+func OpenCertificate(h HTTPS, now func() time.Time, log *slog.Logger) (*Certificate, error) {
+	if h.Address == "" {
+		return nil, nil //nolint:nilnil // none is wanted
+	}
+	u, err := url.Parse(h.PageURL)
+	if err != nil {
+		return nil, cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", h.PageURL), "it has the form https://earshot.example.org")
+	}
+	c := &Certificate{certFile: h.Cert, keyFile: h.Key, host: u.Hostname(), now: now, log: log}
+	if c.current, c.changed, err = c.read(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// read reads both files and judges them.
+func (c *Certificate) read() (*tls.Certificate, written, error) {
+	changed, err := c.written()
+	if err != nil {
+		return nil, written{}, err
+	}
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return nil, written{}, cause.Fail(err, fmt.Sprintf("the certificate %s and the key %s cannot be used", c.certFile, c.keyFile),
+			"both are in PEM form, the certificate with those that lead to its root behind it, and the key belongs to the first")
+	}
+	if err := c.judge(pair); err != nil {
+		return nil, written{}, err
+	}
+	return &pair, changed, nil
+}
+
+func (c *Certificate) written() (written, error) {
+	cert, err := os.Stat(c.certFile)
+	if err != nil {
+		return written{}, certificateUnreadable("certificate", c.certFile, err)
+	}
+	key, err := os.Stat(c.keyFile)
+	if err != nil {
+		return written{}, certificateUnreadable("key", c.keyFile, err)
+	}
+	return written{cert.ModTime(), key.ModTime()}, nil
+}
+
+func certificateUnreadable(what, file string, err error) error {
+	if path, is := errors.AsType[*fs.PathError](err); is {
+		err = path.Err
+	}
+	return cause.Fail(err, fmt.Sprintf("the %s %s cannot be read", what, file), "check its name and its rights")
+}
+
+// judge refuses what browsers would refuse: a certificate whose time has not come or is
+// over, or that is for other names.
+func (c *Certificate) judge(pair tls.Certificate) error {
+	const day = "2 January 2006"
+	leaf, now := pair.Leaf, c.now()
+	switch {
+	case now.After(leaf.NotAfter):
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s has run out on %s", c.certFile, leaf.NotAfter.Format(day)), "renew it")
+	case now.Before(leaf.NotBefore):
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s does not count before %s", c.certFile, leaf.NotBefore.Format(day)), "see that the clock is right, or wait")
+	case leaf.VerifyHostname(c.host) != nil:
+		names := leaf.DNSNames
+		for _, ip := range leaf.IPAddresses {
+			names = append(names, ip.String())
+		}
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s is for %q, and browsers come to %s (--page-url)", c.certFile, strings.Join(names, ", "), c.host),
+			"use a certificate for that name, or name the address that it is for with --page-url")
+	}
+	return nil
+}
+
+// get is the certificate for the next connection.
+func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, err := c.written()
+	if err != nil || now.equal(c.changed) {
+		return c.current, nil // also while it is being renewed
+	}
+	renewed, changed, err := c.read()
+	if err != nil {
+		c.log.Warn("the certificate has changed and cannot be used; the last one stays", "reason", err)
+		c.changed = now // said once
+		return c.current, nil
+	}
+	c.current, c.changed = renewed, changed
+	return c.current, nil
+}
+
+// Covers says which name it is for, and until when.
+func (c *Certificate) Covers() (host string, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.host, c.current.Leaf.NotAfter
+}
+
+// Settings are those of TLS: 1.2 at least (SEC-02). HTTP/2 is named, or a server that also
+// takes plain connections would offer it and, where it took such a one first, not speak it.
+func (c *Certificate) Settings() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"h2", "http/1.1"}}
+}
+
+// HTTPS is where others may come by HTTPS: an address, a certificate with its key, and the page's address, whose name the
+// certificate is for.
+type HTTPS struct{ Address, Cert, Key, PageURL string }
+
+// Check demands that HTTPS is asked for whole, or not at all.
+func (h HTTPS) Check() error {
+	if h.Address == "" && h.Cert == "" && h.Key == "" {
+		return nil
+	}
+	if h.Address == "" || h.Cert == "" || h.Key == "" || !strings.HasPrefix(h.PageURL, "https://") {
+		return cause.Misuse("for HTTPS there must be an address, a certificate, its key, and the name that browsers use",
+			"for example --https 0.0.0.0:7443 --tls-cert FILE --tls-key FILE --page-url https://earshot.example.org:7443")
+	}
+	if _, _, err := net.SplitHostPort(h.Address); err != nil {
+		return cause.Misuse(fmt.Sprintf("%q is no address with a port", h.Address), "for example --https 0.0.0.0:7443")
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package instance
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
+)
+
+const (
+	// holdPause is how soon a claim to a database that was lost is made again, and holdWait
+	// how long it is tried: a database that is restarted comes back within it.
+	holdPause = time.Second
+	holdWait  = 2 * time.Minute
+)
+
+// openDatabase opens the ledger in PostgreSQL and claims it, so that nobody else serves it.
+// The counter beside it is one of this very ledger.
+func (i *Instance) openDatabase(ctx context.Context) error {
+	store, err := postgres.Open(ctx, postgres.Options{DSN: i.options.Database, Logger: i.options.Logger})
+	if err != nil {
+		return databaseFailure(err)
+	}
+	i.keepLedger(store)
+	i.InDatabase = true
+	i.Now = store.Now // other kernels on the ledger have another time of day, and the same database
+	i.Ledger, i.counter = store.Place(), i.Data.File(datadir.CounterFile+"-"+store.ID())
+	hold, err := store.Hold(ctx)
+	if err != nil {
+		return databaseFailure(err)
+	}
+	i.lower.owned.Go(func() { i.hold(ctx, store, hold, i.options.Logger) })
+	if err := i.claim(ctx, store, i.options.TakeOver); err != nil {
+		return err
+	}
+	if err := datadir.WriteFile(i.Data.File(datadir.DatabaseFile), []byte(i.Ledger+"\n")); err != nil {
+		return cause.Fail(err, "where the ledger is cannot be noted in "+i.Data.Path, "make room, or use another folder with --data DIR")
+	}
+	return nil
+}
+
+// claim refuses the ledger of another data directory: its key opens what was sealed, and the counter
+// beside it tells when the ledger has gone back in time. Taking it over is a word of its own.
+func (i *Instance) claim(ctx context.Context, store *postgres.Store, over bool) error {
+	mac := hmac.New(sha256.New, i.key)
+	mac.Write([]byte("earshot-ledger-1\n" + store.ID()))
+	mark := hex.EncodeToString(mac.Sum(nil))
+	known := datadir.Exists(i.counter)
+	holds, used, err := store.Owner(ctx)
+	const hint = "start with the data directory that it was used with (--data); if that is lost, --take-over takes the ledger over, and what was under way counts as unknown"
+	switch {
+	case err != nil:
+		return databaseFailure(err)
+	case over:
+		i.TakenOver = used && (!known || holds != mark)
+	case holds != "" && holds != mark:
+		return cause.Fail(nil, "the ledger "+i.Ledger+" belongs to another data directory: it was used with another key than that of "+i.Data.Path, hint)
+	case used && !known:
+		return cause.Fail(nil, "the ledger "+i.Ledger+" was used with another data directory: "+i.Data.Path+" has no counter for it, which tells when it has gone back in time", hint)
+	}
+	i.settle = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
+		if err := store.SetOwner(ctx, mark); err != nil {
+			return databaseFailure(err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// InDatabase refuses work on the ledger of a data directory whose server keeps it in a
+// database: a file that was left there is not it.
+func InDatabase(d *datadir.Dir, hint string) error {
+	place, err := os.ReadFile(d.File(datadir.DatabaseFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return cause.Fail(err, "where the ledger is cannot be read", "make "+d.File(datadir.DatabaseFile)+" readable for yourself")
+	}
+	return cause.Fail(nil, "the ledger of "+d.Path+" is in the database "+cause.OneLine(strings.TrimSpace(string(place))), hint)
+}
+
+// hold keeps the claim until ctx ends, and makes it again when the database has ended it. A
+// ledger that somebody else serves by then, or that does not come back, ends the server.
+func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgres.Hold, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			hold.Release()
+			return
+		case <-hold.Lost():
+			hold.Release()
+		}
+		log.Warn("the claim to the ledger was lost with its connection; claiming it again", "ledger", i.Ledger)
+		var err error
+		if hold, err = holdAgain(ctx, store); err != nil {
+			i.Fail(databaseFailure(err))
+			return
+		}
+		if hold == nil {
+			return
+		}
+	}
+}
+
+// holdAgain claims the ledger while the database is away, for holdWait at most; nil when the
+// context has ended.
+func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.Hold, error) {
+	until := time.NewTimer(holdWait)
+	defer until.Stop()
+	for {
+		hold, err := store.Hold(ctx)
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				hold.Release()
+			}
+			return nil, nil //nolint:nilnil // there is nothing to hold, and nothing has failed
+		case err == nil || errors.Is(err, ledgersql.ErrBusy):
+			return hold, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(holdPause):
+		case <-until.C:
+			return nil, err
+		}
+	}
+}
+
+// databaseFailure says what is wrong with a ledger in a database, and what to do.
+func databaseFailure(err error) error {
+	var newer *ledgersql.VersionError
+	e, is := errors.AsType[*ledgersql.Error](err)
+	switch {
+	case errors.As(err, &newer):
+		return cause.Fail(nil, newer.Error(), "use the newer earshot that wrote it, or another database with --ledger")
+	case !is:
+		return cause.Fail(err, "the ledger cannot be opened", "see docs/server.md, --ledger")
+	case errors.Is(err, ledgersql.ErrBusy) && e.Expected != "":
+		return cause.Fail(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
+	case errors.Is(err, ledgersql.ErrUnreachable), errors.Is(err, ledgersql.ErrBusy):
+		return cause.Fail(nil, "the database "+e.Path+" cannot be reached"+ledgersql.Because(err), "see that it is up and lets you in, then try again")
+	case errors.Is(err, ledgersql.ErrCorrupt):
+		return cause.Fail(nil, "the database "+e.Path+" holds no ledger"+ledgersql.Found(err), "use an empty database or schema, or restore the ledger from a backup")
+	case errors.Is(err, kernel.ErrFull):
+		return cause.Fail(nil, "no room is left in the database "+e.Path, "make room there, then start again")
+	case errors.Is(err, ledgersql.ErrAccess):
+		return cause.Fail(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),
+			"check its name, the user, and what it may do; see docs/server.md, --ledger")
+	}
+	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see docs/server.md, --ledger")
+}
+
+// CheckDatabase refuses what is no DSN before anything is started. A password on the command
+// line can be read by everybody on the machine.
+func CheckDatabase(dsn string) error {
+	if dsn == "" || strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || strings.Contains(dsn, "=") {
+		return nil
+	}
+	return cause.Misuse("--ledger is "+cause.OneLine(dsn)+", expected where a PostgreSQL database is",
+		"for example --ledger postgres://earshot@db.example.org/earshot, or leave it out to keep the ledger in the data directory")
+}
+
+// ReachDatabase looks whether the database can be reached, and leaves it as it is. It says where that is.
+func ReachDatabase(ctx context.Context, dsn string) (place string, err error) {
+	if err := CheckDatabase(dsn); err != nil {
+		return "", err
+	}
+	if place, err = postgres.Reach(ctx, dsn); err != nil {
+		return "", databaseFailure(err)
+	}
+	return place, nil
+}

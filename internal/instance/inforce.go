@@ -1,0 +1,127 @@
+package instance
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// inForcePoll is how often it is looked at what is in force, so that the audit chain has it.
+const inForcePoll = time.Second
+
+// inForce has the audit chain know what is in force beside the ledger: the operator's rules, and who
+// comes in with tokens, logins and credentials. It belongs to one goroutine.
+type inForce struct {
+	of   *Instance
+	last map[string][]kernel.InForce // what was kept last, by kind
+}
+
+// keepInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
+// into force.
+func (i *Instance) keepInForce(ctx context.Context) error {
+	if i.options.Visit {
+		return nil
+	}
+	now := &inForce{of: i, last: map[string][]kernel.InForce{}}
+	if err := now.keep(ctx); err != nil {
+		return cause.Fail(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
+	}
+	i.lower.owned.Go(func() { now.watch(ctx) })
+	return nil
+}
+
+// watch keeps what is in force until the context ends, and what has changed once more then. What could
+// not be kept is tried again.
+func (f *inForce) watch(ctx context.Context) {
+	ticker := time.NewTicker(inForcePoll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := f.keep(ctx); err != nil && ctx.Err() == nil {
+			f.of.options.Logger.Warn("what is in force could not be noted in the audit chain; it is tried again", slog.Any("error", err))
+		}
+	}
+}
+
+// keep compares what is in force with what was kept last.
+func (f *inForce) keep(ctx context.Context) error {
+	kinds := map[string]func() ([]kernel.InForce, error){api.ActPolicy: f.of.Policy.InForce}
+	if f.of.Access != nil { // else nobody comes in, and that ends nothing
+		kinds[api.ActToken], kinds[api.ActLogin] = f.of.tokensInForce, f.of.loginsInForce
+		kinds[api.ActCredential] = f.of.Members.inForce
+	}
+	for kind, read := range kinds {
+		now, err := read()
+		if before, kept := f.last[kind]; err != nil || kept && slices.Equal(before, now) {
+			continue // a file that cannot be read is told of elsewhere
+		}
+		if err := f.of.Kernel.Keep(ctx, kind, now); err != nil {
+			return err
+		}
+		f.last[kind] = now
+	}
+	return nil
+}
+
+func (i *Instance) tokensInForce() ([]kernel.InForce, error) {
+	all, err := i.Access.List()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, t := range all {
+		raw, err := json.Marshal(t, json.Deterministic(true))
+		if err != nil {
+			return nil, cause.Fail(err, "a token cannot be written", "")
+		}
+		rows = append(rows, kernel.InForce{Subject: t.Name, Digest: digestOf(raw), Detail: t.Describe()})
+	}
+	return rows, AccessFailure(err)
+}
+
+func (i *Instance) loginsInForce() ([]kernel.InForce, error) {
+	all, err := i.Access.Logins()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, l := range all {
+		rows = append(rows, kernel.InForce{
+			Subject: l.ID, Digest: digestOf([]byte(l.ID + " " + l.Person + " " + l.Begun.UTC().Format(time.RFC3339Nano))), Detail: l.Browser, By: l.Person,
+		})
+	}
+	return rows, AccessFailure(err)
+}
+
+func (m *Members) inForce() ([]kernel.InForce, error) {
+	all := m.counting()
+	rows := make([]kernel.InForce, 0, len(all))
+	for _, c := range all {
+		rows = append(rows, credentialInForce(c))
+	}
+	return rows, nil
+}
+
+func credentialInForce(c bus.Credentials) kernel.InForce {
+	parts := []string{c.Principal.String(), c.Mouth.Password, c.Ear.Password, c.Face.Password, strings.Join(c.Tools, " ")}
+	row := kernel.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
+	if len(c.Tools) > 0 {
+		row.Detail = "may also register " + strings.Join(c.Tools, ", ")
+	}
+	return row
+}
+
+// digestOf is the SHA-256 of bytes, in hex.
+func digestOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,365 @@
+// Package instance is what one process needs to run turns: the ledger, the message bus, the kernel that answers on it, and the
+// hub's end of it. Agents and tool services join with credentials of their own. How people and programs come in from outside,
+// by HTTP, is the work of package server.
+package instance
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/narrate"
+	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Project is the one project that there is.
+const Project = "default"
+
+// hubName is the hub's name on the bus.
+const hubName = "terminal"
+
+// Options say what an instance is to hold.
+type Options struct {
+	Data string // the data directory, which it holds alone; required
+	// Policy are the operator's rules. Default: none.
+	Policy *policyfile.File
+	// Shared: others come in too, by tokens and logins. Else there is only the person who runs it.
+	Shared bool
+	// Visit opens the ledger for one command of an operator: nobody lives in it, and nothing is erased.
+	Visit bool
+	// Database is where the ledger is, if it is in PostgreSQL; "" is the file in the data directory.
+	Database string
+	// TakeOver has the ledger in the database be this data directory's, whosever it was.
+	TakeOver bool
+	// Listen is where tool services and agents from outside come to the bus; "" lets none in.
+	Listen string
+	// Retention is how long things are kept, where it is said again.
+	Retention Retention
+	// Agents are the names of those that live in this process, beside the one for operators.
+	Agents []string
+	// Services are those that live in this process. They are started by [Instance.Start].
+	Services []Service
+	// Reviewed are tools by the service that may be started later with [Instance.Serve], or in another process of this program.
+	Reviewed map[string][]utp.Definition
+	// Keepers keep something of calls beside the ledger.
+	Keepers []Keeper
+	// Say tells the operator of what they should look at. Default: nobody is told.
+	Say func(line string)
+
+	Now       func() time.Time            // default time.Now
+	LookupEnv func(string) (string, bool) // for the secrets of tools; default os.LookupEnv
+	Logger    *slog.Logger                // default: nothing is logged
+	Reached   func(point string)          // the hook of the fault tests
+}
+
+// Instance is everything of one process. Each part speaks to the kernel over the bus with its own credential.
+type Instance struct {
+	Data    *datadir.Dir
+	Bus     *bus.Server
+	Kernel  *kernel.Kernel
+	Hub     *hub.Hub
+	Store   kernel.Store
+	Access  *access.Store // who may do what; nil where only the person who runs it is there
+	Members *Members      // who comes to the bus
+	Policy  *policyfile.File
+	// Ledger is where the store is, for people to read.
+	Ledger     string
+	InDatabase bool
+	// Token lets programs of the local user listen and ask for work, PersonToken the user
+	// answer; both as long as this process lives.
+	Token, PersonToken string
+	// Now is the time of the ledger: the database's, or that of this machine.
+	Now func() time.Time
+	// TakenOver: the ledger was another data directory's. settle marks it as this one's.
+	TakenOver bool
+	settle    func(context.Context) error
+	// Restored: the ledger went back in time since it was last used here.
+	Restored bool
+	// Changed are the tools whose programs changed since they were reviewed.
+	Changed []utp.Definition
+
+	options  Options
+	key      []byte  // seals secrets
+	conn     hubConn // the hub's end of the bus
+	counter  string  // the file beside the ledger that tells when that has gone back in time
+	services []Service
+
+	closers []func() // in the order of opening
+	// Two floors of goroutines: the services and workers end first, while the kernel
+	// still hears their last words.
+	upper, lower floor
+	broken       chan error // what it cannot go on after: a part or the ledger failed
+	once         sync.Once
+}
+
+// floor is goroutines that are ended and waited for together.
+type floor struct {
+	ctx   context.Context //nolint:containedctx // The floor's own life, not a caller's.
+	stop  context.CancelFunc
+	owned sync.WaitGroup
+}
+
+func (f *floor) open(ctx context.Context) {
+	f.ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+}
+
+func (f *floor) close() {
+	f.stop()
+	f.owned.Wait()
+}
+
+// Open opens the ledger, starts the bus and serves the kernel. No agent and no tool runs yet.
+func Open(ctx context.Context, o Options) (*Instance, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	i := &Instance{options: o, broken: make(chan error, 1), Now: o.Now, Policy: o.Policy}
+	i.upper.open(ctx)
+	i.lower.open(ctx)
+	for _, open := range []func(context.Context) error{
+		i.openData, i.openAccess, i.openLedger, i.openServices, i.openBus, i.openKernel, i.openHub,
+	} {
+		if err := open(i.lower.ctx); err != nil {
+			i.Close()
+			return nil, i.Cause(err)
+		}
+	}
+	return i, nil
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	if o.Reached == nil {
+		o.Reached = func(string) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Policy != nil {
+		return o, nil
+	}
+	var err error
+	o.Policy, err = policyfile.Open("")
+	return o, err
+}
+
+func (i *Instance) openData(context.Context) (err error) {
+	if i.Data, err = datadir.Open(i.options.Data); err != nil {
+		return err
+	}
+	i.closers = append(i.closers, i.Data.Close)
+	i.key, err = i.Data.Key() // before the ledger is made: one without its key is refused
+	return err
+}
+
+func (i *Instance) openBus(ctx context.Context) (err error) {
+	o := i.options
+	residents := i.residents()
+	files := credentialfile.Dir{Path: i.Data.File(credentialfile.Folder), Project: Project, Residents: residents}
+	settings := bus.Options{Project: Project, Logger: o.Logger, Principals: residents, Listen: o.Listen}
+	if o.Listen != "" {
+		if settings.Known, err = files.All(); err != nil {
+			return err
+		}
+	}
+	i.Members = &Members{files: files, residents: residents, services: i.services, known: settings.Known}
+	for _, one := range settings.Known {
+		if err := i.Members.onlyHere(one); err != nil {
+			return err
+		}
+	}
+	if i.Bus, err = bus.Start(ctx, settings); err != nil {
+		return cause.Fail(nil, "the message bus did not start: "+cause.Of(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
+	}
+	i.closers = append(i.closers, i.Bus.Close)
+	i.Members.bus = i.Bus
+	if err := files.Settle(settings.Known, i.Bus.URL()); err != nil {
+		return cause.Fail(err, "the credentials cannot be written", "make room in "+i.Data.Path)
+	}
+	return nil
+}
+
+// residents are those who live in this process.
+func (i *Instance) residents() []bus.Principal {
+	tools := i.reviewed()
+	all := make([]bus.Principal, 0, 2+len(i.options.Agents)+len(tools))
+	all = append(all, bus.Principal{Kind: bus.Hub, Name: hubName}, bus.Principal{Kind: bus.Agent, Name: api.OperatorAgent})
+	for _, name := range i.options.Agents {
+		all = append(all, bus.Principal{Kind: bus.Agent, Name: name})
+	}
+	for target := range tools {
+		all = append(all, bus.Principal{Kind: bus.Tool, Name: target})
+	}
+	return all
+}
+
+// presence knows which services are there. In a ledger that is opened for one command nobody
+// lives, and that says nothing.
+func (i *Instance) presence(end *bus.Kernel) kernel.Presence {
+	if i.options.Visit {
+		return nil
+	}
+	return end
+}
+
+func (i *Instance) openKernel(ctx context.Context) error {
+	o := i.options
+	end, err := i.Bus.Kernel(ctx)
+	if err != nil {
+		return cause.Fail(err, "the kernel could not join the bus", "")
+	}
+	i.closers = append(i.closers, end.Close)
+	content, receipts, err := o.keep(i.Data)
+	if err != nil {
+		return err
+	}
+	narrator, err := narrate.New(narrate.Options{})
+	if err != nil {
+		return err
+	}
+	i.Kernel, err = kernel.New(kernel.Options{
+		Store: i.watch(), Bus: end, Policy: o.Policy, Narrator: narrator,
+		Approvers:   i.approvers(),
+		Names:       i.Members,
+		Operator:    LocalUser(),
+		Presence:    i.presence(end),
+		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.TakenOver,
+		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
+		SoleHost: true, Own: !o.Shared, Patient: o.Shared, Reached: o.Reached,
+		Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: i.forget},
+	})
+	if err != nil {
+		return cause.Fail(err, "the kernel did not start", "")
+	}
+	if err := i.takeUp(ctx); err != nil {
+		return err
+	}
+	if err := end.Serve(ctx, serveKernel(i.Kernel)); err != nil {
+		return cause.Fail(err, "the kernel could not serve", "")
+	}
+	if err := i.keepInForce(ctx); err != nil {
+		return err
+	}
+	i.lower.owned.Go(func() { i.Kernel.Run(ctx) })
+	i.lower.owned.Go(func() { o.Policy.Watch(ctx, i.overseer()) })
+	if content > 0 {
+		i.lower.owned.Go(func() { i.sweepKeepers(ctx, content) })
+	}
+	return nil
+}
+
+// takeUp takes up the ledger as an earlier process has left it.
+func (i *Instance) takeUp(ctx context.Context) (err error) {
+	if i.Restored, err = i.Kernel.Recover(ctx); err != nil {
+		return cause.Fail(err, "the ledger could not be taken up again", "restore "+i.Data.Path+" from a backup, or use another folder with --data DIR")
+	}
+	if i.settle != nil {
+		if err := i.settle(ctx); err != nil {
+			return err
+		}
+	}
+	if err := i.review(ctx); err != nil {
+		return err
+	}
+	if err := i.Kernel.Park(ctx); err != nil { // until it is known which of them may go on
+		return cause.Fail(err, "the ledger could not be read", "")
+	}
+	return nil
+}
+
+// openHub opens the hub's end of the bus, for the person who runs the process.
+func (i *Instance) openHub(ctx context.Context) error {
+	conn, err := i.Bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
+	if err != nil {
+		return cause.Fail(err, "the terminal could not join the bus", "")
+	}
+	i.conn = hubConn{conn}
+	i.Hub = hub.New(i.conn, 0)
+	return nil
+}
+
+const (
+	// hubPoll is how soon the hub looks for events without having been rung, and idlePoll how soon a hub or a worker does
+	// while nothing happens: inside one process a ring is hardly ever lost, and a server that does nothing is to cost nothing.
+	hubPoll  = 2 * time.Second
+	idlePoll = 15 * time.Second
+)
+
+// Subscribed lets others subscribe: from here on the hub is theirs too.
+func (i *Instance) Subscribed(offer pacing.Offer) {
+	i.Hub = hub.Open(hub.Options{
+		Conn: i.conn, Rights: i.Access, Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer,
+	})
+	i.own(i.Hub.Run)
+}
+
+// Ask asks the kernel of this process, as the hub does.
+func (i *Instance) Ask(ctx context.Context, op string, request, answer any) error {
+	return i.conn.ask(ctx, op, request, answer)
+}
+
+// own runs a part on the upper floor and keeps its failure.
+func (i *Instance) own(part func(context.Context) error) {
+	i.upper.owned.Go(func() {
+		if err := part(i.upper.ctx); err != nil {
+			i.Fail(cause.Fail(err, "a part of the program has failed", ""))
+		}
+	})
+}
+
+// Fail says what it cannot go on after. Of several failures the first is told.
+func (i *Instance) Fail(err error) {
+	select {
+	case i.broken <- err:
+	default:
+	}
+}
+
+// Broken gives what it cannot go on after, once.
+func (i *Instance) Broken() <-chan error { return i.broken }
+
+// Cause is the failure of the ledger where there was one, else err itself.
+func (i *Instance) Cause(err error) error {
+	select {
+	case first := <-i.broken:
+		return first
+	default:
+		return err
+	}
+}
+
+// Close ends everything in the reverse order of opening and waits for it.
+func (i *Instance) Close() {
+	i.once.Do(func() {
+		i.upper.stop()
+		i.options.Reached("services.ending")
+		i.upper.close()
+		i.lower.close()
+		for _, c := range slices.Backward(i.closers) {
+			c()
+		}
+	})
+}

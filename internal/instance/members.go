@@ -1,0 +1,154 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+// Members are who comes to the bus: those who live in this process, and those whose credentials
+// count at the moment. It is safe for concurrent use.
+type Members struct {
+	files     credentialfile.Dir
+	residents []bus.Principal
+	services  []Service
+	bus       *bus.Server
+
+	taking sync.Mutex // held while the files are taken up
+
+	mu    sync.Mutex
+	known []bus.Credentials
+}
+
+// counting are the credentials that count.
+func (m *Members) counting() []bus.Credentials {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known
+}
+
+func (m *Members) count(known []bus.Credentials) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = known
+}
+
+// Agents are those that have credentials, each in a process of its own.
+func (m *Members) Agents() []string {
+	var names []string
+	for _, one := range m.counting() {
+		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.Foreign {
+			names = append(names, one.Principal.Name)
+		}
+	}
+	return names
+}
+
+// MayRegister implements kernel.Names: a credential has the names that begin with its own, and those
+// on its list. What lives in the server was chosen with it.
+func (m *Members) MayRegister(from kernel.Caller, tool string) error {
+	who := bus.Principal{Kind: bus.Kind(from.Kind), Name: from.Name}
+	if slices.Contains(m.residents, who) {
+		return nil
+	}
+	all := m.counting()
+	at := slices.IndexFunc(all, func(one bus.Credentials) bool { return one.Principal == who })
+	if at >= 0 && all[at].Owns(tool) {
+		return nil
+	}
+	if other, taken := credentialfile.OwnerOf(tool, all, m.residents, who); taken {
+		return errors.New("the tool " + tool + " is a name of the credential " + other.String() + ", so that " + who.String() + " cannot register it; choose another name")
+	}
+	return errors.New("the credential " + who.String() + " may not register the tool " + tool + ": its tools are called " + who.Name + ".…, or stand on its list; " +
+		"to allow it, run `earshot credential add " + who.Name + " --role " + string(who.Kind) + " --tools " + tool + "`, and start the service again")
+}
+
+// TakeUp has the files count as they are now. Whoever has none any more is cut off, whatever is
+// wrong with other files: one that cannot be taken up leaves what counted before, and is told.
+func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
+	if m.bus.URL() == "" {
+		return api.Credentials{}, nil
+	}
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	answer := api.Credentials{URL: m.bus.URL()}
+	paths, err := m.files.Paths()
+	if err != nil {
+		return answer, notTakenUp(err)
+	}
+	before := m.counting()
+	var next []bus.Credentials
+	for _, path := range paths {
+		one, err := m.readable(path, next)
+		if err != nil {
+			refused := api.RefusedCredential{File: filepath.Base(path), Message: cause.Of(err)}
+			if said, is := errors.AsType[*cause.Error](err); is {
+				refused.Message, refused.Hint = said.Message, said.Hint
+			}
+			answer.Refused = append(answer.Refused, refused)
+			at := slices.IndexFunc(before, func(one bus.Credentials) bool { return m.files.File(one.Principal) == path })
+			if at < 0 || credentialfile.Clash(next, before[at].Principal) {
+				continue
+			}
+			one = before[at]
+		}
+		next = append(next, one)
+	}
+	m.count(next) // before they can ask, and after the others cannot
+	if err := m.bus.SetKnown(next); err != nil {
+		m.count(before)
+		return answer, notTakenUp(err)
+	}
+	if err := m.files.Settle(next, m.bus.URL()); err != nil {
+		return answer, notTakenUp(err)
+	}
+	return answer, nil
+}
+
+func notTakenUp(err error) error {
+	return cause.Fail(err, "the credentials could not be taken up", "start the server again")
+}
+
+// readable reads the credentials of one file, if they can count beside others.
+func (m *Members) readable(path string, beside []bus.Credentials) (bus.Credentials, error) {
+	one, err := bus.ReadCredentials(path)
+	if err != nil {
+		return one, err
+	}
+	who := one.Principal
+	switch {
+	case one.Project != Project:
+		return one, cause.Fail(nil, "they are for the project "+one.Project+"; this one is "+Project, "make new ones")
+	case m.files.File(who) != path:
+		return one, cause.Fail(nil, "they are those of "+who.String(), "call the file "+filepath.Base(m.files.File(who)))
+	}
+	if err := m.onlyHere(one); err != nil {
+		return one, err
+	}
+	if slices.Contains(m.residents, who) || credentialfile.Clash(beside, who) {
+		return one, cause.Fail(nil, "there is somebody of the name of "+who.String()+" already", "choose another name")
+	}
+	return one, nil
+}
+
+// onlyHere refuses credentials for a service that runs inside the server: with them another
+// process could offer tools under its name.
+func (m *Members) onlyHere(one bus.Credentials) error {
+	at := slices.IndexFunc(m.services, func(s Service) bool {
+		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.Foreign, Name: s.Name}
+	})
+	if at < 0 {
+		return nil
+	}
+	name, other := m.services[at].Name, one.Principal
+	return cause.Misuse("the service "+name+" runs inside the server by --tools, and there are credentials of "+other.String()+" for another process",
+		"revoke them with `earshot credential revoke "+name+" --role "+string(other.Kind)+"`, or serve the file there with `earshot serve`")
+}

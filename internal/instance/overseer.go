@@ -1,0 +1,41 @@
+package instance
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/policyfile"
+)
+
+// overseer tells the operator on standard error of a server, in the log, and everybody who
+// listens to an open turn; those are not told what is in the file.
+func (i *Instance) overseer() policyfile.Observer {
+	say := func(line string) {
+		i.options.Logger.Warn("policy", "says", line)
+		if i.options.Shared { // in a run there is one who listens
+			i.options.Say(line)
+		}
+	}
+	passed := func(err error) {
+		if err != nil {
+			i.options.Logger.Warn("policy", slog.Any("error", err))
+		}
+	}
+	return policyfile.Observer{
+		Rejudge: func(ctx context.Context) error {
+			err := i.Kernel.Rejudge(ctx)
+			passed(err)
+			return err
+		},
+		Broken: func(ctx context.Context, trouble error) {
+			say("Policy: " + cause.OneLine(cause.Of(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
+			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesBroken))
+		},
+		Mended: func(ctx context.Context) {
+			say("Policy: " + cause.OneLine(i.Policy.Path) + " can be read again, and counts.")
+			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesMended))
+		},
+	}
+}

@@ -1,0 +1,98 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/kernel"
+)
+
+const (
+	// hereName is the surface of somebody who works with a server from a command of their own.
+	hereName = "terminal"
+	// programName is the surface of a program that has read server.json.
+	programName = "program"
+)
+
+// LocalUser is the person who runs the program: the owner of its turns and, at its
+// terminal, the one who answers.
+func LocalUser() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "user-" + strconv.Itoa(os.Getuid())
+}
+
+// openAccess lets in who has a token, and the one who runs it.
+func (i *Instance) openAccess(context.Context) (err error) {
+	if !i.options.Shared {
+		return nil
+	}
+	if i.Access, err = OpenAccess(i.Data.Path, i.Now); err != nil {
+		return err
+	}
+	if i.Token, err = i.Access.Grant(programs()); err == nil {
+		i.PersonToken, err = i.Access.Grant(Owner())
+	}
+	return AccessFailure(err)
+}
+
+// OpenAccess opens the tokens and logins of a data directory, also beside a server that works with it.
+func OpenAccess(data string, now func() time.Time) (*access.Store, error) {
+	store, err := access.Open(access.Options{Path: (&datadir.Dir{Path: data}).File(datadir.TokensFile), Now: now})
+	return store, AccessFailure(err)
+}
+
+// programs are those of the one who runs it: they find the server by server.json, hear,
+// start and stop. They do not answer: that is for a person (call protocol, "Who may answer").
+func programs() access.Principal {
+	return access.Principal{Name: LocalUser(), Surface: programName, Roles: []access.Role{access.Listener, access.Operator}}
+}
+
+// Owner is the one who runs it, as a person: at a command that they type, and on the page
+// that the login code opens.
+func Owner() access.Principal {
+	return access.Principal{
+		Name: LocalUser(), Surface: hereName, Roles: []access.Role{access.Listener, access.Approver, access.Operator},
+	}
+}
+
+// approvers says who consents: everybody who has the right, or only the one who runs it.
+func (i *Instance) approvers() kernel.Approvers {
+	if i.Access != nil {
+		return i.Access
+	}
+	return onePerson{name: LocalUser()}
+}
+
+// onePerson lets only the one who runs the program consent, and only in turns of their
+// own. It implements kernel.Approvers.
+type onePerson struct{ name string }
+
+// MayApprove implements kernel.Approvers.
+func (p onePerson) MayApprove(person, _, owner string) bool {
+	return person == p.name && owner == p.name
+}
+
+// AccessFailure is what the token file has said, in words with a hint.
+func AccessFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, is := errors.AsType[*access.Error](err)
+	if !is {
+		return cause.Fail(err, "the tokens cannot be used", "")
+	}
+	kind := cause.Failed
+	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
+		kind = cause.Usage
+	}
+	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
+}

@@ -1,0 +1,72 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// review is the operator's word on the tools that ship with the program, and on those of
+// the files that it was started with: the person who runs it has chosen them with it. A tool from
+// elsewhere stays unreviewed, and so does one whose program changed under the same path:
+// a start by itself, such as after a power cut, has looked at nothing.
+func (i *Instance) review(ctx context.Context) error {
+	all := i.reviewed()
+	var tools []kernel.Tool
+	for _, target := range slices.Sorted(maps.Keys(all)) {
+		for _, d := range all[target] {
+			reviewed, vouched, err := i.vouch(ctx, target, d)
+			if err != nil {
+				return cause.Fail(err, "the tool "+d.Tool+" could not be registered", "")
+			}
+			if vouched {
+				tools = append(tools, reviewed)
+			} else {
+				i.Changed = append(i.Changed, d)
+			}
+		}
+	}
+	if err := i.options.Policy.Reviewed(tools); err != nil {
+		return cause.Misuse(cause.Of(err), "change the rule to ask or deny")
+	}
+	return nil
+}
+
+// vouch registers a tool as reviewed, unless its program is another one than when it was reviewed last.
+func (i *Instance) vouch(ctx context.Context, target string, d utp.Definition) (reviewed kernel.Tool, vouched bool, err error) {
+	was, err := i.programReviewed(ctx, d.Tool)
+	if err != nil {
+		return reviewed, false, err
+	}
+	if is := settings.ProgramOf(d); was.Path == is.Path && was.SHA256 != is.SHA256 {
+		return reviewed, false, i.Kernel.Register(ctx, target, d)
+	}
+	reviewed, err = i.Kernel.Vouch(ctx, target, d)
+	return reviewed, true, err
+}
+
+// programReviewed is the program of a tool as it was when the tool was reviewed last; the zero one where it was not, or runs none.
+func (i *Instance) programReviewed(ctx context.Context, name string) (settings.Program, error) {
+	var program settings.Program
+	err := i.Store.View(ctx, func(tx kernel.Tx) error {
+		known, err := tx.Tools(kernel.ToolFilter{Names: []string{name}})
+		if err != nil || len(known) == 0 || len(known[0].Seen) == 0 {
+			return err
+		}
+		var seen utp.Definition
+		if err := json.Unmarshal(known[0].Seen, &seen); err != nil {
+			return fmt.Errorf("the definition of %s that was reviewed last: %w", name, err)
+		}
+		program = settings.ProgramOf(seen)
+		return nil
+	})
+	return program, err
+}

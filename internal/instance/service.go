@@ -1,0 +1,122 @@
+package instance
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/tool/service"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+	workerbus "github.com/earshot-dev/earshot/worker/agent"
+)
+
+// Service is a tool service that lives in this process. Whoever runs the process has chosen its tools with it: they count as
+// reviewed.
+type Service struct {
+	Name  string // on the bus; its target
+	Tools []tool.Tool
+	// Open makes the tools instead, where they need the time of the ledger.
+	Open func(now func() time.Time) ([]tool.Tool, error)
+	// Close puts away what its calls have needed, once it has ended; may be nil.
+	Close func()
+}
+
+func (s Service) principal() bus.Principal { return bus.Principal{Kind: bus.Tool, Name: s.Name} }
+
+func (s Service) opened(now func() time.Time) (Service, error) {
+	if s.Open == nil {
+		return s, nil
+	}
+	var err error
+	s.Tools, err = s.Open(now)
+	s.Open = nil
+	return s, err
+}
+
+// openServices makes the tools of the services that live here.
+func (i *Instance) openServices(context.Context) error {
+	for _, s := range i.options.Services {
+		if s.Close != nil {
+			i.closers = append(i.closers, s.Close)
+		}
+		s, err := s.opened(i.Now)
+		if err != nil {
+			return err
+		}
+		i.services = append(i.services, s)
+	}
+	return nil
+}
+
+// reviewed are the tools of this program, by service.
+func (i *Instance) reviewed() map[string][]utp.Definition {
+	all := map[string][]utp.Definition{}
+	maps.Copy(all, i.options.Reviewed)
+	for _, s := range i.services {
+		definitions := make([]utp.Definition, 0, len(s.Tools))
+		for _, t := range s.Tools {
+			definitions = append(definitions, t.Definition)
+		}
+		all[s.Name] = definitions
+	}
+	return all
+}
+
+// Start starts the services that live here.
+func (i *Instance) Start(ctx context.Context) error {
+	for _, s := range i.services {
+		if err := i.Serve(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Serve starts a service with a credential of its own. Its tools are among those that the instance was opened with.
+func (i *Instance) Serve(ctx context.Context, s Service) error {
+	s, err := s.opened(i.Now)
+	if err != nil {
+		return err
+	}
+	end, err := i.Bus.Connect(ctx, s.principal())
+	if err != nil {
+		return cause.Fail(err, "the service "+s.Name+" could not join the bus", "")
+	}
+	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: end}, Tools: s.Tools, Logger: i.options.Logger})
+	if err != nil {
+		return err
+	}
+	i.own(serving.Run)
+	return nil
+}
+
+const (
+	// workers is how many turns of a shared instance are planned at once. One that waits longer than keep,
+	// for a person or a slow tool, lets another one go on.
+	workers = 8
+	keep    = 200 * time.Millisecond
+	// workerPoll is how soon a worker looks for a turn without having been rung.
+	workerPoll = 2 * time.Second
+)
+
+// Work starts an agent. Its name is among those that the instance was opened with.
+func (i *Instance) Work(ctx context.Context, agent worker.Agent) error {
+	end, err := i.Bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: agent.Name})
+	if err != nil {
+		return cause.Fail(err, "the agent "+agent.Name+" could not join the bus", "")
+	}
+	o := worker.Options{Conn: workerbus.Conn{Client: end}, Agent: agent, Logger: i.options.Logger}
+	if i.options.Shared {
+		o.Turns, o.Keep, o.Poll, o.Idle = workers, keep, workerPoll, idlePoll
+	}
+	w, err := worker.New(o)
+	if err != nil {
+		return err
+	}
+	i.own(w.Run)
+	return nil
+}

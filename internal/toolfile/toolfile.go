@@ -1,0 +1,199 @@
+// Package toolfile reads the tool services that a YAML file configures: programs of this machine, and operations of HTTP
+// servers (docs/services.md).
+package toolfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/narrate"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/tool/command"
+	"github.com/earshot-dev/earshot/tool/openapi"
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Service is a tool service that a file configures.
+type Service struct {
+	Kind  string // the section of the file: command or http
+	Name  string // on the bus; its target
+	Tools []tool.Tool
+	// Close puts away what its calls have needed, once it has ended.
+	Close func()
+}
+
+// The sections of a file.
+const (
+	kindCommand = "command"
+	kindHTTP    = "http"
+)
+
+// Principal is who it is on the bus.
+func (s Service) Principal() bus.Principal { return bus.Principal{Kind: bus.Tool, Name: s.Name} }
+
+// Definitions are those of its tools.
+func (s Service) Definitions() []utp.Definition {
+	all := make([]utp.Definition, 0, len(s.Tools))
+	for _, t := range s.Tools {
+		all = append(all, t.Definition)
+	}
+	return all
+}
+
+// String tells of a service in one line.
+func (s Service) String() string {
+	names := make([]string, 0, len(s.Tools))
+	for _, t := range s.Tools {
+		names = append(names, t.Definition.Tool+" ("+string(t.Definition.Class)+")")
+	}
+	return "Service " + s.Name + " (" + s.Kind + "): " + strings.Join(names, ", ")
+}
+
+// Hint says where there is a complete example.
+const Hint = "see docs/services.md for a complete example"
+
+// Options are what reading a file needs.
+type Options struct {
+	LookupEnv func(string) (string, bool) // for secrets
+	// Private is the folder for private copies of programs; "" is the system's for temporary files.
+	Private string
+}
+
+// Read reads the services of one file. No two of them, and none of the program itself, have a name or a tool in common.
+func Read(path string, o Options) ([]Service, error) {
+	wrong := func(err error) error {
+		message, hint := cause.OneLine(path)+": "+cause.Of(err), Hint
+		if place, is := errors.AsType[*settings.Error](err); is && place.Hint != "" {
+			hint = place.Hint
+		}
+		return cause.Misuse(message, hint)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, cause.Misuse("the file of tools cannot be read: "+cause.Of(err), Hint)
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return nil, cause.Misuse(cause.OneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+cause.Quoted(path))
+	}
+	raw, err := settings.ReadFile(path, settings.MaxFile)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	root, err := settings.Parse(raw)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, wrong(err)
+	}
+	var services []Service
+	for _, name := range root.Names() {
+		c, err := readSection(root, name, folder, o)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		services = append(services, c)
+	}
+	if err := apartFrom(nil, services); err != nil {
+		return nil, wrong(err)
+	}
+	return services, nil
+}
+
+func readSection(root settings.Section, name, folder string, o Options) (Service, error) {
+	if name != kindCommand && name != kindHTTP {
+		hint := "the sections are command and http"
+		if near := settings.Nearest(name, []string{kindCommand, kindHTTP}); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return Service{}, root.Fault([]any{name}, "there is no such section", "", hint)
+	}
+	section, err := root.Of(name)
+	if err != nil {
+		return Service{}, err
+	}
+	var c Service
+	if name == kindCommand {
+		s, err := command.Load(section, command.Options{LookupEnv: o.LookupEnv, Private: o.Private})
+		if err != nil {
+			return Service{}, err
+		}
+		c = Service{Kind: name, Name: s.Target(), Tools: s.Tools(), Close: s.Close}
+	} else {
+		s, err := openapi.Load(section, openapi.Options{Folder: folder, LookupEnv: o.LookupEnv})
+		if err != nil {
+			return Service{}, err
+		}
+		c = Service{Kind: name, Name: s.Target(), Tools: s.Tools(), Close: func() {}}
+	}
+	return c, checkWords(section, c.Definitions())
+}
+
+// checkWords demands that the tools of a section can be asked for in the words that they bring.
+func checkWords(section settings.Section, definitions []utp.Definition) error {
+	for i, d := range definitions {
+		err := narrate.Check(d)
+		if wrong, is := errors.AsType[*utp.DefinitionError](err); is {
+			path := []any{"operations", i}
+			for step := range strings.SplitSeq(strings.TrimPrefix(wrong.Field, "options."), ".") {
+				path = append(path, step)
+			}
+			return section.Fault(path, "it is "+wrong.Found, wrong.Expected, "see docs/tools.md, What a question says")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apartFrom refuses services and tools that are there already: a name means one thing.
+func apartFrom(before, more []Service) error {
+	shipped, err := tidy.Definitions()
+	if err != nil {
+		return fmt.Errorf("the tools of the program itself: %w", err)
+	}
+	taken := map[string]bool{tidy.Target: true}
+	for _, d := range shipped {
+		taken["tool "+d.Tool] = true
+	}
+	for _, c := range before {
+		taken[c.Name] = true
+		for _, d := range c.Definitions() {
+			taken["tool "+d.Tool] = true
+		}
+	}
+	for _, c := range more {
+		if taken[c.Name] {
+			return fmt.Errorf("there is another service of the name %s", c.Name)
+		}
+		taken[c.Name] = true
+		for _, d := range c.Definitions() {
+			if taken["tool "+d.Tool] {
+				return fmt.Errorf("there is another tool of the name %s", d.Tool)
+			}
+			taken["tool "+d.Tool] = true
+		}
+	}
+	return nil
+}
+
+// Add reads the services of one more file, which have no name or tool in common with those before either.
+func Add(before []Service, path string, o Options) ([]Service, error) {
+	more, err := Read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := apartFrom(before, more); err != nil {
+		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.Of(err), "give each a name of its own")
+	}
+	return append(before, more...), nil
+}

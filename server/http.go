@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/peer"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+)
+
+const (
+	headerTime = 10 * time.Second
+	// idleTime is how long a connection may wait for its next request.
+	idleTime = time.Minute
+	// answerGrace is how long requests under way may take once the server ends.
+	answerGrace = 2 * time.Second
+)
+
+// listen takes the addresses, before anything is said of them.
+func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) {
+	listeners, err := address.Listen(ctx, o.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	s.url = "http://" + listeners[0].Addr().String()
+	if o.HTTPS == "" {
+		return listeners, nil
+	}
+	far, err := new(net.ListenConfig).Listen(ctx, "tcp", o.HTTPS)
+	if err != nil {
+		for _, l := range listeners {
+			_ = l.Close()
+		}
+		return nil, address.Failure("--https", o.HTTPS, err)
+	}
+	s.https = far.Addr().String()
+	return append(listeners, far), nil
+}
+
+// serve serves the page and the API.
+func (s *Server) serve(o Options, certificate *address.Certificate, listeners []net.Listener) (err error) {
+	i := s.instance
+	s.web, err = web.New(web.Options{
+		Hub: web.Over(i.Hub), Access: i.Access, Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
+		User:  peer.Of,
+		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
+		Manifest: aaep.Manifest{
+			AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version, LanguagesSupported: []string{"en"},
+			ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
+		},
+	})
+	if err != nil {
+		return cause.Fail(err, "the page could not be made", "")
+	}
+	s.http = &http.Server{
+		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+	}
+	if certificate != nil {
+		s.http.TLSConfig = certificate.Settings()
+	}
+	for _, l := range listeners {
+		s.serving.Go(func() {
+			if err := s.take(l); !errors.Is(err, http.ErrServerClosed) {
+				i.Fail(cause.Fail(err, "the HTTP server has failed", ""))
+			}
+		})
+	}
+	return nil
+}
+
+// take takes connections until the server ends; those of other machines by TLS.
+func (s *Server) take(l net.Listener) error {
+	if s.https != "" && l.Addr().String() == s.https {
+		return s.http.ServeTLS(l, "", "") //nolint:wrapcheck // the caller says what has failed
+	}
+	return s.http.Serve(l) //nolint:wrapcheck // the same
+}
+
+// counters are the kernel's figures of foreign peers.
+func (s *Server) counters() []web.Counter {
+	foreign := s.instance.Kernel.Foreign()
+	return []web.Counter{
+		{Name: "earshot_foreign_commands_adopted_total", Help: "Commands of foreign workers that became calls.", Value: foreign.Adopted},
+		{Name: "earshot_foreign_commands_refused_total", Help: "Such commands that were wrong, and were answered.", Value: foreign.Answered},
+		{Name: "earshot_foreign_commands_dropped_total", Help: "Such commands that were wrong, and name no call to answer.", Value: foreign.Dropped},
+	}
+}

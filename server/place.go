@@ -1,0 +1,46 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+)
+
+// leaveWord writes down where the server is and how others come in: programs of this user,
+// and apart from that the user as a person.
+func (s *Server) leaveWord(now time.Time) error {
+	data := s.instance.Data
+	if err := datadir.WriteFile(data.File(datadir.PersonFile), []byte(s.instance.PersonToken+"\n")); err != nil {
+		return err
+	}
+	place := client.Place{
+		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: instance.LocalUser(), Token: s.instance.Token, Policy: s.instance.Policy.Path,
+		Started: now.UTC().Truncate(time.Second),
+	}
+	raw, err := json.Marshal(place, jsontext.Multiline(true))
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", datadir.ServerFile, err)
+	}
+	return datadir.WriteFile(data.File(datadir.ServerFile), raw)
+}
+
+// credentials has the files of credentials count as they are now.
+func (s *Server) credentials(ctx context.Context) (api.Credentials, error) {
+	answer, err := s.instance.Members.TakeUp(ctx)
+	if said, is := errors.AsType[*cause.Error](err); is {
+		return answer, &web.Refusal{Kind: api.KindUnavailable, Message: said.Message, Hint: said.Hint, Cause: err}
+	}
+	return answer, err
+}

@@ -1,0 +1,213 @@
+// Package server is a whole Earshot in the process of another program: the ledger, the gate, the message bus, the page and
+// the API, with agents and tools of that program.
+//
+// [New] opens it and goes on with the turns that an earlier process has left; [Server.Run] stays until its context ends, or
+// until it cannot go on; [Server.Close] ends everything and waits for it. People answer on the page ([Server.Page], with the
+// code of [Server.Code]); programs come by the API, as package client does, with [Server.Token].
+//
+// The options have the names of the flags of `earshot up`, and failures speak of them as those: --http is Options.HTTP. Every
+// failure at the start is an [*Error].
+package server
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Server is a whole Earshot that runs. It is safe for concurrent use.
+type Server struct {
+	instance *instance.Instance
+	agents   map[string]Agent
+	notice   func(string)
+
+	url   string // of the API
+	page  string // of the page, for browsers
+	https string // the address that others come to; "" has none
+
+	web  *web.Server
+	http *http.Server
+	// serving are the goroutines that take connections.
+	serving sync.WaitGroup
+	once    sync.Once
+}
+
+// New opens a server: when it returns, people and programs can come in, and the turns that an earlier process has left go on.
+func New(ctx context.Context, o Options) (*Server, error) {
+	o, err := o.checked()
+	if err != nil {
+		return nil, err
+	}
+	if o.Data == "" {
+		return nil, cause.Misuse("there is no data directory", "name a folder with --data DIR")
+	}
+	certificate, err := address.OpenCertificate(o.far(), o.Now, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{agents: map[string]Agent{}, notice: o.Notice}
+	for _, a := range o.Agents {
+		s.agents[a.Name] = a
+	}
+	if s.instance, err = s.openInstance(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := s.open(ctx, o, certificate); err != nil {
+		s.Close()
+		return nil, s.instance.Cause(err)
+	}
+	return s, nil
+}
+
+func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instance, error) {
+	policy, err := policyfile.Open(o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	points, _ := o.LookupEnv(fault.Variable)
+	inner := instance.Options{
+		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, TakeOver: o.TakeOver, Listen: o.NATSListen, Retention: o.retention(),
+		Agents: slices.Collect(maps.Keys(s.agents)), Say: o.Notice,
+		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
+	}
+	for _, one := range o.Services {
+		inner.Services = append(inner.Services, instance.Service{Name: one.Name, Tools: one.Tools, Open: one.Open, Close: one.Close})
+		if one.Keeper != nil {
+			inner.Keepers = append(inner.Keepers, one.Keeper)
+		}
+	}
+	return instance.Open(ctx, inner)
+}
+
+// open starts what lives here, and lets others in.
+func (s *Server) open(ctx context.Context, o Options, certificate *address.Certificate) error {
+	listeners, err := s.listen(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if s.http == nil { // nobody serves them
+			for _, l := range listeners {
+				_ = l.Close()
+			}
+		}
+	}()
+	if s.page = o.PageURL; s.page == "" {
+		name, err := s.instance.Data.PageName()
+		if err != nil {
+			return err
+		}
+		if s.page, err = address.Page(name, listeners[0].Addr()); err != nil {
+			return err
+		}
+	}
+	if err := s.start(ctx, o); err != nil {
+		return err
+	}
+	if err := s.serve(o, certificate, listeners); err != nil {
+		return err
+	}
+	if err := s.leaveWord(o.Now()); err != nil {
+		return cause.Fail(err, "the files that say where the server is cannot be written", "make room in "+s.instance.Data.Path)
+	}
+	return s.resumeAll(ctx)
+}
+
+// start starts the services and agents, and lets others subscribe.
+func (s *Server) start(ctx context.Context, o Options) error {
+	if err := s.instance.Start(ctx); err != nil {
+		return err
+	}
+	for _, a := range o.Agents {
+		if err := s.instance.Work(ctx, a.Agent); err != nil {
+			return err
+		}
+	}
+	if err := s.instance.Work(ctx, operatorAgent()); err != nil {
+		return err
+	}
+	s.instance.Subscribed(pacing.Offer{
+		Producer:  aaep.Producer{AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version},
+		Languages: []string{"en"}, Extensions: []string{aaep.ExtensionContext}, ManifestURI: s.url + "/.well-known/aaep-manifest.json",
+	})
+	return nil
+}
+
+// Run stays until ctx ends, or returns what the server cannot go on after. It closes nothing.
+func (s *Server) Run(ctx context.Context) error {
+	select {
+	case err := <-s.instance.Broken():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// Close takes no more requests, ends the streams, tells the running calls to stop, and waits for all of it. What has not ended
+// goes on with the next server on this data directory.
+func (s *Server) Close() {
+	s.once.Do(func() {
+		_ = os.Remove(s.instance.Data.File(datadir.ServerFile)) // what stays behind says a process id that does not hold the lock
+		_ = os.Remove(s.instance.Data.File(datadir.PersonFile)) // what it holds counts no more
+		if s.http != nil {
+			s.web.Close()
+			ctx, cancel := context.WithTimeout(context.Background(), answerGrace)
+			defer cancel()
+			if err := s.http.Shutdown(ctx); err != nil {
+				_ = s.http.Close()
+			}
+			s.serving.Wait()
+		}
+		s.instance.Close()
+	})
+}
+
+// URL is the address of the API.
+func (s *Server) URL() string { return s.url }
+
+// Page is the address of the page for browsers.
+func (s *Server) Page() string { return s.page + "/" }
+
+// Far is the address that other machines come to by HTTPS; "" is none.
+func (s *Server) Far() string { return s.https }
+
+// BusURL is where tool services and agents of processes of their own come to; "" is nowhere.
+func (s *Server) BusURL() string { return s.instance.Bus.URL() }
+
+// Database says which database the ledger is in; "" is a file in the data directory.
+func (s *Server) Database() string {
+	if s.instance.InDatabase {
+		return s.instance.Ledger
+	}
+	return ""
+}
+
+// Token lets programs of the person who runs the process hear, start and stop turns, and ask for what operators may, as long as
+// the server lives. It answers nothing.
+func (s *Server) Token() string { return s.instance.Token }
+
+// PersonToken is for a surface on which the person who runs the process answers. No agent may get hold of it.
+func (s *Server) PersonToken() string { return s.instance.PersonToken }
+
+// Code lets the person who runs the process in on the page, once, within 10 minutes.
+func (s *Server) Code() (string, error) {
+	code, err := s.instance.Access.Code(instance.Owner())
+	return code, instance.AccessFailure(err)
+}
+
+// Changed are the tools whose programs changed since they were reviewed: they count as unreviewed.
+func (s *Server) Changed() []utp.Definition { return s.instance.Changed }

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// Agent is an agent that lives in this process.
+type Agent struct {
+	worker.Agent
+
+	// Check looks at a turn before it is recorded: an [*Error] refuses it. It may say what the turn is about where nobody else
+	// has (Request, Label). Default: the arguments are one JSON object.
+	Check func(t *api.TurnStart) error
+	// Resume looks at the arguments of a turn that an earlier process has left: an error, which continues "Parked: the session …",
+	// leaves it as it is. Default: every turn goes on.
+	Resume func(args jsontext.Value) error
+}
+
+// check looks at a turn before it is recorded.
+func (s *Server) check(_ context.Context, t *api.TurnStart) error {
+	invalid := func(message, hint string) error {
+		return &web.Refusal{Kind: api.KindInvalid, Message: message, Hint: hint}
+	}
+	if t.Agent == api.OperatorAgent {
+		var args api.OperatorArgs
+		if err := json.Unmarshal(t.Args, &args, json.RejectUnknownMembers(true)); err != nil || args.Tool == "" || args.Args.Kind() != '{' {
+			return invalid("the arguments of operator cannot be read", `send {"tool":"a.tool","args":{}}`)
+		}
+		return nil
+	}
+	agent, here := s.agents[t.Agent]
+	if here && agent.Check != nil {
+		err := agent.Check(t)
+		if said, is := errors.AsType[*Error](err); is {
+			return invalid(said.Message, said.Hint)
+		}
+		return err
+	}
+	if outside := s.instance.Members.Agents(); !here && !slices.Contains(outside, t.Agent) {
+		known := slices.Concat(slices.Sorted(maps.Keys(s.agents)), []string{api.OperatorAgent}, outside)
+		return invalid(fmt.Sprintf("there is no agent %.64q", t.Agent), settings.Meant("agents", t.Agent, known))
+	}
+	if t.Args.Kind() != '{' {
+		return invalid("the arguments of an agent are one JSON object", "send {} where it takes none")
+	}
+	return nil
+}
+
+// resumeAll goes on with every turn that an earlier process has left, but for those that their agent leaves parked.
+func (s *Server) resumeAll(ctx context.Context) error {
+	switch {
+	case s.instance.TakenOver:
+		s.notice("Ledger: taken over from another data directory. What was under way is not repeated; you will be asked about it.")
+	case s.instance.Restored:
+		s.notice(instance.RestoredNote)
+	}
+	open, err := s.instance.Hub.Sessions(ctx, true)
+	if err != nil {
+		return cause.Fail(err, "the ledger could not be read", "")
+	}
+	for _, row := range open {
+		line, err := s.resume(ctx, row)
+		if err != nil {
+			return err
+		}
+		s.notice(line)
+	}
+	return nil
+}
+
+// resume goes on with one turn, and says so.
+func (s *Server) resume(ctx context.Context, row api.SessionRow) (string, error) {
+	rec, err := s.instance.Kernel.Turn(ctx, row.Turn)
+	if rpc.Spoiled(err) {
+		return "Left alone: " + row.Session + " cannot be read. The others go on; a backup may have it whole.", nil
+	}
+	if err != nil {
+		return "", cause.Fail(err, "the session "+row.Session+" cannot be read", "")
+	}
+	if agent := s.agents[rec.State.Agent]; agent.Resume != nil {
+		if err := agent.Resume(rec.Args); err != nil {
+			return "Parked: " + row.Session + " " + cause.Of(err) + ".", nil
+		}
+	}
+	if err := s.instance.Kernel.Resume(ctx, row.Turn); err != nil {
+		return "", cause.Fail(err, "the session "+row.Session+" cannot be resumed", "")
+	}
+	return "Resumed: " + row.Session + ".", nil
+}
