@@ -180,6 +180,14 @@ var house = []room{
 		third: []string{sysModule},
 		both:  "it wires one process",
 	},
+	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13", yamlModule}},
+	{pkg: "internal/operate", floor: 3, own: []string{"api", "internal/cause", "utp"}},
+	{
+		pkg: "internal/backup", floor: 6,
+		own: []string{
+			"internal/cause", "internal/datadir", "internal/instance", "internal/kernel", "internal/kernel/store/sqlite",
+		},
+	},
 	{
 		pkg: "server", floor: 6,
 		own: []string{
@@ -191,7 +199,7 @@ var house = []room{
 	{pkg: "scripts/verdict", floor: 7}, // judges test runs for scripts/check; not part of the program
 	{
 		pkg: "cmd/earshot", floor: 7, own: everyRoom(),
-		third: []string{"github.com/spf13", yamlModule, sysModule, termModule},
+		third: []string{"github.com/spf13", sysModule, termModule},
 		both:  "its commands are of either side",
 	},
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -102,6 +103,9 @@ func (m *Main) tellf(format string, args ...any) {
 	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
 }
 
+// tellLine writes one line for people, as it is.
+func (m *Main) tellLine(line string) { m.tellf("%s", line) }
+
 // sayf writes one line of what was asked for. Where standard output is gone, nobody reads it;
 // whether it was taken is for the end of the command, see [Main.allSaid].
 func (m *Main) sayf(format string, args ...any) {
@@ -165,7 +169,7 @@ Or leave it running, with a page to answer on:
 	}
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
 	root.SetFlagErrorFunc(unknownFlag)
-	root.AddCommand(m.commands()...)
+	m.addCommands(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
@@ -184,7 +188,7 @@ Or leave it running, with a page to answer on:
 // helpCommand is the help about a command; a word that is none is refused as it is elsewhere.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
+		Use: "help [command]", GroupID: "program",
 		Short: "Help about any command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
@@ -239,28 +243,12 @@ func unknownFlag(c *cobra.Command, err error) error {
 		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
 	}
 	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
-		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+valueOf(missing.GetFlag()), orHelp(c, ""))
+		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+config.ValueOf(missing.GetFlag()), orHelp(c, ""))
 	}
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
-		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), valueOf(wrong.GetFlag())), orHelp(c, ""))
+		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), config.ValueOf(wrong.GetFlag())), orHelp(c, ""))
 	}
 	return cause.Misuse(cause.Of(err), orHelp(c, ""))
-}
-
-// valueOf says what a flag takes.
-func valueOf(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a time such as 30s or 5m"
-	case "int", "int64", "uint", "uint16":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	default:
-		return "a text"
-	}
 }
 
 // noArguments refuses every argument.
@@ -288,14 +276,32 @@ func orHelp(c *cobra.Command, near string) string {
 	return help
 }
 
-// commands are all that the program can do.
-func (m *Main) commands() []*cobra.Command {
-	return []*cobra.Command{
-		m.runCommand(), m.upCommand(), m.serveCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.stopCommand(),
-		m.undoCommand(), m.recapCommand(), m.sessionsCommand(), m.setCommand(), m.codeCommand(), m.loginsCommand(), m.tokenCommand(), m.credentialCommand(),
-		m.turnsCommand(), m.cardsCommand(), m.toolsCommand(), m.deadCommand(), m.auditCommand(), m.eraseCommand(), m.exportCommand(), m.importCommand(),
-		m.backupCommand(), m.restoreCommand(),
-		m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(),
-		m.doctorCommand(), m.versionCommand(), m.manCommand(),
+// addCommands gives the root all that the program can do, in groups.
+func (m *Main) addCommands(root *cobra.Command) {
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"people", "Run agents, and answer them:", []*cobra.Command{
+			m.runCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
+			m.setCommand(), m.codeCommand(),
+		}},
+		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.doctorCommand()}},
+		{"operators", "Operate a server:", []*cobra.Command{
+			m.toolsCommand(), m.turnsCommand(), m.cardsCommand(), m.deadCommand(), m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(),
+			m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),
+		}},
+		{"protocol", "Work with AAEP, of any producer:", []*cobra.Command{
+			m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(),
+		}},
+		{"program", "About this program:", []*cobra.Command{m.versionCommand(), m.manCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
 	}
+	root.SetHelpCommandGroupID("program")
+	root.SetCompletionCommandGroupID("program")
 }

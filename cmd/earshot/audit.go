@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 // auditToldEvery is after how many entries a long verification tells how far it is, and
@@ -47,8 +48,8 @@ Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
   earshot audit verify --head "$(cat head-of-yesterday)"
   earshot audit verify --head "$(tail -n 1 signed-heads)" --public heads.pem.pub`,
 		Args: noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
-		return m.verifyAudit(ctx, d, f, known)
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+		return m.verifyAudit(ctx, ask, f, known)
 	})
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
 		if c.Flags().Changed("head") { // an empty one is that of a file which could not be read
@@ -77,8 +78,8 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 		Example: `  earshot audit head >> /mnt/elsewhere/heads
   earshot audit head --sign /media/keys/heads.pem >> heads`,
 		Args: noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
-		newest, err := auditHead(ctx, d)
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+		newest, err := auditHead(ctx, ask)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 			head = audit.Head{N: e.N, Link: e.Link}
 		}
 		if sign != "" && head.N > 0 {
-			return m.tellSigned(ctx, d, f, sign, head)
+			return m.tellSigned(ctx, ask, f, sign, head)
 		}
 		switch {
 		case head.N == 0 && (sign != "" || !f.asJSON):
@@ -105,12 +106,12 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 }
 
 // tellSigned tells a head with its signature.
-func (m *Main) tellSigned(ctx context.Context, d desk, f wordFlags, file string, head audit.Head) error {
+func (m *Main) tellSigned(ctx context.Context, ask operate.Ask, f wordFlags, file string, head audit.Head) error {
 	key, err := m.signingKey(f.server.dataFlag, file)
 	if err != nil {
 		return err
 	}
-	signed, err := signHead(ctx, d, key, head)
+	signed, err := signHead(ctx, ask, key, head)
 	if err != nil {
 		return err
 	}
@@ -121,9 +122,9 @@ func (m *Main) tellSigned(ctx context.Context, d desk, f wordFlags, file string,
 	return nil
 }
 
-func auditHead(ctx context.Context, d desk) (api.AuditAnswer, error) {
+func auditHead(ctx context.Context, ask operate.Ask) (api.AuditAnswer, error) {
 	var newest api.AuditAnswer
-	err := d.ask(ctx, api.OpAudit, api.AuditRequest{Head: true}, &newest)
+	err := ask(ctx, api.OpAudit, api.AuditRequest{Head: true}, &newest)
 	return newest, err
 }
 
@@ -134,7 +135,7 @@ type auditResult struct {
 	Listed []audit.Finding `json:"listed,omitzero"`
 }
 
-func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit.Head) error {
+func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, known audit.Head) error {
 	var result auditResult
 	v := audit.Verifier{Known: known, Found: func(found audit.Finding) {
 		if !f.asJSON {
@@ -147,7 +148,7 @@ func (m *Main) verifyAudit(ctx context.Context, d desk, f wordFlags, known audit
 	var err error
 	result.Report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) {
 		var page api.AuditAnswer
-		err := d.ask(ctx, api.OpAudit, q, &page)
+		err := ask(ctx, api.OpAudit, q, &page)
 		before := read / auditToldEvery
 		if read += len(page.Entries); read/auditToldEvery > before {
 			m.tellf("Entries read so far: %s.", legible.Grouped(int64(read)))

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 // The kinds of PEM blocks that keys are in.
@@ -154,9 +155,9 @@ func publicKey(file string) (ed25519.PublicKey, error) {
 }
 
 // signHead signs the newest head with what names its chain.
-func signHead(ctx context.Context, d desk, key ed25519.PrivateKey, head audit.Head) (audit.SignedHead, error) {
+func signHead(ctx context.Context, ask operate.Ask, key ed25519.PrivateKey, head audit.Head) (audit.SignedHead, error) {
 	var first api.AuditAnswer
-	if err := d.ask(ctx, api.OpAudit, api.AuditRequest{}, &first); err != nil {
+	if err := ask(ctx, api.OpAudit, api.AuditRequest{}, &first); err != nil {
 		return audit.SignedHead{}, err
 	}
 	if len(first.Entries) == 0 || first.Entries[0].N != 1 {

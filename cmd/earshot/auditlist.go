@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 func (m *Main) auditListCommand() *cobra.Command {
@@ -29,11 +30,11 @@ The list does not judge; ` + "`earshot audit verify`" + ` does.`,
 		Example: `  earshot audit list --operators
   earshot audit list --json | jq '.[] | select(.act.tool_call_id == "tc_…")'`,
 		Args: noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := int64(0); ; {
 			var page api.AuditAnswer
-			if err := d.ask(ctx, api.OpAudit, api.AuditRequest{After: after}, &page); err != nil {
+			if err := ask(ctx, api.OpAudit, api.AuditRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, e := range page.Entries {

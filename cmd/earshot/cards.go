@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -36,15 +37,15 @@ func (m *Main) cardsListCommand() *cobra.Command {
 		Use:   "list TURN|SESSION",
 		Short: "List the cards of a turn's calls",
 		Args:  oneName("the id of a turn, or of its session"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		var of api.TurnDetail // one that is not there is refused, and has not merely no cards
-		if err := d.ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
+		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
 			return err
 		}
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := ""; ; {
 			var page api.CardsAnswer
-			if err := d.ask(ctx, api.OpCards, api.CardsRequest{Turn: of.Turn, After: after}, &page); err != nil {
+			if err := ask(ctx, api.OpCards, api.CardsRequest{Turn: of.Turn, After: after}, &page); err != nil {
 				return err
 			}
 			for _, raw := range page.Cards {
@@ -77,9 +78,9 @@ func (m *Main) cardsShowCommand() *cobra.Command {
 		Use:   "show CARD",
 		Short: "Show one card in full",
 		Args:  oneName("the id of a card, as `earshot turns show` tells it"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		var page api.CardsAnswer
-		if err := d.ask(ctx, api.OpCards, api.CardsRequest{ID: args[0]}, &page); err != nil {
+		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: args[0]}, &page); err != nil {
 			return err
 		}
 		for _, raw := range page.Cards {

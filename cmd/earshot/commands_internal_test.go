@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/earshot-dev/earshot/internal/config"
 )
 
 var updateCommands = flag.Bool("update-commands", false, "write the list of commands in testdata anew")
@@ -135,8 +137,8 @@ func TestCompletion(t *testing.T) {
 	for _, c := range everyCommand(t) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			file := slices.Contains([]string{"data", "root", "policy", "config", "token-file", "terms", "out", "tls-cert", "tls-key", "tools", "credential", "sign", "public"}, f.Name) && (f.Name != "tools" || c.Name() != "add") // there they are names
-			if file != isPath(f) {
-				t.Errorf("%s --%s: completed by names is %t, want %t", c.CommandPath(), f.Name, isPath(f), file)
+			if file != config.IsPath(f) {
+				t.Errorf("%s --%s: completed by names is %t, want %t", c.CommandPath(), f.Name, config.IsPath(f), file)
 			}
 		})
 		if strings.Contains(c.CommandPath(), " completion") || strings.HasSuffix(c.CommandPath(), " help") || slices.Contains([]string{"run", "validate", "replay", "serve"}, c.Name()) {

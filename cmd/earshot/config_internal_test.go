@@ -12,10 +12,11 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
 )
 
 // settings are what `up` would work with: the flags, the variables and a file.
-func settingsOf(t *testing.T, file string, env map[string]string, args ...string) (map[string]string, config, error) {
+func settingsOf(t *testing.T, file string, env map[string]string, args ...string) (map[string]string, config.File, error) {
 	t.Helper()
 	m := Main{Getenv: func(name string) string { return env[name] }, Now: time.Now}
 	flags := m.upCommand().Flags()
@@ -29,12 +30,12 @@ func settingsOf(t *testing.T, file string, env map[string]string, args ...string
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	from, err := m.configure(flags)
+	from, err := config.Fill(flags, m.Getenv)
 	all := map[string]string{}
-	for _, name := range settingNames(flags) {
+	for _, name := range config.Names(flags) {
 		all[name] = flags.Lookup(name).Value.String()
 		if file != "" {
-			all[name] = strings.ReplaceAll(all[name], filepath.Dir(from.path), "HERE")
+			all[name] = strings.ReplaceAll(all[name], filepath.Dir(from.Path), "HERE")
 		}
 	}
 	return all, from, err
@@ -133,7 +134,7 @@ func TestConfigExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := slices.Clone(from.set)
+	names := slices.Clone(from.Sets)
 	slices.Sort(names)
 	if known := slices.Sorted(maps.Keys(got)); !slices.Equal(names, known) {
 		t.Errorf("the example sets %v; there are %v", names, known)

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 func (m *Main) deadCommand() *cobra.Command {
@@ -27,11 +28,11 @@ func (m *Main) deadListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the messages that were put aside, oldest first",
 		Args:  noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := int64(0); ; {
 			var page api.DeadAnswer
-			if err := d.ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
+			if err := ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, one := range page.Dead {
@@ -61,8 +62,8 @@ func (m *Main) deadShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one message that was put aside",
 		Args:  oneName("the number of a message, as `earshot dead list` tells it"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		one, err := m.deadNamed(ctx, d, args[0])
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -85,13 +86,13 @@ func (m *Main) deadShowCommand() *cobra.Command {
 	}, offerOne(offerDead))
 }
 
-func (m *Main) deadNamed(ctx context.Context, d desk, word string) (api.DeadDetail, error) {
+func (m *Main) deadNamed(ctx context.Context, ask operate.Ask, word string) (api.DeadDetail, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || id < 1 {
 		return api.DeadDetail{}, cause.Misuse(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
 	}
 	var page api.DeadAnswer
-	err = d.ask(ctx, api.OpDead, api.DeadRequest{ID: id}, &page)
+	err = ask(ctx, api.OpDead, api.DeadRequest{ID: id}, &page)
 	if absent(err) || err == nil && len(page.Dead) == 0 {
 		return api.DeadDetail{}, cause.Fail(nil, "no message was put aside under the number "+word, "see `earshot dead list`")
 	}
@@ -109,13 +110,13 @@ func (m *Main) deadRetryCommand() *cobra.Command {
 for is used up or too old. Its call is asked for anew instead, with the same arguments, by the agent operator,
 as its own turn of yours: the policy decides, and a question waits for you where it says so. A notice is sent again.`,
 		Args: oneName("the number of a message, as `earshot dead list` tells it"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		one, err := m.deadNamed(ctx, d, args[0])
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
 		var a api.RetryAnswer
-		if err := d.ask(ctx, api.OpRetry, api.RetryRequest{ID: one.ID, Owner: instance.LocalUser()}, &a); err != nil {
+		if err := ask(ctx, api.OpRetry, api.RetryRequest{ID: one.ID, Owner: instance.LocalUser()}, &a); err != nil {
 			return err
 		}
 		switch {

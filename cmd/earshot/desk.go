@@ -18,27 +18,22 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// desk is where an operator's commands are asked for: at the server that works with the data,
-// or in the data directory itself, which is held meanwhile.
-type desk struct {
-	ask func(ctx context.Context, op string, request, answer any) error
-}
-
 // operated makes a command of an operator. What a shell is offered for its arguments comes from
 // a server that runs: the data directory is not held for that.
-func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, d desk, f wordFlags, args []string) error, offer ...completion) *cobra.Command {
+func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error, offer ...completion) *cobra.Command {
 	f := new(wordFlags)
 	f.add(c)
 	if len(offer) > 0 {
 		c.ValidArgsFunction = m.completes(f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := m.atDesk(c.Context(), *f, func(d desk) error { return do(c.Context(), d, *f, args) }); err != nil {
+		if err := m.atDesk(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
 			return err
 		}
 		return m.allSaid()
@@ -47,7 +42,7 @@ func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, d desk, f
 }
 
 // atDesk runs do with the server, or with the ledger itself.
-func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) error {
+func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(operate.Ask) error) error {
 	path := ""
 	if !f.server.given() {
 		var err error
@@ -60,7 +55,7 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		if err != nil {
 			return err
 		}
-		return deskFailure(do(desk{ask: remote.Operate}))
+		return deskFailure(do(remote.Operate))
 	}
 	if err := instance.InDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
 		return err
@@ -73,7 +68,7 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(desk) error) err
 		return err
 	}
 	defer h.Close()
-	return deskFailure(do(desk{ask: h.Ask}))
+	return deskFailure(do(h.Ask))
 }
 
 // deskFailure is a refusal in words with a hint, from the server or from the kernel here.

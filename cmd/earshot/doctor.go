@@ -19,6 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
@@ -79,8 +80,8 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 	flags.StringArray("tools", nil, "YAML file with commands or HTTP operations, to look at as \"up\" would; may be given several times")
 	flags.StringArray("root", nil, "folder to look at as \"up\" would; may be given several times")
 	flags.String("ledger", "", "PostgreSQL database to look at, as \"up\" would use it")
-	flags.String(configFlag, "", "YAML file with the settings of \"up\", to look at too")
-	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", configFlag})
+	flags.String(config.Flag, "", "YAML file with the settings of \"up\", to look at too")
+	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", config.Flag})
 	flags.BoolVar(&asJSON, "json", false, "write the list as JSON")
 	return c
 }
@@ -103,7 +104,7 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []finding {
 	var f upFlags
 	flags := m.upCommandInto(&f).Flags()
 	given.Visit(func(f *pflag.Flag) { copyFlag(flags, f) })
-	from, err := m.configure(flags)
+	from, err := config.Fill(flags, m.Getenv)
 	all = append(all, examineConfig(from, err))
 	if err := m.serverOptions(f).Check(); err != nil {
 		all = append(all, broken("settings", err))
@@ -164,17 +165,17 @@ func copyFlag(flags *pflag.FlagSet, f *pflag.Flag) {
 }
 
 // examineConfig says which file was read and what it sets.
-func examineConfig(from config, err error) finding {
+func examineConfig(from config.File, err error) finding {
 	const name = "configuration"
 	switch {
 	case err != nil:
 		return broken(name, err)
-	case from.path == "":
+	case from.Path == "":
 		return finding{Name: name, State: stateOK, Found: "No file is named; flags and variables count.", Advice: "`earshot up --config FILE` reads one"}
-	case len(from.set) == 0:
-		return finding{Name: name, State: stateNote, Found: from.path + " was read, and sets nothing.", Advice: "see docs/server.md for a complete example"}
+	case len(from.Sets) == 0:
+		return finding{Name: name, State: stateNote, Found: from.Path + " was read, and sets nothing.", Advice: "see docs/server.md for a complete example"}
 	}
-	return finding{Name: name, State: stateOK, Found: from.path + " was read; it sets " + strings.Join(from.set, ", ") + "."}
+	return finding{Name: name, State: stateOK, Found: from.Path + " was read; it sets " + strings.Join(from.Sets, ", ") + "."}
 }
 
 // broken is what an error of the program says, as a finding.

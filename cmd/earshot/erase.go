@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 func (m *Main) eraseCommand() *cobra.Command {
@@ -26,23 +27,23 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 		Example: `  earshot erase turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b
   earshot erase --project default`,
 		Args: cobra.ArbitraryArgs,
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		if (len(args) == 0) == (project == "") {
 			return cause.Misuse("what is to be erased has to be said", "name turns, or a project with --project NAME")
 		}
-		return m.erase(ctx, d, f, args, project)
+		return m.erase(ctx, ask, f, args, project)
 	}, offerTurns)
 	c.Flags().StringVar(&project, "project", "", "erase all turns of this project that have ended")
 	return c
 }
 
-func (m *Main) erase(ctx context.Context, d desk, f wordFlags, turns []string, project string) error {
+func (m *Main) erase(ctx context.Context, ask operate.Ask, f wordFlags, turns []string, project string) error {
 	const at = 64 // the most that one request names
 	var all api.EraseAnswer
 	for first := true; first || all.More || len(turns) > 0; first = false {
 		n := min(len(turns), at)
 		var a api.EraseAnswer
-		if err := d.ask(ctx, api.OpErase, api.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
+		if err := ask(ctx, api.OpErase, api.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
 			return err
 		}
 		turns = turns[n:]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // schemaEntry is one line of the list.
@@ -152,18 +153,17 @@ func (m *Main) write(text string) error {
 
 // unknownHint names the type that was probably meant, where one is near enough.
 func unknownHint(name string) string {
-	best, least := "", min(len(name)/2+1, 9) // fewer letters than that may differ
+	var known []string
+	of := map[string]string{}
 	for _, e := range schemaEntries() {
-		for _, candidate := range spellings(e) {
-			if d := distance(name, candidate); candidate != "" && d < least {
-				best, least = e.Name, d
-			}
+		for _, spelling := range spellings(e) {
+			known, of[spelling] = append(known, spelling), e.Name
 		}
 	}
-	if best == "" {
-		return "`earshot schema` lists them"
+	if near := settings.Nearest(name, known); near != "" {
+		return fmt.Sprintf("the nearest is %s; `earshot schema` lists them all", of[near])
 	}
-	return fmt.Sprintf("the nearest is %s; `earshot schema` lists them all", best)
+	return "`earshot schema` lists them"
 }
 
 // spellings are the ways in which a type may have been meant: whole, without the
@@ -174,28 +174,4 @@ func spellings(e schemaEntry) []string {
 		all = append(all, rest)
 	}
 	return all
-}
-
-// distance is how many letters differ: the least number of insertions, deletions and
-// exchanges that turn one word into the other.
-func distance(a, b string) int {
-	const most = 128
-	from, to := []rune(a), []rune(b)
-	from, to = from[:min(len(from), most)], to[:min(len(to), most)]
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		before := row[0]
-		row[0] = i + 1
-		for j, s := range to {
-			cost := 1
-			if r == s {
-				cost = 0
-			}
-			before, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, before+cost)
-		}
-	}
-	return row[len(to)]
 }

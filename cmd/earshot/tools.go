@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -33,11 +34,11 @@ func (m *Main) toolsListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the registered tools",
 		Args:  noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		for after := ""; ; {
 			var page api.ToolsAnswer
-			if err := d.ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
+			if err := ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
 				return err
 			}
 			for _, t := range page.Tools {
@@ -75,9 +76,9 @@ func toolLine(t api.ToolDetail) string {
 func unserved(t api.ToolDetail) bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
 
 // toolNamed reads one tool.
-func toolNamed(ctx context.Context, d desk, name string) (api.ToolDetail, error) {
+func toolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetail, error) {
 	var page api.ToolsAnswer
-	err := d.ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
+	err := ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
 	if absent(err) || err == nil && len(page.Tools) != 1 {
 		return api.ToolDetail{}, cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
 	}
@@ -95,12 +96,12 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 		Use:   "show TOOL [--args JSON]",
 		Short: "Show the definition of a tool, what counts of it, and how it asks",
 		Args:  oneName(toolArgument),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		with, err := previewArgs(example)
 		if err != nil {
 			return err
 		}
-		t, err := toolNamed(ctx, d, args[0])
+		t, err := toolNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -221,12 +222,12 @@ where it says nothing; a service can only raise them later, and a changed defini
 		Example: `  earshot tools review mail.send
   earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
 		Args: oneName(toolArgument),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		with, err := previewArgs(example)
 		if err != nil {
 			return err
 		}
-		t, err := toolNamed(ctx, d, args[0])
+		t, err := toolNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ where it says nothing; a service can only raise them later, and a changed defini
 		if !q.Class.Valid() || !q.Risk.Valid() {
 			return cause.Misuse("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}
-		if err := d.ask(ctx, api.OpReview, q, &t); err != nil {
+		if err := ask(ctx, api.OpReview, q, &t); err != nil {
 			return err
 		}
 		if f.asJSON {
@@ -288,8 +289,8 @@ func (m *Main) toolsRemoveCommand() *cobra.Command {
 		Long: `Take a tool out of the registry. Calls of it that wait are not started any more. When its service registers
 it again, nobody has reviewed it.`,
 		Args: oneName(toolArgument),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		if err := d.ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+		if err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
 			return err
 		}
 		if f.asJSON {
@@ -368,15 +369,15 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.printResult(ctx, desk{ask: remote.Operate}, session, asJSON); err != nil {
+	if err := m.printResult(ctx, remote.Operate, session, asJSON); err != nil {
 		return err
 	}
 	return verdict
 }
 
 // printResult writes the result of the one call of a turn.
-func (m *Main) printResult(ctx context.Context, d desk, session string, asJSON bool) error {
-	t, err := turnNamed(ctx, d, session)
+func (m *Main) printResult(ctx context.Context, ask operate.Ask, session string, asJSON bool) error {
+	t, err := turnNamed(ctx, ask, session)
 	if err != nil {
 		return deskFailure(err)
 	}
@@ -386,7 +387,7 @@ func (m *Main) printResult(ctx context.Context, d desk, session string, asJSON b
 	last := t.Calls[len(t.Calls)-1]
 	var page api.CardsAnswer
 	if last.Result != "" {
-		if err := d.ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
+		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
 			return deskFailure(err)
 		}
 	}

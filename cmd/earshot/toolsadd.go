@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,22 +36,22 @@ are denied. The same definition again changes nothing; another one of the same n
 		Example: `  earshot tools add words.yaml
   earshot tools review words.count`,
 		Args: oneName("the file of the definitions, or - for standard input"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		all, err := m.definitionsIn(args[0])
 		if err != nil {
 			return err
 		}
-		return m.addTools(ctx, d, f, all)
+		return m.addTools(ctx, ask, f, all)
 	})
 	c.ValidArgsFunction = fileFirst(nil)
 	return c
 }
 
-func (m *Main) addTools(ctx context.Context, d desk, f wordFlags, all []utp.Definition) error {
+func (m *Main) addTools(ctx context.Context, ask operate.Ask, f wordFlags, all []utp.Definition) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	for i, definition := range all {
 		var t api.ToolDetail
-		if err := d.ask(ctx, api.OpAdd, api.RegisterRequest{Definition: definition}, &t); err != nil {
+		if err := ask(ctx, api.OpAdd, api.RegisterRequest{Definition: definition}, &t); err != nil {
 			if f.asJSON {
 				list.end("")
 			}

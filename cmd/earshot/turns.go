@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/operate"
 )
 
 func (m *Main) turnsCommand() *cobra.Command {
@@ -25,11 +26,11 @@ func (m *Main) turnsListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the newest turns, the newest first",
 		Args:  noArguments,
-	}, func(ctx context.Context, d desk, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		if limit < 1 {
 			return cause.Misuse(fmt.Sprintf("--limit %d is no number of turns", limit), "give one from 1 on, or --all")
 		}
-		return m.listTurns(ctx, d, f, open, all, limit)
+		return m.listTurns(ctx, ask, f, open, all, limit)
 	})
 	c.Flags().BoolVar(&open, "open", false, "only those that have not ended")
 	c.Flags().IntVar(&limit, "limit", limit, "how many")
@@ -38,10 +39,10 @@ func (m *Main) turnsListCommand() *cobra.Command {
 	return c
 }
 
-func (m *Main) listTurns(ctx context.Context, d desk, f wordFlags, open, all bool, limit int) error {
+func (m *Main) listTurns(ctx context.Context, ask operate.Ask, f wordFlags, open, all bool, limit int) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	more := false
-	err := eachTurn(ctx, d, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
+	err := operate.EachTurn(ctx, ask, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
 		if !all && list.n == limit {
 			more = true
 			return false, nil
@@ -56,25 +57,6 @@ func (m *Main) listTurns(ctx context.Context, d desk, f wordFlags, open, all boo
 		m.tellf("There are older ones: `earshot turns list --all` lists every one, --limit N so many.")
 	}
 	return nil
-}
-
-// eachTurn asks page by page until there are no more, or do has enough.
-func eachTurn(ctx context.Context, d desk, q api.SessionsRequest, do func(api.SessionRow) (bool, error)) error {
-	for {
-		var page []api.SessionRow
-		if err := d.ask(ctx, api.OpSessions, q, &page); err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, t := range page {
-			if on, err := do(t); err != nil || !on {
-				return err
-			}
-		}
-		q.After = page[len(page)-1].Turn
-	}
 }
 
 func (m *Main) turnLine(t api.SessionRow) string {
@@ -93,8 +75,8 @@ func (m *Main) turnsShowCommand() *cobra.Command {
 		Short:   "Show one turn: what was asked for, its calls, its receipts, its end",
 		Example: `  earshot turns show turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b`,
 		Args:    oneName("the id of a turn, or of its session"),
-	}, func(ctx context.Context, d desk, f wordFlags, args []string) error {
-		whole, err := turnNamed(ctx, d, args[0])
+	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+		whole, err := turnNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -107,11 +89,11 @@ func (m *Main) turnsShowCommand() *cobra.Command {
 }
 
 // turnNamed reads a turn with all of its calls.
-func turnNamed(ctx context.Context, d desk, name string) (api.TurnDetail, error) {
+func turnNamed(ctx context.Context, ask operate.Ask, name string) (api.TurnDetail, error) {
 	var whole api.TurnDetail
 	for after := ""; ; {
 		var page api.TurnDetail
-		if err := d.ask(ctx, api.OpTurn, api.TurnRequest{Name: name, After: after}, &page); err != nil {
+		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: name, After: after}, &page); err != nil {
 			return whole, err
 		}
 		if after == "" {

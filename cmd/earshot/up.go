@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/server"
@@ -77,12 +78,12 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
   earshot up --root ~/Pictures --root ~/Downloads`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			from, err := m.configure(c.Flags())
+			from, err := config.Fill(c.Flags(), m.Getenv)
 			if err != nil {
 				return err
 			}
-			if from.path != "" {
-				m.tellf("Configuration: %s", cause.OneLine(from.path))
+			if from.Path != "" {
+				m.tellf("Configuration: %s", cause.OneLine(from.Path))
 			}
 			return m.up(c.Context(), *f)
 		},
@@ -100,7 +101,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
-	flags.BoolVar(&f.takeOver, takeOverFlag, false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
+	flags.BoolVar(&f.takeOver, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
@@ -109,8 +110,9 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
-	flags.String(configFlag, "", "YAML file with the same names as these flags")
-	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", configFlag})
+	flags.String(config.Flag, "", "YAML file with the same names as these flags")
+	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only where the flag is not there
+	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
 }
 
@@ -175,7 +177,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
-		Notice:  func(line string) { m.tellf("%s", line) },
+		Notice:  m.tellLine,
 		Version: thisBuild().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package config gives the flags of a command that were not given the values of their variables (EARSHOT_ROOT of --root), or
+// else those of a YAML file with the same names.
+package config
 
 import (
 	"errors"
@@ -13,46 +15,47 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// configFlag names the file, and is no setting of it.
-const configFlag = "config"
+const (
+	// Flag names the file, and is no setting of it.
+	Flag = "config"
+	// Once is the annotation of a flag that is for one start, and no setting either.
+	Once = "earshot-once"
+)
 
-// takeOverFlag is a word for one start, and no setting either.
-const takeOverFlag = "take-over"
-
-// config is what a file and the environment say about flags.
-type config struct {
-	path string   // of the file; "" where none is named
-	set  []string // the names that the file sets, as they stand there
+// File is the file that was read.
+type File struct {
+	Path string   // "" where none is named
+	Sets []string // the names that it sets, as they stand there
 }
 
-// configure gives each flag that was not given on the command line the value of its variable
+// Fill gives each flag that was not given on the command line the value of its variable
 // EARSHOT_NAME, or else that of the file which --config or EARSHOT_CONFIG names.
-func (m *Main) configure(flags *pflag.FlagSet) (config, error) {
-	var c config
-	c.path, _ = flags.GetString(configFlag)
-	if c.path == "" && !flags.Changed(configFlag) {
-		c.path = m.Getenv(variable(configFlag))
+func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
+	var c File
+	c.Path, _ = flags.GetString(Flag)
+	if c.Path == "" && !flags.Changed(Flag) {
+		c.Path = getenv(variable(Flag))
 	}
 	values := map[string][]string{}
-	if c.path != "" || flags.Changed(configFlag) {
+	if c.Path != "" || flags.Changed(Flag) {
 		var err error
-		if values, c.set, err = readConfig(c.path, m.Getenv("HOME"), flags); err != nil {
+		if values, c.Sets, err = read(c.Path, getenv("HOME"), flags); err != nil {
 			return c, cause.Misuse(cause.Of(err), configHint(err))
 		}
 	}
 	var failure error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if failure == nil && setting(f) && !f.Changed {
-			failure = m.fill(flags, f, values[f.Name], c.path)
+			failure = fill(flags, f, getenv, values[f.Name], c.Path)
 		}
 	})
 	return c, failure
 }
 
 // fill sets one flag from its variable or from the file.
-func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path string) error {
+func fill(flags *pflag.FlagSet, f *pflag.Flag, getenv func(string) string, values []string, path string) error {
 	from, hint := "the configuration "+path, "see docs/server.md for a complete example"
-	if text := m.Getenv(variable(f.Name)); text != "" {
+	if text := getenv(variable(f.Name)); text != "" {
 		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
 		var err error
 		if values, err = fromVariable(f, text); err != nil {
@@ -61,7 +64,7 @@ func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path s
 	}
 	for _, value := range values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return cause.Misuse(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, valueOf(f)), hint)
+			return cause.Misuse(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, ValueOf(f)), hint)
 		}
 	}
 	return nil
@@ -69,7 +72,8 @@ func (m *Main) fill(flags *pflag.FlagSet, f *pflag.Flag, values []string, path s
 
 // setting answers whether a flag can be set by a file and by a variable.
 func setting(f *pflag.Flag) bool {
-	return f.Name != "help" && f.Name != configFlag && f.Name != takeOverFlag
+	_, once := f.Annotations[Once]
+	return f.Name != "help" && f.Name != Flag && !once
 }
 
 // variable is the variable of a flag: EARSHOT_ROOT of --root.
@@ -93,8 +97,8 @@ func fromVariable(f *pflag.Flag, text string) ([]string, error) {
 	return list, nil
 }
 
-// settingNames are all that can be set, in the order of the alphabet.
-func settingNames(flags *pflag.FlagSet) []string {
+// Names are all that can be set, in the order of the alphabet.
+func Names(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if setting(f) && !f.Hidden {
@@ -125,4 +129,20 @@ func configHint(err error) string {
 		return "did you mean " + near + "?"
 	}
 	return "the settings are: " + strings.Join(unknown.known, ", ")
+}
+
+// ValueOf says what a flag takes.
+func ValueOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a time such as 30s or 5m"
+	case "int", "int64", "uint", "uint16":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	default:
+		return "a text"
+	}
 }

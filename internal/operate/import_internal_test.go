@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -30,14 +30,14 @@ func TestImportOfLargeRecords(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	var sent []int
-	s := &importSender{ctx: t.Context(), d: desk{ask: func(_ context.Context, _ string, request, _ any) error {
+	s := &importSender{ctx: t.Context(), ask: func(_ context.Context, _ string, request, _ any) error {
 		q, is := request.(api.ImportRequest)
 		if !is || q.Turn != "turn_1" {
 			t.Errorf("asked for %+v", request)
 		}
 		sent = append(sent, len(q.Records))
 		return nil
-	}}}
+	}}
 	if err := eachLine(file, path, s.line); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -15,16 +15,16 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-const maxConfig = 1 << 20
+const maxFile = 1 << 20
 
-// readConfig reads the values of a file, and the names in it. Paths in it are relative to its
+// read reads the values of a file, and the names in it. Paths in it are relative to its
 // own folder, and ~/ is the home folder.
-func readConfig(path, home string, flags *pflag.FlagSet) (map[string][]string, []string, error) {
+func read(path, home string, flags *pflag.FlagSet) (map[string][]string, []string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxConfig {
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil, nil, fmt.Errorf("the configuration %s should be a file of at most 1 MiB", path)
 	}
 	file, err := os.Open(path)
@@ -32,12 +32,12 @@ func readConfig(path, home string, flags *pflag.FlagSet) (map[string][]string, [
 		return nil, nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	values, names, err := parseConfig(file, flags)
+	values, names, err := parse(file, flags)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the configuration %s: %w", path, err)
 	}
 	for name, list := range values {
-		if isPath(flags.Lookup(name)) {
+		if IsPath(flags.Lookup(name)) {
 			for i := range list {
 				list[i] = fromFolder(filepath.Dir(path), home, list[i])
 			}
@@ -46,8 +46,8 @@ func readConfig(path, home string, flags *pflag.FlagSet) (map[string][]string, [
 	return values, names, nil
 }
 
-// isPath answers whether a flag names a file or a folder: what a shell completes by names is one.
-func isPath(f *pflag.Flag) bool {
+// IsPath answers whether a flag names a file or a folder: what a shell completes by names is one.
+func IsPath(f *pflag.Flag) bool {
 	_, folder := f.Annotations[cobra.BashCompSubdirsInDir]
 	_, file := f.Annotations[cobra.BashCompFilenameExt]
 	return folder || file
@@ -63,7 +63,7 @@ func fromFolder(folder, home, path string) string {
 	return filepath.Join(folder, path)
 }
 
-func parseConfig(in io.Reader, flags *pflag.FlagSet) (map[string][]string, []string, error) {
+func parse(in io.Reader, flags *pflag.FlagSet) (map[string][]string, []string, error) {
 	d := yaml.NewDecoder(in)
 	var document yaml.Node
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
@@ -87,7 +87,7 @@ func parseConfig(in io.Reader, flags *pflag.FlagSet) (map[string][]string, []str
 		name := root.Content[i].Value
 		f := flags.Lookup(name)
 		if f == nil || !setting(f) {
-			return nil, nil, &unknownSettingError{name: name, line: root.Content[i].Line, known: settingNames(flags)}
+			return nil, nil, &unknownSettingError{name: name, line: root.Content[i].Line, known: Names(flags)}
 		}
 		if _, again := values[name]; again {
 			return nil, nil, fmt.Errorf("line %d: %s is there twice", root.Content[i].Line, name)
