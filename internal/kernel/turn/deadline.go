@@ -57,6 +57,9 @@ func (m *machine) idle() {
 		return
 	}
 	e := End{Status: utp.StatusTimeout, Code: utp.CodeTimeoutReapedByWatchdog, Message: "the agent has fallen silent"}
+	if m.Outside { // its program has no other way to end: it went away, or has nothing more to do
+		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard of the agent"}
+	}
 	if m.Status == Queued {
 		e.Code, e.Message = utp.CodeDispatchTimeout, "no agent has taken it up"
 	}

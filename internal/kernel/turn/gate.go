@@ -40,7 +40,7 @@ func (m *machine) answered(in Answered) error {
 	if c == nil {
 		return refuse(utp.CodeNotFound, "no open question has that number")
 	}
-	if c.Kind != ToolCall {
+	if c.Kind != ToolCall && c.Kind != PermissionCall {
 		return refuse(utp.CodeBadRequest, "the agent's own question is answered, not agreed to")
 	}
 	switch c.State {
@@ -65,6 +65,10 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 		m.emit(receipt)
 		m.Tally.Declined++
 		m.over(c, utp.CodeConsentDeclined, who{in.By, in.Surface})
+		return
+	}
+	if c.Kind == PermissionCall {
+		m.permitted(c, in)
 		return
 	}
 	receipt.Decision = "accept"
@@ -110,7 +114,7 @@ func (m *machine) unanswered(in Unanswered) error {
 	if c == nil {
 		return refuse(utp.CodeNotFound, "no open question has that number")
 	}
-	if c.Kind != ToolCall {
+	if c.Kind == QuestionCall {
 		return m.responded(Responded{Question: in.Question, Outcome: Outcome{Status: utp.StatusCanceled, Code: in.Code}})
 	}
 	switch c.State {
@@ -178,6 +182,9 @@ func (m *machine) stale(c *Call, reason string) {
 		m.over(c, utp.CodeDeniedByPolicy, who{})
 		return
 	}
+	if reason == StaleAge && m.unattended(c, m.now) {
+		reason = StaleGone
+	}
 	if c.Unsure {
 		m.unknown(c)
 		return
@@ -186,7 +193,7 @@ func (m *machine) stale(c *Call, reason string) {
 	if c.State == Dispatched || c.State == Started || c.State == Lapsed { // its invocation has been told
 		kind = NoteCompleted
 	}
-	if m.exhausted(c, reason) {
+	if reason != StaleGone && m.exhausted(c, reason) {
 		m.giveUp(c, kind, reason)
 		return
 	}
@@ -195,7 +202,7 @@ func (m *machine) stale(c *Call, reason string) {
 	m.Tally.Cancelled++
 	// Nobody is asked about what policy allows: if it does not fit a second time, then it
 	// never will, and going round would have no end.
-	again := m.Stop == nil && (c.Decision == Ask || c.Replaces == "")
+	again := m.Stop == nil && m.Closing == nil && reason != StaleGone && (c.Decision == Ask || c.Replaces == "")
 	m.emit(
 		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason, Again: again},
 		RecordOutcome{Call: c.ID},
@@ -251,6 +258,10 @@ func (m *machine) undo(in Undo) error {
 	}
 	m.Tally.Undone++
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: Undone})
+	if m.Outside { // its program may have a whole day's work before it: the call alone ends
+		m.over(c, utp.CodeStopped, who{in.By, in.Surface})
+		return nil
+	}
 	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: "undone"})
 	return nil
 }

@@ -23,6 +23,8 @@ func (s State) Knows(h Hold) bool {
 // held checks that the worker still holds the turn under this epoch.
 func (m *machine) held(h Hold) error {
 	switch {
+	case m.Outside:
+		return refuse(utp.CodeConflict, "the turn's agent is a program outside, and no worker holds it")
 	case h == m.Hold():
 		return nil
 	case h.Nonce == "" && h == (Hold{Worker: m.Worker, Epoch: m.Epoch}):

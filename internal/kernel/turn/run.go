@@ -54,6 +54,8 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 		return
 	case !given || !c.Noticed() || !c.DispatchAt.Over(m.now):
 		return // without a fresh check nothing leaves
+	case m.unattended(c, m.now):
+		return // it waits for a request for it, until it is too old
 	}
 	if reason := m.fresh(c, check); reason != "" {
 		m.stale(c, reason)
@@ -180,6 +182,10 @@ func (m *machine) start(in Start) error {
 	}
 	if m.tooLateToStart(c) {
 		m.overdue(c)
+		return nil
+	}
+	if m.unattended(c, m.now) {
+		m.stale(c, StaleGone)
 		return nil
 	}
 	if reason := m.fresh(c, in.Check); reason != "" {
@@ -381,7 +387,7 @@ func (s State) Due(now Moment) (time.Time, bool) {
 	for _, c := range s.Calls {
 		switch c.State {
 		case Accepted:
-			if c.Noticed() {
+			if c.Noticed() && !s.unattended(&c, now) {
 				sooner(c.DispatchAt.overAt(now))
 			}
 			sooner(c.StartBy.due(now))

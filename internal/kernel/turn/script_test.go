@@ -284,6 +284,38 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	case "restored":
 		return turn.Restored{}, nil
 	}
+	return s.outside(verb, words, named)
+}
+
+// outside are the commands of a program that plans an outside turn.
+func (s *script) outside(verb string, words []string, named map[string]string) (turn.Input, error) {
+	word := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	switch verb {
+	case "open":
+		s.state.Outside, s.state.Patience = true, time.Hour
+		return turn.Open{}, nil
+	case "await":
+		d, err := time.ParseDuration(word(1))
+		return turn.Await{Call: word(0), Within: d}, err
+	case "received":
+		return turn.Received{Call: word(0)}, nil
+	case "attached":
+		return turn.Attached{Holder: word(0)}, nil
+	case "tell":
+		percent := number(named["percent"])
+		kind := turn.NoteObserved
+		if percent > 0 {
+			kind = turn.NoteProgress
+		}
+		return turn.Tell{Key: named["key"], Kind: kind, Percent: float64(percent)}, nil
+	case "close":
+		return turn.Close{End: turn.End{Status: utp.StatusSuccess}}, nil
+	}
 	return nil, fmt.Errorf("no such command; see script.input")
 }
 
@@ -317,6 +349,12 @@ func (s *script) call(spec string) turn.Call {
 			c.Limits.Reconciles = true
 		case "terminate":
 			c.After = utp.Terminate
+		case "permission":
+			c.Kind = turn.PermissionCall
+		case "keyless":
+			c.Key = ""
+		case "awaited":
+			c.Awaited = s.now.Add(15 * time.Second)
 		case "invalid":
 			c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeBadRequest}
 		default:

@@ -66,6 +66,14 @@ type State struct {
 	Percent float64 `json:"percent,omitempty"`
 	// Said is how far the agent's text of the step that is planned has been told.
 	Said api.Said `json:"said,omitzero"`
+	// Outside: the planner is a program outside, which asks for one call after the other; see [Open].
+	Outside bool `json:"outside,omitempty"`
+	// Holder is the process that speaks for the program, where several may come one after the other.
+	Holder string `json:"holder,omitempty"`
+	// Closing is the program's own word on how the turn ends, while something of it still runs.
+	Closing *End `json:"closing,omitempty"`
+	// Reported are the keys of what the program has told last.
+	Reported []string `json:"reported,omitempty"`
 }
 
 // End is the one end of a turn.
@@ -202,6 +210,13 @@ type Call struct {
 	// Late is the digest of the result that came after the call was resolved, or after
 	// the turn's end: it is kept and told once.
 	Late string `json:"late,omitempty"`
+	// Of a call of an outside turn, Awaited is until when a request for its result is known to be open; Identity and
+	// HostCall are what a repeat is known by where the call has no key: the digest of what was asked for, and the program's own
+	// id for it. Received: the program has got its result.
+	Awaited  Moment `json:"awaited,omitzero"`
+	Identity string `json:"identity,omitempty"`
+	HostCall string `json:"host_call,omitempty"`
+	Received bool   `json:"received,omitempty"`
 }
 
 // Origin is where an adopted call comes from: the id and the tool.call card under which a
@@ -310,6 +325,10 @@ func (s State) clone() State {
 			s.Calls[i].Outcome = &kept
 		}
 	}
+	if e := s.Closing; e != nil {
+		kept := *e
+		s.Closing = &kept
+	}
 	return s
 }
 
@@ -326,15 +345,15 @@ func (s State) Waiting() int {
 
 // Settled reports whether all calls of the present step have ended and their results are
 // still to be applied.
-func (s State) Settled() bool { return s.Status == Suspended && s.Waiting() == 0 }
+func (s State) Settled() bool { return !s.Outside && s.Status == Suspended && s.Waiting() == 0 }
 
 // ClaimAt is from when on a worker may claim the turn, on the wall clock as it stands now:
 // [Epoch] where it is free, the end of its worker's lease where it is held. A turn that has
 // ended cannot be claimed; one that waits for its calls needs no worker, and neither does one
-// that has been stopped: it ends with the last of its calls.
+// that has been stopped: it ends with the last of its calls. An outside one has none.
 func (s State) ClaimAt(now Moment) (at time.Time, claimable bool) {
 	switch {
-	case s.Status == Ended, s.Stop != nil, s.Status == Suspended && s.Waiting() > 0:
+	case s.Status == Ended, s.Stop != nil, s.Outside, s.Status == Suspended && s.Waiting() > 0:
 		return time.Time{}, false
 	case s.Worker == "":
 		return Epoch, true
@@ -346,7 +365,7 @@ func (s State) ClaimAt(now Moment) (at time.Time, claimable bool) {
 // Free reports whether the worker may claim the turn now: it holds it already, or nobody
 // does and the turn needs somebody.
 func (s State) Free(worker string, now Moment) bool {
-	if s.Status != Ended && s.Stop == nil && s.Worker == worker && worker != "" {
+	if s.Status != Ended && s.Stop == nil && !s.Outside && s.Worker == worker && worker != "" {
 		return true
 	}
 	_, claimable := s.ClaimAt(now)

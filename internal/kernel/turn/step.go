@@ -17,6 +17,7 @@ func Step(s State, now Moment, in Input) (State, []Effect, error) {
 		return s, nil, err
 	}
 	m.finishStop()
+	m.finishOutside()
 	return m.State, m.effects, nil
 }
 
@@ -107,6 +108,8 @@ func (m *machine) ofAgent(in Input) error {
 		return m.release(in)
 	case Ruled:
 		return m.ruled(in)
+	case Open, Await, Received, Attached, Tell, Close:
+		return m.ofOutside(in)
 	}
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))
 }
@@ -205,6 +208,12 @@ func (m *machine) adopt(c Call) error {
 	if old := m.call(c.Replaces); old != nil {
 		old.ReplacedBy = c.ID
 		c.Adopted, c.Key, c.Range, c.Origin = old.Adopted, old.Key, old.Range, old.Origin
+		c.Awaited, c.Identity, c.HostCall = old.Awaited, old.Identity, old.HostCall
+	} else if m.Closing != nil {
+		return refuse(utp.CodeTurnEnded, "the session is ending; no further call is taken")
+	} else if m.Outside {
+		c.Adopted, m.IdleFrom = true, m.now
+		m.dropReceived()
 	} else {
 		c.Adopted = true
 		m.dropAnswered()
@@ -237,7 +246,7 @@ func (m *machine) admit(c Call) {
 	if !c.Class.Valid() {
 		c.Class = utp.Irreversible
 	}
-	if c.Decision != Deny && (c.Decision != Allow || c.Class == utp.Irreversible) {
+	if c.Decision != Deny && (c.Decision != Allow || c.Class == utp.Irreversible && c.Kind != PermissionCall) {
 		c.Decision = Ask
 	}
 	m.Calls = append(m.Calls, c)
@@ -254,6 +263,11 @@ func (m *machine) admit(c Call) {
 	case Deny:
 		m.over(call, utp.CodeDeniedByPolicy, who{})
 	case Allow:
+		if call.Kind == PermissionCall { // nobody is asked, and nothing is said for it: the program decides by its own rules
+			call.State, call.Outcome = Finished, &Outcome{Status: utp.StatusPartial, Message: PermissionLeft}
+			m.emit(RecordOutcome{Call: call.ID})
+			return
+		}
 		call.StartBy = m.now.Add(call.Limits.startWithin())
 		m.dispatch(call)
 	case Ask:

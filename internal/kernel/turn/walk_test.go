@@ -54,6 +54,23 @@ func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool)
 	return w
 }
 
+// newOutsideWorld is one whose planner is outside, and waits for its one call.
+func newOutsideWorld(class utp.Class, decision turn.Decision) *world {
+	w := &world{
+		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+		calls: map[string]*watched{},
+		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued, Outside: true},
+	}
+	w.must(turn.Open{})
+	c := w.call(class, decision, false)
+	c.Awaited = w.now.Add(awaits)
+	w.must(turn.Adopt{Call: c})
+	return w
+}
+
+// awaits is how long a request of a program outside counts as open.
+const awaits = 15 * time.Second
+
 func (w *world) call(class utp.Class, decision turn.Decision, reconciles bool) turn.Call {
 	w.made++
 	return turn.Call{
@@ -254,6 +271,9 @@ func (w *world) realise(e turn.Effect) {
 		old, _ := w.state.Find(e.Call)
 		c := w.call(old.Class, old.Decision, old.Limits.Reconciles)
 		c.Replaces, c.Limits, c.After = e.Call, old.Limits, old.After
+		if w.state.Outside && !w.awaited(old) && old.Outcome.Message == turn.StaleGone {
+			w.brokenf("%s is asked for again although nobody waits for it", e.Call)
+		}
 		if err := w.one(turn.Adopt{Call: c}); err != nil {
 			w.brokenf("the machine refused a replacement: %v", err)
 		}
@@ -298,6 +318,9 @@ func (w *world) granted(e turn.Grant) {
 		w.brokenf("%s was granted for something else", e.Call)
 	}
 	x := w.of(e.Call)
+	if c, _ := w.state.Find(e.Call); w.state.Outside && !c.Class.Repeatable() && !w.awaited(c) {
+		w.brokenf("%s was granted although nobody waits for it", e.Call)
+	}
 	x.grants++
 	if x.grants > 1+x.notBegun && !x.class.Repeatable() {
 		w.brokenf("%s was granted %d times", e.Call, x.grants)
@@ -306,6 +329,9 @@ func (w *world) granted(e turn.Grant) {
 		w.brokenf("%s was granted after its consent had gone stale", e.Call)
 	}
 }
+
+// awaited reports whether a request for the call is known to be open.
+func (w *world) awaited(c turn.Call) bool { return !c.Awaited.IsZero() && !c.Awaited.Passed(w.now) }
 
 func (w *world) noted(n turn.Note) {
 	if w.ended > 0 {
@@ -400,11 +426,15 @@ func (w *world) moves() map[string]func(*world) error {
 		"deliver":                 in(turn.Deliver{Hold: w.state.Hold(), End: turn.End{Status: utp.StatusSuccess}}),
 		"stop":                    in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
 		"orphan": func(w *world) error {
-			if err := w.feed(turn.Orphan{}); err != nil {
+			if err := w.feed(turn.Orphan{}); err != nil || w.state.Outside {
 				return err
 			}
 			return w.feed(turn.Claim{Worker: "w", Lease: time.Minute})
 		},
+		"awaited":  in(turn.Await{Call: id, Within: awaits}),
+		"left":     in(turn.Await{Call: id}),
+		"attached": in(turn.Attached{Holder: "p"}),
+		"close":    in(turn.Close{End: turn.End{Status: utp.StatusSuccess}}),
 		"restored": in(turn.Restored{}),
 		"denied":   in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}}),
 		"stricter": in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Ask, Limits: turn.Limits{StartWithin: 20 * time.Second}}}),
@@ -433,6 +463,26 @@ func TestEveryShortSequence(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// TestEveryShortSequenceOutside is the same for a turn whose planner is outside: nothing that cannot be repeated
+// starts while nobody waits for it.
+func TestEveryShortSequenceOutside(t *testing.T) {
+	t.Parallel()
+	depth := 5
+	if testing.Short() {
+		depth = 4
+	}
+	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
+		for _, decision := range []turn.Decision{turn.Allow, turn.Ask} {
+			t.Run(fmt.Sprintf("%s/%s", class, decision), func(t *testing.T) {
+				t.Parallel()
+				if steps := walk(newOutsideWorld(class, decision), depth); steps < 1000 {
+					t.Errorf("only %d steps were walked; the walk is not what it says", steps)
+				}
+			})
 		}
 	}
 }

@@ -1,0 +1,232 @@
+package turn
+
+import (
+	"slices"
+	"time"
+
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// An outside turn ([State.Outside]) has its planner in a program that the kernel knows only by its requests: no worker
+// claims it, and it has no steps. Its calls come one by one, are made side by side, and each has its own answer. It waits
+// for a person or a service while one of them is open, and is given up, as any other, once nothing has been heard of its
+// program for as long as [State.Patience].
+//
+// What has an effect that cannot be repeated leaves, and starts, only while a request for it is open: nothing is started
+// for a program that has gone.
+
+type (
+	// Open begins an outside turn.
+	Open struct{}
+	// Await says that a request for the result of a call is open, and will be for Within unless it is said again; with 0
+	// that none is open any more.
+	Await struct {
+		Call   string
+		Within time.Duration
+	}
+	// Received says that the program has got the result of a call.
+	Received struct{ Call string }
+	// Attached says that another process speaks for the program from now on: requests of the one before are closed.
+	Attached struct{ Holder string }
+	// Tell is something that the program says of its work: Kind is one of the notes that a program may add. With a
+	// Key it is told once.
+	Tell struct {
+		Key     string
+		Kind    NoteKind
+		Percent float64
+	}
+	// Close ends an outside turn with its program's own word, as soon as nothing of it runs.
+	Close struct{ End End }
+)
+
+func (Open) input()     {}
+func (Await) input()    {}
+func (Received) input() {}
+func (Attached) input() {}
+func (Tell) input()     {}
+func (Close) input()    {}
+
+// PermissionCall is something that an outside program does by itself, and only asks about: a person's yes is all that
+// comes of it. Nothing of it is dispatched, started or finished here.
+const PermissionCall CallKind = "permission"
+
+const (
+	// StaleGone is a yes to a call that nobody waited for any more when it could have begun. It is not asked for again.
+	StaleGone = "gone"
+
+	// PermissionLeft is the message of a permission that the policy leaves to the program's own rules.
+	PermissionLeft = "left to the agent's own rules"
+
+	// NotePermitted tells that a person has allowed what an outside program does by itself.
+	NotePermitted NoteKind = "permission.given"
+	// NoteObserved tells what an outside program says that it has done.
+	NoteObserved NoteKind = "agent.observed"
+)
+
+const (
+	// maxUnreceived is how many results are kept for a program that has not got them, where their calls have no key.
+	maxUnreceived = 64
+	// maxTold is how many keys of what was told are remembered.
+	maxTold = 32
+)
+
+// ofOutside takes what the program of an outside turn says.
+func (m *machine) ofOutside(in Input) error {
+	if !m.Outside {
+		return refuse(utp.CodeConflict, "the turn has a worker; nobody outside speaks for it")
+	}
+	if m.Status != Queued {
+		m.IdleFrom = m.now
+	}
+	switch in := in.(type) {
+	case Open:
+		return m.open()
+	case Await:
+		return m.await(in)
+	case Received:
+		return m.received(in)
+	case Attached:
+		m.attached(in)
+		return nil
+	case Tell:
+		return m.told(in)
+	case Close:
+		return m.close(in)
+	}
+	return refuse(utp.CodeInternalError, "the turn machine does not know the input")
+}
+
+func (m *machine) open() error {
+	if m.Status != Queued {
+		return refuse(utp.CodeConflict, "the turn has begun")
+	}
+	m.Status, m.IdleFrom = Running, m.now
+	m.emit(Note{Kind: NoteBegan}, Note{Kind: NoteThinking})
+	return nil
+}
+
+func (m *machine) await(in Await) error {
+	c := m.call(in.Call)
+	if c == nil {
+		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
+	}
+	c.Awaited = Moment{}
+	if in.Within > 0 {
+		c.Awaited = m.now.Add(in.Within)
+	}
+	return nil
+}
+
+func (m *machine) received(in Received) error {
+	c := m.call(in.Call)
+	if c == nil {
+		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
+	}
+	if c.State.Open() {
+		return refuse(utp.CodeConflict, "the call has no result yet")
+	}
+	c.Received = true
+	return nil
+}
+
+func (m *machine) attached(in Attached) {
+	if in.Holder == m.Holder {
+		return
+	}
+	m.Holder = in.Holder
+	for i := range m.Calls {
+		m.Calls[i].Awaited = Moment{}
+	}
+}
+
+func (m *machine) told(in Tell) error {
+	switch {
+	case m.Stop != nil:
+		return refuse(utp.CodeStopped, "the turn has been stopped; nothing more is told of it")
+	case in.Key != "" && slices.Contains(m.Reported, in.Key):
+		return nil
+	}
+	if in.Key != "" {
+		m.Reported = append(slices.Clone(m.Reported[max(0, len(m.Reported)-maxTold+1):]), in.Key)
+	}
+	if in.Kind == NoteProgress {
+		percent := min(max(in.Percent, 0), 100)
+		if percent <= m.Percent {
+			return nil
+		}
+		m.Percent = percent
+		in.Percent = percent
+	}
+	m.emit(Note{Kind: in.Kind, Percent: in.Percent})
+	return nil
+}
+
+func (m *machine) close(in Close) error {
+	if m.Closing != nil {
+		return nil // the answer to the first request was lost
+	}
+	m.Closing = &in.End
+	for i := range m.Calls {
+		switch c := &m.Calls[i]; c.State {
+		case Asked:
+			m.emit(Withdraw{Question: c.Question, Reason: "ended"})
+			m.over(c, utp.CodeConsentWithdrawn, who{})
+		case Requested, Accepted, Dispatched:
+			m.over(c, utp.CodeConsentWithdrawn, who{})
+		case Started, Lapsed, Unknown, Finished, Resolved, Over:
+		}
+	}
+	return nil
+}
+
+// finishOutside brings an outside turn to where its calls are, and ends one that is closing with the last of them.
+func (m *machine) finishOutside() {
+	if !m.Outside || m.Status == Ended || m.Status == Queued {
+		return
+	}
+	open := slices.ContainsFunc(m.Calls, func(c Call) bool { return c.State.Open() }) ||
+		slices.ContainsFunc(m.effects, func(e Effect) bool { _, is := e.(Replace); return is }) // there will be one
+	switch {
+	case open:
+		m.Status = Suspended
+	case m.Closing != nil:
+		m.end(*m.Closing)
+	case m.Status == Suspended:
+		m.Status, m.IdleFrom = Running, m.now
+		m.emit(Note{Kind: NoteThinking})
+	}
+}
+
+// permitted takes a person's yes to what an outside program does by itself.
+func (m *machine) permitted(c *Call, in Answered) {
+	c.State, c.Outcome = Finished, &Outcome{Status: utp.StatusSuccess}
+	m.emit(
+		Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"},
+		Note{Kind: NotePermitted, Call: c.ID, By: in.By, Surface: in.Surface},
+		RecordOutcome{Call: c.ID},
+	)
+}
+
+// unattended reports whether the call is one that begins only while somebody waits for it, and nobody does.
+func (s *State) unattended(c *Call, now Moment) bool {
+	return s.Outside && c.Kind == ToolCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
+}
+
+// dropReceived forgets the calls of an outside turn that have ended, but for results that the program has not got and can
+// only find here, the newest of them, and for calls whose fate stays open to a late word.
+func (m *machine) dropReceived() {
+	unreceived := 0
+	var kept []Call
+	for _, c := range slices.Backward(m.Calls) {
+		ended := c.State == Finished || c.State == Over
+		replaced := c.ReplacedBy != "" && m.call(c.ReplacedBy) != nil
+		if ended && !replaced && c.Key == "" && !c.Received {
+			unreceived++
+		}
+		if !ended || replaced || c.Key == "" && !c.Received && unreceived <= maxUnreceived {
+			kept = append(kept, c)
+		}
+	}
+	slices.Reverse(kept)
+	m.Calls = kept
+}
