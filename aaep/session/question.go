@@ -48,6 +48,7 @@ type question struct {
 	noReject     bool
 	explicit     bool // the producer tells how its questions end, so nothing is inferred
 	undoing      undoing
+	advisory     bool // extensions.earshot.enforcement: who asks does it itself, unseen, so that no invocation follows
 
 	answer   answer
 	certain  bool  // by a reply, by the producer's own word, or because its token is dead: later replies do not count
@@ -82,7 +83,7 @@ func (s *judged) read(f *facts) *question {
 	q := &question{
 		name: texts[:len(f.token)], token: s.checker.key(ofToken, 0, f.token), confirmation: f.kind == confirmation, at: f.number,
 		tool: s.checker.word(tool), callID: texts[len(f.token):], acceptsLate: string(f.silence) == string(aaep.DecisionAccept), number: f.question(),
-		session: s, undoing: f.undoing(),
+		session: s, undoing: f.undoing(), advisory: string(f.ours("enforcement")) == "advisory",
 	}
 	q.explicit = q.number != ""
 	if f.timed && f.timeout > 0 && f.timeout < 1<<31 {
@@ -334,6 +335,7 @@ func (s *judged) untold(r *report) {
 		case !q.confirmation && !q.told:
 			q.silence(r, "/type", "§9.4.1", fmt.Sprintf("the clarification %s (message %d) has no end, expected an event that tells it", q.name, q.at), "SEQ-30", "CLA-14")
 		case !q.confirmation:
+		case q.answer == accepted && q.advisory:
 		case q.answer == accepted && !s.view().hidden[toolInvoked]:
 			r.error("/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was accepted, expected a tool.invoked for its action", q.name, q.at), "SEQ-24")
 		case q.told || q.answer == accepted:

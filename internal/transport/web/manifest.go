@@ -27,6 +27,7 @@ var deviations = []deviation{
 	{[]string{"CONF-53"}, reasons + "docs/deviations.md#two-clocks-decide-whether-a-reply-is-in-time"},
 	{[]string{"CONF-56"}, reasons + "docs/deviations.md#a-subscriber-that-knows-our-extension-learns-what-to-read-first"},
 	{[]string{"CONF-56"}, reasons + "docs/deviations.md#a-reply-that-cannot-be-recorded-is-an-error"},
+	{[]string{"SEQ-24"}, reasons + "docs/deviations.md#a-permission-has-no-invocation"},
 }
 
 // describe completes the manifest with what the server itself knows: versions,
