@@ -156,6 +156,9 @@ func stripIsolates(s string) string {
 // action is what the call does, as a sentence: the tool's own where it has one that
 // an operator has reviewed, else one that names the tool and its arguments.
 func (s *scene) action(args outline.Outline) (Param, Params) {
+	if s.isPermission() {
+		return s.permissionAction(args), nil
+	}
 	w := s.wording()
 	facts := find(w.Consent.Facts, s.t.Args)
 	claim, ok := s.own(w.Consent.Action, facts)
@@ -186,6 +189,9 @@ func (s *scene) action(args outline.Outline) (Param, Params) {
 // consequence is what follows from the call, by the tool's own words, or else by its class, which
 // says no more than whether it can be undone.
 func (s *scene) consequence(facts Params) (said Param, own bool) {
+	if s.isPermission() {
+		return say("consequence.permission", Params{"agent": s.agent()}), true
+	}
 	if !s.t.Tool.Reviewed {
 		return say("consequence.unreviewed", nil), false
 	}

@@ -48,14 +48,18 @@ func (s *scene) confirm() error {
 		lists := s.lists(args, action, x)
 		l.earshot[extArguments] = lists
 		s.shows, s.covered = lists.shows(), lists.covered()
-		return one(s.session.Confirm(s.t.At, s.t.Rand, aaep.AwaitingConfirmation{
+		asks := aaep.AwaitingConfirmation{
 			Action: x[fieldAction], Consequence: x[fieldConsequence],
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
 			ReplyToken: s.t.Question.Token, TimeoutSeconds: s.seconds(),
 			DefaultDecision: aaep.DecisionReject, RiskLevel: risk(c.Risk),
 			Irreversible: irreversible(c.Class), Reversibility: reversibility(c.Class),
 			AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
-		}.About(toolName(c.Tool), callID(c.ID))))
+		}
+		if !s.isPermission() { // of which no invocation follows here
+			asks = asks.About(toolName(c.Tool), callID(c.ID))
+		}
+		return one(s.session.Confirm(s.t.At, s.t.Rand, asks))
 	})
 	s.memory.Open = append(s.memory.Open, openQuestion{
 		Number: s.t.Question.Number, Call: c.ID, Token: s.t.Question.Token, Action: action,
@@ -72,10 +76,10 @@ func (s *scene) details() Param {
 	if s.t.Says != "" {
 		params["says"] = quotedTo(s.t.Says, capSays)
 	}
-	if irreversible(c.Class) {
+	if irreversible(c.Class) && !s.isPermission() {
 		params["undo"] = duration(c.Limits.UndoTime())
 	}
-	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+	if e := s.enforcement(); e != utp.Enforced {
 		params["held"] = word(string(e))
 	}
 	if s.t.Unserved {
@@ -125,7 +129,7 @@ func (s *scene) consentFacts(facts Params) map[string]any {
 	if hint := s.wording().Consent.Hint; hint != "" {
 		out[extHint], _ = cut(legible.Line(hint), capValue)
 	}
-	if irreversible(c.Class) {
+	if irreversible(c.Class) && !s.isPermission() {
 		out[extUndo] = math.Ceil(c.Limits.UndoTime().Seconds())
 	}
 	if c.Replaces != "" {
@@ -134,13 +138,21 @@ func (s *scene) consentFacts(facts Params) map[string]any {
 			out[extEarlier] = told
 		}
 	}
-	if !s.t.Tool.Reviewed {
+	if !s.t.Tool.Reviewed && !s.isPermission() {
 		out[extNew] = true
 	}
-	if e := s.t.Tool.Enforcement(); e != utp.Enforced {
+	if e := s.enforcement(); e != utp.Enforced {
 		out[extEnforcement] = string(e)
 	}
 	return out
+}
+
+// enforcement is how who carries the call out is held to the answer.
+func (s *scene) enforcement() utp.Enforcement {
+	if s.isPermission() {
+		return utp.Advisory
+	}
+	return s.t.Tool.Enforcement()
 }
 
 func reversibility(c utp.Class) aaep.Reversibility {
@@ -242,7 +254,9 @@ func (s *scene) refused() error {
 		return s.unasked(code)
 	}
 	l := s.refusal(code)
-	s.memory.refuse(code)
+	if !s.isPermission() { // what it does all the same is not known here
+		s.memory.refuse(code)
+	}
 	if q, open := s.memory.question(s.t.Call.ID); open {
 		l.params[paramQuestion] = count(int64(q.Number))
 		l.earshot[extQuestion] = q.Number
@@ -274,6 +288,9 @@ func (s *scene) refusal(code utp.Code) line {
 		params["surface"] = Param{}
 	case utp.CodeConsentStale:
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+		if s.t.Note.Surface == turn.StaleGone {
+			key, params["agent"] = "call.refused.gone", s.agent()
+		}
 		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {
 			key = "call.refused.restarted"
 		}
@@ -281,7 +298,7 @@ func (s *scene) refusal(code utp.Code) line {
 		delete(ext, extSurface)
 		params["surface"] = Param{}
 	case utp.CodeStopped:
-		if s.t.Turn.Stop != nil && s.t.Turn.Stop.Reason == reasonUndone {
+		if stop := s.t.Turn.Stop; stop == nil || stop.Reason == reasonUndone { // of an outside agent the call alone ends
 			key = "call.refused.undone"
 		}
 	case utp.CodeConsentExpired:
@@ -291,6 +308,11 @@ func (s *scene) refusal(code utp.Code) line {
 	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn:
 	default:
 		key = "call.refused.other"
+	}
+	if s.isPermission() {
+		if own, is := s.permissionRefusal(code, params); is {
+			key = own
+		}
 	}
 	return line{
 		key: key, params: params, earshot: ext,

@@ -88,6 +88,8 @@ func (s *scene) account(before bool) Param {
 	out.All = append(out.All, s.doubt().All...)
 	switch {
 	case len(out.All) > 0:
+	case s.t.Turn.Outside && s.t.Turn.Tally.Effects == 0 && s.t.Turn.Tally.Unknown == 0:
+		out.All = append(out.All, say("account.nothing_here", nil))
 	case s.t.Turn.Tally.Effects == 0 && s.t.Turn.Tally.Unknown == 0:
 		out.All = append(out.All, say("account.nothing", nil))
 	default:
@@ -158,12 +160,15 @@ func (s *scene) finished(end turn.End) error {
 	switch {
 	case s.t.Handoff != nil:
 		key = "turn.handed_over"
+	case end.Code == utp.CodeTimeoutReapedByWatchdog:
+		key = "turn.quiet"
 	case declined:
 		key = "turn.declined"
 	case end.Status == utp.StatusPartial:
 		key = "turn.partial"
 	}
 	l := line{key: key, params: s.ending(declined, false), utp: endUTP(end)}
+	l.params["agent"] = s.agent()
 	if tally := s.t.Turn.Tally; tally.AllFailed() && key != "turn.handed_over" {
 		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
 		l.params["failed"] = count(int64(tally.Failed))

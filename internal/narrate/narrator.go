@@ -178,6 +178,12 @@ func (s *scene) ofTheTurn() error {
 		return s.said()
 	case turn.NoteResponded:
 		return s.responded()
+	case turn.NotePermitted:
+		return s.permitted()
+	case turn.NoteObserved:
+		return s.observed()
+	case kernel.NoteDoing:
+		return s.doingNow()
 	}
 	return fmt.Errorf("%w %q", errUnknownNote, s.t.Note.Kind)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -47,7 +48,7 @@ func (s *scene) said() error {
 // goOn ends the text that the agent was writing where it goes on to something else.
 func (s *scene) goOn() error {
 	switch s.t.Note.Kind {
-	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded:
+	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded, turn.NoteObserved, kernel.NoteDoing:
 		return s.closeOutput()
 	default:
 		return nil

@@ -104,6 +104,7 @@ func loses(s *stage) string {
 func scenarios() map[string]func(*stage) {
 	all := callScenarios()
 	maps.Copy(all, agentScenarios())
+	maps.Copy(all, outsideScenarios())
 	return all
 }
 

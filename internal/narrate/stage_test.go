@@ -278,7 +278,7 @@ func (s *stage) judge(row kernel.Event) {
 	if e.ID != row.ID || e.Type() != row.Type || e.SessionID != s.state.Session || row.Session != s.state.Session {
 		s.tb.Errorf("the row %s %s does not name its event\n%s", row.ID, row.Type, row.Body)
 	}
-	if e.Producer.AgentID != "earshot.tidy" || e.Version != "1.0.0" || e.Verbosity != aaep.VerbosityNormal || e.Urgency == "" {
+	if e.Producer.AgentID != "earshot."+s.state.Agent || e.Version != "1.0.0" || e.Verbosity != aaep.VerbosityNormal || e.Urgency == "" {
 		s.tb.Errorf("the envelope is incomplete\n%s", row.Body)
 	}
 	if e.Hints == nil || e.Hints.PrimaryLanguage != "en" || e.Hints.TextDirection != aaep.DirectionLTR {

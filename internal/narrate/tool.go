@@ -119,6 +119,8 @@ func (s *scene) completion(o turn.Outcome) line {
 		key = "call.completed.outcome_unknown"
 		params[paramAction], _ = s.action(s.arguments())
 		params["known"] = s.known()
+	case o.Code == utp.CodeConsentStale && s.t.Note.Surface == turn.StaleGone:
+		key, params["agent"] = "call.completed.gone", s.agent()
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
