@@ -29,6 +29,8 @@ type PutRequest struct {
 	Size   int64  `json:"size"`
 	Offset int64  `json:"offset"`
 	Data   []byte `json:"data"`
+	// By is the agent for which a hub puts it, so that it counts as that one's.
+	By string `json:"by,omitzero"`
 }
 
 // GetRequest asks for at most [ChunkLimit] bytes of a blob from Offset on.

@@ -44,6 +44,13 @@ const (
 	OpStop      = "stop"
 	OpAbsent    = "absent"
 	OpPrefer    = "prefer"
+	// What hubs ask for on behalf of agents that are programs outside.
+	OpOpen    = "open"
+	OpOffered = "offered"
+	OpInvoke  = "invoke"
+	OpAwait   = "await"
+	OpTell    = "tell"
+	OpClose   = "close"
 	// What hubs ask for on behalf of operators and auditors, who name the operation.
 	OpTurn   = "turn"
 	OpCards  = "cards"
@@ -79,8 +86,8 @@ var operations = []Operation{
 	operation[OwnerRequest, ReconcileAnswer](OpReconcile, Tool).repeatable(),
 	operation[SettleRequest, Empty](OpSettle, Tool).repeatable(),
 	// Values that are too large for a message.
-	operation[PutRequest, Empty](OpPut, Agent, Tool).repeatable(),
-	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, Foreign).repeatable(),
+	operation[PutRequest, Empty](OpPut, Agent, Tool, Hub).repeatable(),
+	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, Foreign, Hub).repeatable(),
 	// What third-party peers ask for beside that. Their commands come as they are, under the subject of the command.
 	operation[ReadRequest, CardRequest](OpRead, Foreign).repeatable(),
 	operation[InboxRequest, InboxAnswer](OpInbox, Foreign).repeatable(),
@@ -103,6 +110,13 @@ var operations = []Operation{
 	operation[ReplyRequest, ReplyAnswer](OpStop, Hub),
 	operation[ReplyRequest, ReplyAnswer](OpAbsent, Hub),
 	operation[PreferRequest, PreferAnswer](OpPrefer, Hub).repeatable(),
+	// What hubs ask for on behalf of agents that are programs outside.
+	operation[OpenRequest, OpenAnswer](OpOpen, Hub),
+	operation[OfferedRequest, OfferedAnswer](OpOffered, Hub).repeatable(),
+	operation[InvokeRequest, CallStatus](OpInvoke, Hub).repeatable(),
+	operation[AwaitRequest, CallStatus](OpAwait, Hub).repeatable(),
+	operation[TellRequest, Empty](OpTell, Hub),
+	operation[CloseRequest, Empty](OpClose, Hub).repeatable(),
 	// What hubs ask for on behalf of operators and auditors, who name the operation.
 	operation[TurnRequest, TurnDetail](OpTurn, Hub).repeatable().named(Look,
 		"Shows a turn with its calls and receipts.",

@@ -17,6 +17,9 @@ func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct
 	if err := checkPiece(q); err != nil {
 		return struct{}{}, err
 	}
+	if from.Kind == HubCaller {
+		from, q.By = Caller{Kind: AgentCaller, Name: q.By}, ""
+	}
 	return struct{}{}, k.update(ctx, func(tx Tx) error {
 		if err := k.share(tx, from, int64(len(q.Data))); err != nil {
 			return err
@@ -61,6 +64,8 @@ func checkPiece(q api.PutRequest) error {
 		return fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
 	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
 		return fault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
+	case len(q.By) > maxName:
+		return fault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
 	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
 		return fault(utp.CodeBadRequest, "the piece does not lie within the blob")
 	}

@@ -85,6 +85,9 @@ func (s *step) control() (utp.Context, error) {
 
 // ringWorker rings the doorbell of the turn's agent. Losing it costs one poll.
 func (k *Kernel) ringWorker(ctx context.Context, st turn.State) {
+	if st.Outside { // nobody else works on it
+		return
+	}
 	subject, err := utp.Wakeup(st.Project, st.Channel, st.Agent)
 	if err != nil {
 		return

@@ -67,6 +67,9 @@ func (s *step) note(n turn.Note) error {
 	if n.By != "" {
 		t.By, t.Surface = n.By, n.Surface
 	}
+	if e := s.rec.State.End; n.Kind == turn.NoteEnded && e != nil && s.rec.State.Outside && e.Code == "" {
+		t.Summary = e.Message // it may have been said in an earlier step
+	}
 	if err := s.aboutCall(&t, n.Call); err != nil {
 		return err
 	}
@@ -361,7 +364,7 @@ func (s *step) receipt(e turn.Receipt) error {
 // whether to do it, and so is bound to no consent.
 func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
 	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
-	if c.Kind != turn.ToolCall {
+	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
 		if c.Outcome != nil && c.Outcome.Card != "" {
 			t.Response, err = s.cardSum(c.Outcome.Card)
 		}

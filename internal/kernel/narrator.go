@@ -96,6 +96,9 @@ type QuestionFacts struct {
 // question got more time; it is asked again with a new token.
 const NoteExtended turn.NoteKind = "question.extended"
 
+// NoteDoing tells what an outside agent says that it is at.
+const NoteDoing turn.NoteKind = "agent.doing"
+
 // The notes that [Kernel.NoteAll] adds to every open turn.
 const (
 	// NoteRulesBroken: the policy has changed and cannot be read; the rules from before count.

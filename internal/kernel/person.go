@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -19,85 +18,6 @@ const (
 	answerLeave    = "leave"
 	answerAskAgain = "ask again"
 )
-
-// enqueue begins a turn.
-func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
-	if !utp.ValidToken(q.Agent) {
-		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
-	}
-	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
-		return api.EnqueueAnswer{}, fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
-	}
-	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, err.Error())
-	}
-	if len(q.Label) > api.InlineLimit/64 {
-		return api.EnqueueAnswer{}, fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
-	}
-	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return api.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
-	}
-	now := k.moment()
-	id, err := k.id(now.Wall)
-	if err != nil {
-		return api.EnqueueAnswer{}, err
-	}
-	begun := api.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
-	keys, err := k.keyed(from, q, begun, now)
-	if err != nil {
-		return api.EnqueueAnswer{}, err
-	}
-	a := begun
-	rec := Record{
-		State: turn.State{
-			Turn: a.Turn, Session: a.Session, Project: k.o.Project, Channel: k.o.Channel,
-			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
-			Topic:    topic(q),
-			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
-		},
-		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
-	}
-	rec.index(now)
-	var kept time.Duration
-	tries := 0
-	err = k.update(ctx, func(tx Tx) error {
-		if a, err = begunBefore(tx, keys, begun); err != nil || a.Repeated {
-			return err
-		}
-		if err := roomFor(tx, rec.State.Owner); err != nil {
-			return err
-		}
-		if rec.State.Name, err = name(tx, rec.State.Topic, tries > 0); err != nil {
-			return err
-		}
-		tries++
-		if kept, err = k.keepLead(tx, now); err != nil {
-			return err
-		}
-		return tx.Save(Batch{Turn: &rec, Keys: keys})
-	})
-	if err != nil {
-		return api.EnqueueAnswer{}, err
-	}
-	if a.Repeated {
-		return a, nil
-	}
-	k.knows(kept)
-	k.attend(rec.State)
-	k.ringWorker(ctx, rec.State)
-	return a, nil
-}
-
-// roomFor refuses one more turn of an owner who has most of them already. It is asked in the
-// transaction that adds the turn, so that no two of them take the last place.
-func roomFor(tx Tx, owner string) error {
-	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
-	if err == nil && len(open) >= maxOpen {
-		return fault(utp.CodeTooManyTurns, fmt.Sprintf(
-			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
-	}
-	return err
-}
 
 // answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
 // to the surface; that it never reaches a subscriber of the protocol (CONF-56) is the hub's
@@ -179,6 +99,9 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
+		if call.Kind == turn.PermissionCall { // it was over with the yes
+			return errUnchanged
+		}
 		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
 			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}

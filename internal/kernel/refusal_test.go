@@ -483,6 +483,7 @@ func TestOperationsByKind(t *testing.T) {
 			kernel.HubCaller: {
 				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,
 				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,
+				api.OpOpen, api.OpOffered, api.OpInvoke, api.OpAwait, api.OpTell, api.OpClose, api.OpPut, api.OpGet,
 				api.OpTurn, api.OpCards, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
 			},
 			"operator": nil, "": nil,

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -14,7 +13,7 @@ import (
 
 // keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
 // it came without one.
-func (k *Kernel) keyed(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
+func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
 	}
@@ -32,7 +31,7 @@ func (k *Kernel) keyed(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswe
 		asked = canonical
 	}
 	return []RequestKey{{
-		Principal: cmp.Or(q.Owner, from.Name), Key: key, Digest: sha256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
+		Principal: principal, Key: key, Digest: sha256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
 	}}, nil
 }
 

@@ -55,6 +55,17 @@ func (k *Kernel) attempt(ctx context.Context, ref TurnRef, fn func(*step) error)
 
 // attemptAny steps the turn that pick finds in the same transaction.
 func (k *Kernel) attemptAny(ctx context.Context, pick func(Tx) (TurnRef, error), fn func(*step) error) error {
+	return k.attemptOn(ctx, func(tx Tx) (Record, error) {
+		ref, err := pick(tx)
+		if err != nil {
+			return Record{}, err
+		}
+		return tx.Turn(ref)
+	}, fn)
+}
+
+// attemptOn steps the turn that load reads, or makes, in the same transaction.
+func (k *Kernel) attemptOn(ctx context.Context, load func(Tx) (Record, error), fn func(*step) error) error {
 	var s *step
 	var behind []string // sessions whose later messages a try in vain has kept back
 	giveUp := func() {
@@ -70,11 +81,7 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(Tx) (TurnRef, error),
 	err := k.update(ctx, func(tx Tx) error {
 		giveUp() // if it is run again
 		s = &step{k: k, tx: tx, now: k.moment()}
-		ref, err := pick(tx)
-		if err != nil {
-			return err
-		}
-		rec, err := tx.Turn(ref)
+		rec, err := load(tx)
 		if err != nil {
 			return err
 		}

@@ -412,13 +412,14 @@ func (w Wish) Empty() (bool, error) {
 const KeyLife = 24 * time.Hour
 
 // RequestKey says which turn was begun under the idempotency key of a principal, so that the
-// same request begins no other one.
+// same request begins no other one; or which call of an outside turn, whose keys are its session's.
 type RequestKey struct {
 	// Principal is whose key it is, Key its SHA-256 in hex.
 	Principal, Key string
 	// Digest is the SHA-256, in hex, of what was asked for with it.
 	Digest        string
 	Turn, Session string
+	Call          string // "" where it began the turn
 	At            time.Time
 }
 

@@ -205,15 +205,8 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, e
 }
 
 func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest) (struct{}, error) {
-	if !q.Status.Valid() {
-		return struct{}{}, fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
-	}
-	if q.Handoff != nil {
-		complete, err := q.Handoff.Complete()
-		if err != nil {
-			return struct{}{}, fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
-		}
-		q.Handoff = &complete
+	if err := checkDeliver(&q); err != nil {
+		return struct{}{}, err
 	}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
 		if ended, err := s.adoptKnown(); ended || err != nil {
@@ -221,8 +214,8 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 		}
 		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
 		s.tell.Told = s.rec.State.Told(q.Output)
-		end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
-		if err := s.deliverable(q, &end); err != nil {
+		end, err := s.endOf(q)
+		if err != nil {
 			return err
 		}
 		return s.feed(turn.Deliver{Hold: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
@@ -231,6 +224,29 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 		err = nil
 	}
 	return struct{}{}, err
+}
+
+// checkDeliver completes an agent's last word, and says what is wrong with it.
+func checkDeliver(q *api.DeliverRequest) error {
+	if !q.Status.Valid() {
+		return fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+	}
+	if q.Handoff == nil {
+		return nil
+	}
+	complete, err := q.Handoff.Complete()
+	if err != nil {
+		return fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+	}
+	q.Handoff = &complete
+	return nil
+}
+
+// endOf is the end that an agent's last word makes; its fields are kept.
+func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
+	end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
+	err := s.deliverable(q, &end)
+	return end, err
 }
 
 func isCode(err error, code utp.Code) bool {

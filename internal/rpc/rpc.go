@@ -165,6 +165,15 @@ func Store(ctx context.Context, to Requester, value any) (api.Body, error) {
 
 // StoreWithin is [Store] for a message that has room for so many bytes only.
 func StoreWithin(ctx context.Context, to Requester, value any, room int) (api.Body, error) {
+	return store(ctx, to, "", value, room)
+}
+
+// StoreFor is [Store] by a hub, for an agent.
+func StoreFor(ctx context.Context, to Requester, agent string, value any) (api.Body, error) {
+	return store(ctx, to, agent, value, api.InlineLimit)
+}
+
+func store(ctx context.Context, to Requester, by string, value any, room int) (api.Body, error) {
 	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return api.Body{}, fmt.Errorf("%w: %w", ErrValue, err)
@@ -175,7 +184,7 @@ func StoreWithin(ctx context.Context, to Requester, value any, room int) (api.Bo
 	sum := sha256.Sum256(raw)
 	b := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
 	for at := 0; at < len(raw); at += api.ChunkLimit {
-		piece := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))]}
+		piece := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))], By: by}
 		if err := AskWithin(ctx, to, pieceTrouble, api.OpPut, piece, nil); err != nil {
 			return api.Body{}, err
 		}

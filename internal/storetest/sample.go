@@ -106,7 +106,7 @@ func applied(n int) kernel.ResultRow {
 
 func requestKey(n int) kernel.RequestKey {
 	return kernel.RequestKey{
-		Principal: id("ann", n), Key: digest("key", n), Digest: digest("asked", n), Turn: id("turn", n), Session: id("sess", n), At: at(n),
+		Principal: id("ann", n), Key: digest("key", n), Digest: digest("asked", n), Turn: id("turn", n), Session: id("sess", n), Call: id("tc", n), At: at(n),
 	}
 }
 

@@ -176,6 +176,7 @@ func (m *machine) orphan(in Orphan) {
 	m.nobody()
 	for i := range m.Calls {
 		c := &m.Calls[i]
+		c.Awaited = Moment{} // requests ended with the process that served them
 		switch c.State {
 		case Started:
 			if c.Elsewhere {

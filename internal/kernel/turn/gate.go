@@ -63,7 +63,9 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	receipt := Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "reject"}
 	if !in.Accept {
 		m.emit(receipt)
-		m.Tally.Declined++
+		if c.Kind == ToolCall {
+			m.Tally.Declined++
+		}
 		m.over(c, utp.CodeConsentDeclined, who{in.By, in.Surface})
 		return
 	}
@@ -121,7 +123,9 @@ func (m *machine) unanswered(in Unanswered) error {
 	case Unknown:
 		m.fateAnswered(c, Answered{Question: in.Question})
 	case Asked:
-		m.Tally.Expired++
+		if c.Kind == ToolCall {
+			m.Tally.Expired++
+		}
 		if old := m.call(c.Replaces); old != nil && old.Consent != nil {
 			m.Tally.Broken++
 		}

@@ -11,9 +11,10 @@ func (t *Tx) saveKeys(b *kernel.Batch) error {
 		if k.Principal == "" || k.Key == "" || k.Digest == "" {
 			return invalid("keeping the key of a request", "no principal, key or digest", "all three")
 		}
-		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (principal, key) DO UPDATE SET digest = excluded.digest, turn_id = excluded.turn_id, session_id = excluded.session_id, at = excluded.at
-			WHERE request_keys.at <= $7`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, stamp(k.At), stamp(k.At.Add(-kernel.KeyLife)))
+		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, call_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (principal, key) DO UPDATE SET digest = excluded.digest, turn_id = excluded.turn_id, session_id = excluded.session_id,
+				call_id = excluded.call_id, at = excluded.at
+			WHERE request_keys.at <= $8`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, k.Call, stamp(k.At), stamp(k.At.Add(-kernel.KeyLife)))
 		if err != nil {
 			return err
 		}
@@ -24,8 +25,8 @@ func (t *Tx) saveKeys(b *kernel.Batch) error {
 func (t *Tx) requestKey(principal, key string) (kernel.RequestKey, error) {
 	k := kernel.RequestKey{Principal: principal, Key: key}
 	var at int64
-	err := t.c.One(`SELECT digest, turn_id, session_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
-		&k.Digest, &k.Turn, &k.Session, &at)
+	err := t.c.One(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
+		&k.Digest, &k.Turn, &k.Session, &k.Call, &at)
 	if noRows(err) {
 		return kernel.RequestKey{}, nil
 	}

@@ -1,0 +1,410 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// openOutside begins the turn of an agent that is a program outside. The same request with the same key finds it again, and whoever
+// speaks for the agent now is its holder.
+func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest) (api.OpenAnswer, error) {
+	if q.Idle < 0 || q.Idle > api.MaxIdle {
+		return api.OpenAnswer{}, fault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
+	}
+	if len(q.Holder) > maxName {
+		return api.OpenAnswer{}, fault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
+	}
+	begin := api.EnqueueRequest{
+		Agent: q.Agent, Owner: q.Owner, Request: q.Request, Label: q.Label, Answer: q.Answer, Args: []byte("{}"), Key: q.Key,
+	}
+	rec, repeated, err := k.begin(ctx, from, "agent "+q.Agent, begin, func(s *step) error {
+		s.rec.State.Outside, s.rec.State.Holder = true, q.Holder
+		idle := q.Idle
+		if idle == 0 {
+			idle = api.DefaultIdle
+		}
+		s.rec.State.Patience = time.Duration(idle) * time.Second
+		return s.feed(turn.Open{})
+	})
+	if err != nil {
+		return api.OpenAnswer{}, err
+	}
+	a := api.OpenAnswer{Turn: rec.State.Turn, Session: rec.State.Session, Name: rec.State.Name, Repeated: repeated}
+	if !repeated {
+		return a, nil
+	}
+	err = k.ofAgent(ctx, api.OutsideRequest{Session: a.Session, Agent: q.Agent}, func(s *step) error {
+		a.Name = s.rec.State.Name
+		if s.rec.State.Status == turn.Ended || q.Holder == "" || q.Holder == s.rec.State.Holder {
+			return errUnchanged
+		}
+		return s.feed(turn.Attached{Holder: q.Holder})
+	})
+	return a, err
+}
+
+// ofAgent steps an outside turn of the agent, never another's. [errUnchanged] of fn is no error.
+func (k *Kernel) ofAgent(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
+	err := k.attempt(ctx, TurnRef{Session: q.Session}, func(s *step) error {
+		if err := mine(s.rec, q); err != nil {
+			return err
+		}
+		return fn(s)
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return protocolError(err)
+}
+
+// mine says why the turn is not an outside one of the agent. What is another's is not there.
+func mine(rec Record, q api.OutsideRequest) error {
+	if !rec.State.Outside || rec.State.Agent != q.Agent || q.Agent == "" {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// invoke asks for one call of an outside turn, or finds the call that the same request has asked for before.
+func (k *Kernel) invoke(ctx context.Context, from Caller, q api.InvokeRequest) (a api.CallStatus, err error) {
+	if err := checkInvoke(q); err != nil {
+		return a, err
+	}
+	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+		w, err := s.wanted(q)
+		if err != nil {
+			return err
+		}
+		a, err = s.invoke(w)
+		return err
+	})
+	return a, err
+}
+
+func checkInvoke(q api.InvokeRequest) error {
+	switch {
+	case q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS:
+		return fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+	case len(q.HostCall) > maxName:
+		return fault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
+	case (q.Question != nil) == (q.Tool != ""):
+		return fault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
+	case q.Permission && !hostTool(q.Tool):
+		return fault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
+	}
+	if err := api.CheckKey(q.Key); err != nil {
+		return fault(utp.CodeBadRequest, err.Error())
+	}
+	return nil
+}
+
+func hostTool(name string) bool {
+	const most = 100
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == ':', r == '/', r == '-':
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= most
+}
+
+// invoked is a request for a call, with what it is known by.
+type invoked struct {
+	api.InvokeRequest
+
+	args     jsontext.Value
+	missing  bool   // the blob of the arguments is not there
+	identity string // the digest of what is asked for, as it was written
+	key      RequestKey
+}
+
+// wanted reads what a request asks for.
+func (s *step) wanted(q api.InvokeRequest) (invoked, error) {
+	w := invoked{InvokeRequest: q}
+	args, err := body(s.tx, q.Args)
+	if w.missing = errors.Is(err, ErrNotFound); err != nil && !w.missing {
+		return w, err
+	}
+	w.args = args
+	asked, err := json.Marshal(q.Question, json.Deterministic(true))
+	if err != nil {
+		return w, unexpected("a question", err)
+	}
+	kind := "call"
+	if q.Permission {
+		kind = "permission"
+	}
+	w.identity = sha256Hex([]byte(kind + "\n" + q.Tool + "\n" + sha256Hex(args) + "\n" + string(asked)))
+	if q.Key != "" {
+		st := s.rec.State
+		w.key = RequestKey{
+			Principal: st.Session, Key: sha256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
+		}
+	}
+	return w, nil
+}
+
+// invoke joins the call that the request has asked for before, or makes one.
+func (s *step) invoke(w invoked) (api.CallStatus, error) {
+	id, err := s.joined(w)
+	if err != nil {
+		return api.CallStatus{}, err
+	}
+	if id != "" {
+		a, err := s.joins(id, w)
+		a.Joined = true
+		return a, err
+	}
+	if s.rec.State.Status == turn.Ended {
+		return api.CallStatus{}, fault(utp.CodeTurnEnded, "the session has ended; open another one")
+	}
+	if !s.k.driven(s.rec.State.Turn) {
+		return api.CallStatus{}, parked()
+	}
+	if err := s.roomForCalls(1); err != nil {
+		return api.CallStatus{}, err
+	}
+	c, err := s.outsideCall(w)
+	if err != nil {
+		return api.CallStatus{}, err
+	}
+	if w.Key != "" {
+		w.key.Call = c.ID
+		s.batch.Keys = append(s.batch.Keys, w.key)
+	}
+	if err := s.feed(turn.Adopt{Call: c}); err != nil {
+		return api.CallStatus{}, err
+	}
+	return s.callStatus(c.ID)
+}
+
+// joined is the call that the same request has asked for before; "" is none.
+func (s *step) joined(w invoked) (string, error) {
+	if w.Key != "" {
+		b, err := s.tx.Beside(BesideFilter{KeyOf: w.key.Principal, Key: w.key.Key})
+		switch before := b.Key; {
+		case err != nil:
+			return "", err
+		case before.Call == "" || !before.At.After(w.key.At.Add(-KeyLife)):
+			return "", nil
+		case before.Digest != w.identity:
+			return "", fault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
+		default:
+			return before.Call, nil
+		}
+	}
+	for _, c := range s.rec.State.Calls {
+		open := !c.Awaited.IsZero() && !c.Awaited.Passed(s.now)
+		same := w.HostCall != "" && w.HostCall == c.HostCall
+		if c.Key == "" && c.Identity == w.identity && c.Replaces == "" && !c.Received && (same || !open || !c.State.Open()) {
+			return c.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// joins keeps a request for a call open that was asked for before.
+func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
+	c, live := s.latest(id)
+	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
+		if err := s.feed(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond}); err != nil {
+			return api.CallStatus{}, err
+		}
+		return s.callStatus(id)
+	}
+	a, err := s.callStatus(id)
+	if err == nil {
+		err = errUnchanged
+	}
+	return a, err
+}
+
+// outsideCall makes the call that a request asks for.
+func (s *step) outsideCall(w invoked) (turn.Call, error) {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return turn.Call{}, err
+	}
+	stepID := "step_" + id
+	var c turn.Call
+	switch {
+	case w.Question != nil:
+		c, err = s.own(api.ToolCall{Question: w.Question}, stepID)
+	case w.Permission:
+		c, err = s.permission(w, stepID)
+	default:
+		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Says, args: w.args, missing: w.missing})
+	}
+	c.Key, c.HostCall, c.Identity = w.Key, w.HostCall, w.identity
+	if w.AwaitMS > 0 {
+		c.Awaited = s.now.Add(time.Duration(w.AwaitMS) * time.Millisecond)
+	}
+	return c, err
+}
+
+// latest is the live call that stands for another one now, or itself.
+func (s *step) latest(id string) (turn.Call, bool) {
+	c, found := s.rec.State.Find(id)
+	for found && c.ReplacedBy != "" {
+		next, is := s.rec.State.Find(c.ReplacedBy)
+		if !is {
+			break
+		}
+		c = next
+	}
+	return c, found
+}
+
+// await keeps a request for a call open, or ends it, and tells how the call stands.
+func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api.CallStatus, err error) {
+	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
+		return a, fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+	}
+	changes := true
+	err = k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Session: q.Session})
+		if err == nil {
+			err = mine(rec, q.OutsideRequest)
+		}
+		if err != nil {
+			return err
+		}
+		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
+		a, err = s.callStatus(q.Call)
+		c, live := s.latest(q.Call)
+		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
+		return err
+	})
+	if err != nil || !changes {
+		return a, protocolError(err)
+	}
+	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+		c, live := s.latest(q.Call)
+		var in turn.Input
+		switch {
+		case !live || s.rec.State.Status == turn.Ended:
+		case c.State.Open():
+			in = turn.Await{Call: c.ID, Within: time.Duration(q.AwaitMS) * time.Millisecond}
+		case q.Received:
+			in = turn.Received{Call: c.ID}
+		}
+		if in != nil {
+			if err := s.feed(in); err != nil {
+				return err
+			}
+		}
+		a, err = s.callStatus(q.Call)
+		if err == nil && in == nil {
+			err = errUnchanged
+		}
+		return err
+	})
+	return a, err
+}
+
+// tellOutside tells what an outside agent says of its work.
+func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
+	said := 0
+	in := turn.Tell{Key: q.Key}
+	for _, one := range []struct {
+		is   bool
+		kind turn.NoteKind
+	}{{q.Text != "", turn.NoteSaid}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
+		if one.is {
+			said++
+			in.Kind = one.kind
+		}
+	}
+	switch {
+	case said != 1:
+		return struct{}{}, fault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
+	case len(q.Text) > api.SayLimit || len(q.Doing) > api.MaxTold || len(q.Observed) > api.MaxTold:
+		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.SayLimit, api.MaxTold))
+	case q.Progress < 0 || q.Progress > 100:
+		return struct{}{}, fault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+	}
+	if err := api.CheckKey(q.Key); err != nil {
+		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+	}
+	in.Percent = q.Progress
+	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+		s.tell.Output, s.tell.Summary = q.Text, q.Doing+q.Observed
+		return s.feed(in)
+	})
+}
+
+// closeOutside ends an outside turn with the agent's own word, once nothing of it runs. Sent again it changes nothing.
+func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest) (struct{}, error) {
+	if q.Status == "" {
+		q.Status = utp.StatusSuccess
+	}
+	d := api.DeliverRequest{Status: q.Status, Code: q.Code, Summary: q.Summary, Output: q.Output, Fields: q.Fields, Handoff: q.Handoff}
+	if err := checkDeliver(&d); err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+		st := s.rec.State
+		if st.Status == turn.Ended || st.Closing != nil {
+			return errUnchanged
+		}
+		if d.Handoff != nil && st.Status == turn.Suspended {
+			return fault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
+		}
+		end, err := s.endOf(d)
+		if err != nil {
+			return err
+		}
+		if d.Output != "" && st.Stop == nil { // it may be a while until the end
+			s.tell.Output = d.Output
+			if err := s.feed(turn.Tell{Kind: turn.NoteSaid}); err != nil {
+				return err
+			}
+			s.tell.Output = ""
+		}
+		s.tell.Handoff = d.Handoff
+		return s.feed(turn.Close{End: end})
+	})
+}
+
+// offered lists the tools that an agent may ask for, by the policy as it is now.
+func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
+	const page = 100
+	a := api.OfferedAnswer{Tools: []api.OfferedTool{}}
+	err := k.o.Store.View(ctx, func(tx Tx) error {
+		tools, err := tx.Tools(ToolFilter{After: q.After, Limit: page})
+		if err != nil {
+			return err
+		}
+		room := api.InlineLimit
+		for _, t := range tools {
+			judged := terms(t, k.o.Policy.Decide(q.Agent, t))
+			d := t.Definition
+			if room -= len(d.Parameters) + len(d.Description) + maxName; room < 0 && a.Next != "" {
+				return nil
+			}
+			a.Next = d.Tool
+			if judged.Decision == turn.Deny {
+				continue
+			}
+			a.Tools = append(a.Tools, api.OfferedTool{
+				Tool: d.Tool, Description: d.Description, Parameters: d.Parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
+			})
+		}
+		if len(tools) < page {
+			a.Next = ""
+		}
+		return nil
+	})
+	return a, err
+}

@@ -1,0 +1,123 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// callStatus is how a call of an outside turn stands, under the id by which it was first known: a call that stands for it
+// speaks for it.
+func (s *step) callStatus(id string) (api.CallStatus, error) {
+	c, live := s.latest(id)
+	if !live {
+		var err error
+		if c, err = s.endedCall(id); err != nil {
+			return api.CallStatus{}, err
+		}
+	}
+	a := api.CallStatus{Call: id, Tool: c.Tool, State: callState(c.State), Stopping: s.rec.State.Stop != nil}
+	if a.State == api.CallWaiting || a.State == api.CallUnknown {
+		if q := s.question(c.Question); q != nil {
+			a.Question, a.AnswerBy = q.Number, q.Deadline()
+		}
+	}
+	if a.State == api.CallAccepted {
+		a.Question = c.Question
+	}
+	if a.State != api.CallEnded || c.Outcome == nil {
+		return a, nil
+	}
+	o := c.Outcome
+	a.Status, a.Code, a.Message = o.Status, o.Code, o.Message
+	if o.Card == "" {
+		return a, nil
+	}
+	card, err := s.card(o.Card)
+	if err != nil {
+		return a, damage(err)
+	}
+	r, err := resultOn(card, ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
+	if err != nil {
+		return a, err
+	}
+	a.Result, a.Message = r.Result, r.Message
+	return a, nil
+}
+
+func callState(s turn.CallState) string {
+	switch s {
+	case turn.Requested, turn.Asked:
+		return api.CallWaiting
+	case turn.Accepted:
+		return api.CallAccepted
+	case turn.Dispatched, turn.Started, turn.Lapsed:
+		return api.CallRunning
+	case turn.Unknown:
+		return api.CallUnknown
+	case turn.Finished, turn.Resolved, turn.Over:
+		return api.CallEnded
+	}
+	return api.CallEnded
+}
+
+// endedCall reads a call that the turn has let go of, or the one that stands for it.
+func (s *step) endedCall(id string) (turn.Call, error) {
+	for {
+		b, err := s.tx.Beside(BesideFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
+		if err != nil {
+			return turn.Call{}, err
+		}
+		if len(b.Calls) == 0 {
+			return turn.Call{}, ErrNotFound
+		}
+		c := b.Calls[0]
+		if c.ReplacedBy == "" {
+			return c, nil
+		}
+		if next, live := s.latest(c.ReplacedBy); live {
+			return next, nil
+		}
+		id = c.ReplacedBy
+	}
+}
+
+// permission makes a call of what an outside agent does by itself: it is asked for, and nothing is started. What it does
+// is not known here, so it counts as what cannot be undone.
+func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
+	c, err := s.unresolved(wanted{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, says: w.Says})
+	if err != nil {
+		return c, err
+	}
+	c.Kind = turn.PermissionCall
+	if w.missing {
+		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the input has not been put, or not completely")
+	}
+	canonical, err := utp.Canonical(w.args)
+	if err != nil || w.args.Kind() != '{' {
+		return s.invalid(c, nil, utp.CodeBadRequest, "the input is not one JSON object that everybody reads alike")
+	}
+	sum := sha256.Sum256(canonical)
+	c.Arguments = hex.EncodeToString(sum[:])
+	asks := Tool{Definition: utp.Definition{Tool: c.Tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh} // so that a rule may leave it to the agent's own
+	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, asks)
+	c.Policy, c.Decision, c.Limits.Answer = ruling.Rule, ruling.Decision, ruling.Answer
+	definition, err := json.Marshal(struct {
+		Agent string `json:"agent"`
+		Tool  string `json:"tool"`
+	}{s.rec.State.Agent, w.Tool}, json.Deterministic(true))
+	if err != nil {
+		return c, unexpected("a permission", err)
+	}
+	c.Definition = sha256Hex(definition)
+	if err := s.keepCallCard(c, "", resolved{args: w.args}); err != nil {
+		return c, err
+	}
+	c.Digest, err = s.digestOf(c, w.args)
+	return c, err
+}

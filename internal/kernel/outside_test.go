@@ -1,0 +1,572 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// program is an agent that is a program outside: it speaks by way of a hub.
+type program struct {
+	w       *world
+	session string
+	turn    string
+}
+
+const programName = "claude"
+
+func (w *world) program(change ...func(*api.OpenRequest)) *program {
+	w.t.Helper()
+	q := api.OpenRequest{Agent: programName, Owner: person, Request: "tidy up", Label: "photos"}
+	for _, c := range change {
+		c(&q)
+	}
+	var a api.OpenAnswer
+	if err := rpc.Ask(w.ctx, w.person, api.OpOpen, q, &a); err != nil {
+		w.t.Fatal(err)
+	}
+	if !a.Repeated {
+		w.follow(a.Session)
+	}
+	return &program{w: w, session: a.Session, turn: a.Turn}
+}
+
+func (p *program) speaks() api.OutsideRequest {
+	return api.OutsideRequest{Session: p.session, Agent: programName}
+}
+
+const awaits = 15_000
+
+// asks is a request for a call, which counts as open for a while.
+func (p *program) asks(tool string, change ...func(*api.InvokeRequest)) (api.CallStatus, error) {
+	q := api.InvokeRequest{OutsideRequest: p.speaks(), Tool: tool, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}, AwaitMS: awaits}
+	for _, c := range change {
+		c(&q)
+	}
+	var a api.CallStatus
+	err := rpc.Ask(p.w.ctx, p.w.person, api.OpInvoke, q, &a)
+	return a, err
+}
+
+func (p *program) asked(tool string, change ...func(*api.InvokeRequest)) api.CallStatus {
+	p.w.t.Helper()
+	a, err := p.asks(tool, change...)
+	if err != nil {
+		p.w.t.Fatalf("%s: %v", tool, err)
+	}
+	return a
+}
+
+func key(text string) func(*api.InvokeRequest)  { return func(q *api.InvokeRequest) { q.Key = text } }
+func host(text string) func(*api.InvokeRequest) { return func(q *api.InvokeRequest) { q.HostCall = text } }
+
+func named(name string) func(*api.InvokeRequest) {
+	return func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"name":"` + name + `"}`) }
+}
+
+func (p *program) await(q api.AwaitRequest) api.CallStatus {
+	p.w.t.Helper()
+	q.OutsideRequest = p.speaks()
+	var a api.CallStatus
+	if err := rpc.Ask(p.w.ctx, p.w.person, api.OpAwait, q, &a); err != nil {
+		p.w.t.Fatal(err)
+	}
+	return a
+}
+
+// waits is what a host does that waits for its result, and gets it.
+func (p *program) waits(id string) api.CallStatus {
+	p.w.t.Helper()
+	a := p.ends(id)
+	p.received(id)
+	return a
+}
+
+// ends waits for the end of a call whose result is not handed over.
+func (p *program) ends(id string) api.CallStatus {
+	p.w.t.Helper()
+	var a api.CallStatus
+	p.w.until("the call "+id+" is to end", func() bool {
+		a = p.await(api.AwaitRequest{Call: id, AwaitMS: awaits})
+		return a.Ended()
+	})
+	return a
+}
+
+func (p *program) goes(id string) { p.await(api.AwaitRequest{Call: id}) }
+
+func (p *program) received(id string) { p.await(api.AwaitRequest{Call: id, Received: true}) }
+
+func (p *program) says(op string, q any) error { return rpc.Ask(p.w.ctx, p.w.person, op, q, nil) }
+
+func (p *program) closes() {
+	p.w.t.Helper()
+	if err := p.says(api.OpClose, api.CloseRequest{OutsideRequest: p.speaks(), Summary: "Tidied."}); err != nil {
+		p.w.t.Fatal(err)
+	}
+	p.w.over(p.turn)
+}
+
+func (w *world) isStatus(a api.CallStatus, status utp.Status, code utp.Code) {
+	w.t.Helper()
+	if !a.Ended() || a.Status != status || a.Code != code {
+		w.t.Errorf("the call is %+v; want %s %s", a, status, code)
+	}
+}
+
+// TestOutside: calls come one by one, run side by side, and each has its own result.
+func TestOutside(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		if st := w.turn(p.turn); st.Name != "claude, photos" || st.Owner != person || st.Agent != programName {
+			t.Errorf("the session is %q of %q by %q", st.Name, st.Owner, st.Agent)
+		}
+		burns, looks := p.asked(burn, named("a")), p.asked(look)
+		if burns.State != api.CallWaiting || burns.Question != 1 || burns.AnswerBy.IsZero() {
+			t.Errorf("the first is %+v", burns)
+		}
+		read := p.waits(looks.Call)
+		w.isStatus(read, utp.StatusSuccess, "")
+		if got := string(read.Result.Inline); got != `{"did":"look"}` {
+			t.Errorf("the result is %s", got)
+		}
+		if st := w.turn(p.turn); st.Status != turn.Suspended {
+			t.Errorf("with an open question the turn is %s", st.Status)
+		}
+		w.accepts()
+		w.isStatus(p.waits(burns.Call), utp.StatusSuccess, "")
+		w.effectsAre(1)
+		rejected := p.asked(burn)
+		w.say(w.asked(), "reject")
+		w.isStatus(p.waits(rejected.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
+		w.isStatus(p.asked("no.such.tool"), utp.StatusFailed, utp.CodeUnknownTool)
+		w.isStatus(p.asked(look, func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"nmae":1}`) }), utp.StatusFailed, utp.CodeBadRequest)
+		p.closes()
+		_, err := p.asks(look)
+		wantFault(t, err, utp.CodeTurnEnded)
+		w.effectsAre(1)
+	})
+}
+
+// TestOutsideKeys: the same key gives the same call and its result, also after a restart, when the session has ended, and when
+// others have followed; another request with it is a conflict.
+func TestOutsideKeys(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		first := p.asked(burn, key("k1"))
+		again := p.asked(burn, key("k1"))
+		if again.Call != first.Call || !again.Joined || first.Joined {
+			t.Errorf("the second is %+v; the first was %+v", again, first)
+		}
+		_, err := p.asks(burn, key("k1"), named("other"))
+		wantFault(t, err, utp.CodeConflict)
+		w.restart()
+		if again := p.asked(burn, key("k1")); again.Call != first.Call || again.Question != 1 {
+			t.Errorf("after a restart it is %+v", again)
+		}
+		w.accepts()
+		w.isStatus(p.waits(first.Call), utp.StatusSuccess, "")
+		for range 3 {
+			p.waits(p.asked(look).Call)
+		}
+		if again := p.asked(burn, key("k1")); again.Call != first.Call || again.Status != utp.StatusSuccess || string(again.Result.Inline) != `{"did":"burn"}` {
+			t.Errorf("later it is %+v", again)
+		}
+		p.closes()
+		if again := p.asked(burn, key("k1")); again.Call != first.Call || again.Status != utp.StatusSuccess {
+			t.Errorf("after the end it is %+v", again)
+		}
+		w.effectsAre(1)
+	})
+}
+
+// TestOutsideJoins: without a key a repeat joins a call that nobody waits for, or takes a result that nobody has got. While a
+// request is open the same is another call, but by the host's own id; what was received is not served again.
+func TestOutsideJoins(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		first := p.asked(burn, host("h1"))
+		if same := p.asked(burn, host("h1")); same.Call != first.Call {
+			t.Errorf("the host's own id gave %s and %s", first.Call, same.Call)
+		}
+		if other := p.asked(burn, host("h2")); other.Call == first.Call {
+			t.Error("two ids side by side are one call")
+		} else {
+			w.say(w.questions()[1], "reject")
+			w.isStatus(p.waits(other.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
+		}
+		p.goes(first.Call)
+		if joined := p.asked(burn, host("h3")); joined.Call != first.Call || joined.Question != first.Question {
+			t.Errorf("a repeat of what was cut is %+v", joined)
+		}
+		w.accepts()
+		p.ends(first.Call)
+		if taken := p.asked(burn, host("h4")); taken.Call != first.Call || taken.Status != utp.StatusSuccess {
+			t.Errorf("the result that nobody has got is %+v", taken)
+		}
+		p.received(first.Call)
+		anew := p.asked(burn, host("h5"))
+		if anew.Call == first.Call || anew.State != api.CallWaiting {
+			t.Errorf("after that it is %+v", anew)
+		}
+		w.say(w.asked(), "reject")
+		p.waits(anew.Call)
+		p.closes()
+		w.effectsAre(1)
+	})
+}
+
+// TestOutsideHolder: another process that speaks for the program joins what the one before it had asked for, at once.
+func TestOutsideHolder(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		held := func(holder string) func(*api.OpenRequest) {
+			return func(q *api.OpenRequest) { q.Key, q.Holder = "host-1", holder }
+		}
+		p := w.program(held("a"))
+		first := p.asked(burn)
+		next := w.program(held("b"))
+		if next.session != p.session {
+			t.Fatalf("the sessions are %s and %s", p.session, next.session)
+		}
+		if joined := next.asked(burn); joined.Call != first.Call {
+			t.Errorf("the next process got %+v", joined)
+		}
+		w.accepts()
+		next.waits(first.Call)
+		w.effectsAre(1)
+		next.closes()
+	})
+}
+
+// TestOutsideGone: a yes starts nothing for a program that waits no more, and the person hears why; one that comes back in
+// time gets its call.
+func TestOutsideGone(t *testing.T) {
+	for name, class := range map[string]string{"irreversible": burn, "reversible": paint} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Ask}} }, func(t *testing.T, w *world) {
+				p := w.program()
+				gone := p.asked(class)
+				p.goes(gone.Call)
+				w.accepts()
+				w.pass(5 * time.Minute)
+				w.effectsAre(0)
+				w.isStatus(p.await(api.AwaitRequest{Call: gone.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+				w.tells(p.session, "claude did not wait for it any more")
+				if len(w.questions()) != 0 {
+					t.Error("it is asked again")
+				}
+				back := p.asked(class, named("b"))
+				p.goes(back.Call)
+				w.accepts()
+				w.pass(30 * time.Second)
+				w.effectsAre(0)
+				w.isStatus(p.waits(back.Call), utp.StatusSuccess, "")
+				w.effectsAre(1)
+				lapsed := p.asked(class, named("c")) // its process dies: nobody says that it has gone
+				w.pass(time.Minute)
+				w.accepts()
+				w.pass(5 * time.Minute)
+				w.isStatus(p.await(api.AwaitRequest{Call: lapsed.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+				w.effectsAre(1)
+				p.closes()
+			})
+		})
+	}
+}
+
+// TestOutsideGoneBeforeTheStart: the command has left, and nobody waits any more when a service comes.
+func TestOutsideGoneBeforeTheStart(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		w.services[0].conn.cut.Store(true)
+		a := p.asked(burn)
+		w.accepts()
+		w.until("it is to be dispatched", func() bool {
+			return p.await(api.AwaitRequest{Call: a.Call, AwaitMS: awaits}).State == api.CallRunning
+		})
+		p.goes(a.Call)
+		w.services[0].conn.cut.Store(false)
+		w.pass(5 * time.Minute)
+		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+		w.effectsAre(0)
+		p.closes()
+	})
+}
+
+// TestOutsideRestart: a question outlives the kernel and the program; the yes belongs to one generation.
+func TestOutsideRestart(t *testing.T) {
+	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+		p := w.program()
+		a := p.asked(burn)
+		w.accepts()
+		w.restart()
+		joined := p.asked(burn)
+		if joined.Call != a.Call {
+			t.Errorf("the repeat is %+v; it was %+v", joined, a)
+		}
+		w.accepts() // it is asked again, for the yes was the generation's before
+		w.isStatus(p.waits(a.Call), utp.StatusSuccess, "")
+		w.effectsAre(1)
+		p.closes()
+	})
+}
+
+// TestOutsidePermission: a yes and a no to what the program does by itself have a receipt, and start nothing.
+func TestOutsidePermission(t *testing.T) {
+	rules := []kernel.Rule{
+		{Tool: "claude.Read", Decide: turn.Allow}, {Tool: "claude.Kill", Decide: turn.Deny},
+	}
+	inWorld(t, func(w *world) { w.rules = rules }, func(t *testing.T, w *world) {
+		p := w.program()
+		may := func(tool string) api.CallStatus {
+			t.Helper()
+			return p.asked(tool, func(q *api.InvokeRequest) {
+				q.Permission, q.Args.Inline = true, jsontext.Value(`{"command":"rm -rf build","note":"é"}`)
+			})
+		}
+		yes := may("Bash")
+		q := w.asked()
+		for _, word := range []string{"claude", "Bash", "rm -rf build", "Earshot can neither stop nor undo it"} {
+			if !strings.Contains(string(q.Body), word) {
+				t.Errorf("the question lacks %q: %s", word, q.Body)
+			}
+		}
+		w.say(q, "accept")
+		w.isStatus(p.waits(yes.Call), utp.StatusSuccess, "")
+		no := may("Bash")
+		if no.Call == yes.Call {
+			t.Error("what was waited for is served again")
+		}
+		w.say(w.asked(), "reject")
+		w.isStatus(p.waits(no.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
+		w.isStatus(may("Read"), utp.StatusPartial, "")
+		w.isStatus(may("Kill"), utp.StatusCanceled, utp.CodeDeniedByPolicy)
+		w.effectsAre(0)
+		for table, want := range map[string]string{"receipts": "2", "grants": "0"} {
+			if got := w.cell(`SELECT count(*) FROM ` + table); got != want {
+				t.Errorf("%s %s; want %s", got, table, want)
+			}
+		}
+		p.closes()
+	})
+}
+
+// TestOutsideQuestion: the program asks the person, and gets what they say.
+func TestOutsideQuestion(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		a := p.asked("", func(q *api.InvokeRequest) {
+			q.Args, q.Question = api.Body{}, &api.Question{Text: "Which folder?"}
+		})
+		w.say(w.asked(), "the new one")
+		got := p.waits(a.Call)
+		w.isStatus(got, utp.StatusSuccess, "")
+		if !strings.Contains(string(got.Result.Inline), `"answer":"the new one"`) {
+			t.Errorf("the answer is %s", got.Result.Inline)
+		}
+		p.closes()
+	})
+}
+
+// TestOutsideTold: what a program says is told once, in its own words.
+func TestOutsideTold(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		tell := func(q api.TellRequest) {
+			t.Helper()
+			q.OutsideRequest = p.speaks()
+			if err := p.says(api.OpTell, q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell(api.TellRequest{Doing: "Reading."})
+		for range 2 {
+			tell(api.TellRequest{Observed: "It ran make.", Key: "o1"})
+		}
+		tell(api.TellRequest{Text: "Found it. "})
+		tell(api.TellRequest{Progress: 40})
+		w.tells(p.session, "claude reports what it did by itself: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
+		if n := w.cell(`SELECT count(*) FROM events WHERE template = 'agent.observed'`); n != "1" {
+			t.Errorf("it is told %s times", n)
+		}
+		for what, q := range map[string]api.TellRequest{
+			"nothing":        {},
+			"two things":     {Text: "a", Doing: "b"},
+			"more than done": {Progress: 101},
+			"less than none": {Progress: -1, Text: "a"},
+		} {
+			q.OutsideRequest = p.speaks()
+			if err := p.says(api.OpTell, q); err == nil {
+				t.Errorf("%s was told", what)
+			}
+		}
+		p.closes()
+	})
+}
+
+// TestOutsideQuiet: a session of which nothing is heard ends by itself, and not as a failure.
+func TestOutsideQuiet(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program(func(q *api.OpenRequest) { q.Idle = 600 })
+		w.pass(9 * time.Minute)
+		p.waits(p.asked(look).Call)
+		w.pass(9 * time.Minute)
+		if st := w.turn(p.turn); st.Status == turn.Ended {
+			t.Fatal("it has ended early")
+		}
+		end := w.over(p.turn)
+		if end.End.Status != utp.StatusSuccess {
+			t.Errorf("it ended %+v", end.End)
+		}
+		w.tells(p.session, "Ended, because nothing more was heard of claude.")
+	})
+}
+
+// TestOutsideStop: a stop ends it, and the program is told.
+func TestOutsideStop(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		running := w.gate()
+		w.effects.at("begun", running.pass)
+		p := w.program()
+		waits, runs := p.asked(burn), p.asked(look)
+		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: p.session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		w.isStatus(p.await(api.AwaitRequest{Call: waits.Call, Look: true}), utp.StatusCanceled, utp.CodeStopped)
+		if a := p.await(api.AwaitRequest{Call: runs.Call, Look: true}); !a.Stopping {
+			t.Errorf("the running one is %+v", a)
+		}
+		_, err := p.asks(look, named("later"))
+		wantFault(t, err, utp.CodeStopped)
+		running.open()
+		w.cancelled(p.turn)
+	})
+}
+
+// TestOutsideUndo: a yes that is taken back ends its call; the session goes on.
+func TestOutsideUndo(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		a := p.asked(burn)
+		q := w.accepts()
+		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Question: q.Number, By: person, Surface: "terminal"}); err != nil {
+			t.Fatal(err)
+		}
+		w.isStatus(p.waits(a.Call), utp.StatusCanceled, utp.CodeStopped)
+		w.isStatus(p.waits(p.asked(look).Call), utp.StatusSuccess, "")
+		w.tells(p.session, "Taken back in time")
+		p.closes()
+		w.effectsAre(0)
+	})
+}
+
+// TestOutsideClosing: what runs is waited for.
+func TestOutsideClosing(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		running := w.gate()
+		w.effects.at("begun", running.pass)
+		p := w.program()
+		a := p.asked(look)
+		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
+		q := api.CloseRequest{OutsideRequest: p.speaks(), Summary: "Done with it.", Output: "All of it."}
+		for range 2 {
+			if err := p.says(api.OpClose, q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.pass(time.Second)
+		if st := w.turn(p.turn); st.Status == turn.Ended {
+			t.Error("it has ended while a call runs")
+		}
+		running.open()
+		w.over(p.turn)
+		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Look: true}), utp.StatusSuccess, "")
+		w.tells(p.session, "All of it.", "The agent says: “Done with it.”")
+	})
+}
+
+// TestOutsideIsNobodyElses: another agent, a worker of the same name and a request that makes no sense get nothing.
+func TestOutsideIsNobodyElses(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		a := p.asked(look)
+		p.waits(a.Call)
+		other := &program{w: w, session: p.session}
+		_, err := other.asks(look, func(q *api.InvokeRequest) { q.Agent = "other" })
+		wantFault(t, err, utp.CodeNotFound)
+		wantFault(t, p.says(api.OpAwait, api.AwaitRequest{OutsideRequest: api.OutsideRequest{Session: p.session}, Call: a.Call}), utp.CodeNotFound)
+		conn := w.bus.connect(kernel.AgentCaller, programName)
+		var claimed api.ClaimAnswer
+		if err := rpc.Ask(w.ctx, conn, api.OpClaim, api.ClaimRequest{Agent: programName, Worker: "seat"}, &claimed); err != nil || claimed.Turn != "" {
+			t.Errorf("a worker claimed %+v, %v", claimed, err)
+		}
+		wantFault(t, rpc.Ask(w.ctx, conn, api.OpRenew, api.WorkerRequest{Turn: p.turn}, nil), utp.CodeConflict)
+		wantFault(t, rpc.Ask(w.ctx, conn, api.OpInvoke, api.InvokeRequest{OutsideRequest: p.speaks(), Tool: look}, nil), utp.CodeAuthFailed)
+		worker := w.begin()
+		foreign := &program{w: w, session: worker.Session}
+		_, err = foreign.asks(look, func(q *api.InvokeRequest) { q.Agent = agentName })
+		wantFault(t, err, utp.CodeNotFound)
+		for what, change := range map[string]func(*api.InvokeRequest){
+			"no tool":            func(q *api.InvokeRequest) { q.Tool = "" },
+			"a tool, a question": func(q *api.InvokeRequest) { q.Question = &api.Question{Text: "?"} },
+			"a long wait":        func(q *api.InvokeRequest) { q.AwaitMS = api.MaxAwaitMS + 1 },
+			"a strange tool":     func(q *api.InvokeRequest) { q.Permission, q.Tool = true, "rm -rf" },
+			"a strange key":      func(q *api.InvokeRequest) { q.Key = "a b" },
+		} {
+			if _, err := p.asks(look, change); err == nil {
+				t.Errorf("%s was taken", what)
+			}
+		}
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: worker.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		p.closes()
+	})
+}
+
+// TestOffered: an agent sees what the policy lets it ask for, and what of that a person is asked about.
+func TestOffered(t *testing.T) {
+	rules := []kernel.Rule{{Tool: shred, Decide: turn.Deny}, {Tool: put, Agent: programName, Decide: turn.Allow}}
+	inWorld(t, func(w *world) { w.rules = rules }, func(t *testing.T, w *world) {
+		var a api.OfferedAnswer
+		if err := rpc.Ask(w.ctx, w.person, api.OpOffered, api.OfferedRequest{Agent: programName}, &a); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{}
+		for _, one := range a.Tools {
+			got[one.Tool] = one.Asks
+			if len(one.Parameters) == 0 || one.Description == "" {
+				t.Errorf("%s has no schema or no description", one.Tool)
+			}
+		}
+		want := map[string]bool{burn: true, paint: true, put: false, look: false}
+		for name, asks := range want {
+			if is, there := got[name]; !there || is != asks {
+				t.Errorf("%s: there %v, asks %v; want asks %v", name, there, is, asks)
+			}
+		}
+		if _, there := got[shred]; there || a.Next != "" {
+			t.Errorf("the offer is %v, next %q", got, a.Next)
+		}
+	})
+}
+
+// tells checks that the session's events say all of this.
+func (w *world) tells(session string, texts ...string) {
+	w.t.Helper()
+	told := w.cell(`SELECT group_concat(body, char(10)) FROM (SELECT body FROM events WHERE session_id = ? ORDER BY seq)`, session)
+	for _, text := range texts {
+		if !strings.Contains(told, text) {
+			w.t.Errorf("nothing says %q in\n%s", text, told)
+		}
+	}
+}
