@@ -109,6 +109,8 @@ type CallStatus struct {
 	Stopping bool `json:"stopping,omitzero"`
 	// Joined: an earlier request had asked for it.
 	Joined bool `json:"joined,omitzero"`
+	// Permission: it is about what the agent does by itself.
+	Permission bool `json:"permission,omitzero"`
 }
 
 // Ended reports whether the call has its result.

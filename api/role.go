@@ -17,7 +17,7 @@ const (
 	// RoleOperator hears every session, starts turns, and stops any. With RoleApprover it reviews
 	// tools, tries dead messages again, erases and imports.
 	RoleOperator Role = "operator"
-	// RoleAgent asks for calls. It never hears sessions and never approves.
+	// RoleAgent opens sessions of its own and asks for calls in them. It never hears sessions and never approves.
 	RoleAgent Role = "agent"
 	// RoleTool carries calls out. It never hears sessions and never approves.
 	RoleTool Role = "tool"
@@ -42,6 +42,7 @@ const (
 	Start                // start turns
 	Look                 // look at everything, as an auditor or an operator
 	Operate              // change what the gate relies on: an operator who may also approve
+	Act                  // act as an agent
 )
 
 // rights are the roles that give each right, and what it allows in words.
@@ -56,6 +57,7 @@ var rights = map[Right]struct {
 	Start:   {words: "start turns", roles: []Role{RoleApprover, RoleOperator}},
 	Look:    {words: "look at what operators see", roles: []Role{RoleAuditor, RoleOperator}},
 	Operate: {words: "change what operators decide", roles: []Role{RoleApprover, RoleOperator}, all: true},
+	Act:     {words: "act as an agent", roles: []Role{RoleAgent}},
 }
 
 // Words are what the right allows, as in "hear sessions".
@@ -67,15 +69,15 @@ func (r Right) Roles() (roles []Role, all bool) {
 	return slices.Clone(right.roles), right.all
 }
 
-// Of reports whether a principal with these roles has the right. An agent or a tool may hear, where it has
-// another role that lets it, and nothing else.
+// Of reports whether a principal with these roles has the right. An agent acts, and an agent or a tool may hear, where it has
+// another role that lets it; nothing else.
 func (r Right) Of(roles []Role) bool {
 	right, is := rights[r]
 	if !is {
 		return r == Anyone
 	}
 	has := func(role Role) bool { return slices.Contains(roles, role) }
-	if r != Hear && (has(RoleAgent) || has(RoleTool)) {
+	if r != Hear && r != Act && (has(RoleAgent) || has(RoleTool)) {
 		return false
 	}
 	if right.all {

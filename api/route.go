@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Root is where the HTTP API is, AAEPRoot where the addresses of the AAEP are (its Appendix B).
+// Root is where the HTTP API is, AgentRoot where agents that are programs outside come to, AAEPRoot where the addresses of the
+// AAEP are (its Appendix B).
 const (
-	Root     = "/api/v1"
-	AAEPRoot = "/aaep/v1"
+	Root      = "/api/v1"
+	AgentRoot = Root + "/agent"
+	AAEPRoot  = "/aaep/v1"
 )
 
 // Route is something that the server does on request over HTTP. The addresses that it serves, who may use

@@ -23,6 +23,17 @@ const (
 	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
 	RouteOpenAPI        = "getOpenAPI"
 
+	RouteAgentTools      = "listAgentTools"
+	RouteAgentOpen       = "openAgentSession"
+	RouteAgentSession    = "getAgentSession"
+	RouteAgentInvoke     = "invokeTool"
+	RouteAgentPermission = "askPermission"
+	RouteAgentQuestion   = "askPerson"
+	RouteAgentCall       = "getCall"
+	RouteAgentWatch      = "watchCall"
+	RouteAgentReport     = "report"
+	RouteAgentEnd        = "endAgentSession"
+
 	RouteSubscribe   = "subscribe"
 	RouteStream      = "stream"
 	RouteSendMessage = "sendMessage"
@@ -40,6 +51,7 @@ const KeyHeader = "Idempotency-Key"
 const (
 	replyLimit    = 64 << 10
 	turnLimit     = 256 << 10
+	callLimit     = 16 << 20
 	operatorLimit = 448 << 10 // what a message to the kernel holds
 )
 
@@ -55,6 +67,15 @@ const (
 	questionReply = "The number and the `reply_token` have to belong to one question; otherwise the code is `conflict`, and nothing is changed. " +
 		"Always send the token: a question that is asked again takes a yes with its present token only."
 	questionWord = "`reply_token` is optional; a decision or a response is refused."
+)
+
+const (
+	waitDoc = "For how many seconds to wait for the result, 0 to 60; default 60."
+	// openDoc holds for every request that waits.
+	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +
+		"request for it is open, so a call that nobody asks for any more is not started, whatever a person answers. "
+	keyDoc = "With an `Idempotency-Key` the same request in the same session is the same call for a day, however often it is sent. Without one it joins " +
+		"a call that was cut off and is otherwise the same, or gets its result if nobody has got it; else it is another call. "
 )
 
 // routes is the one table of what is served over HTTP, beside the operations of operators.
@@ -106,6 +127,38 @@ var routes = []Route{
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +
 			"a file that cannot be read leaves what counted before."),
 	route(RouteOpenAPI, "GET", Root+"/openapi.json", Anyone, "Reads this description, as an OpenAPI 3.1 document.").media("application/json"),
+
+	answers[AgentTools](route(RouteAgentTools, "GET", AgentRoot+"/tools", Act, "Lists the tools that the agent may ask for.")).
+		detail("Each has its JSON Schema, and beside its name one that the APIs of language models take. What the operator's policy denies is left out."),
+	takes[AgentOpen](answers[OpenAnswer](route(RouteAgentOpen, "POST", AgentRoot+"/sessions", Act, "Opens a session of the agent."), 201),
+		turnLimit, `{"request":"Tidy my pictures.","label":"photos"}`).
+		keyed().refuses(KindConflict, KindBusy, KindUncertain).
+		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
+	answers[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
+	takes[AgentInvoke](answers[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
+		callLimit, `{"tool":"files.move","args":{"from":"a","to":"b"},"says":"It belongs there."}`).
+		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		detail(openDoc + keyDoc + "Calls run side by side. Whatever is wrong with a call is its result (`status`, `code`, `message`), not a refusal."),
+	takes[AgentPermission](answers[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act, "Asks a person whether the agent may do something by itself."), 200, 202),
+		callLimit, `{"tool":"Bash","input":{"command":"rm -rf build"}}`).
+		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		detail("The status `success` is a yes, for this one time; `partial` says that the operator's policy leaves it to the agent's own rules; anything else is a no. " +
+			"Earshot starts nothing, and cannot hold the agent to the answer: surfaces say so. The answer is 200, or 202 while there is none. " + keyDoc),
+	takes[AgentQuestion](answers[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act, "Asks the person something, and waits for the answer."), 200, 202),
+		replyLimit, `{"question":"Which folder do you mean?","choices":[{"value":"a","label":"The old one"},{"value":"b","label":"The new one"}]}`).
+		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		detail("The result is `{\"answer\":…}`. It is information; no answer to it allows the use of a tool. The answer is 200, or 202 while there is none. " + keyDoc),
+	answers[AgentCall](route(RouteAgentCall, "GET", AgentRoot+"/sessions/{session}/calls/{call}", Act, "Waits for the result of a call, a permission or a question."), 200, 202).
+		query("wait", "integer", waitDoc).detail(openDoc),
+	route(RouteAgentWatch, "GET", AgentRoot+"/sessions/{session}/calls/{call}/events", Act, "Streams how a call stands, as server-sent events.").
+		media("text/event-stream").
+		detail("Each event is called `call` and has the call as JSON; the last one has its result. While the stream is open, a request for the call is."),
+	takes[AgentReport](answers[Empty](route(RouteAgentReport, "POST", AgentRoot+"/sessions/{session}/reports", Act, "Tells the person something of the agent's work.")),
+		replyLimit, `{"text":"I have found two folders. "}`).keyed().refuses(KindConflict).
+		detail("One of `text`, `progress`, `doing` and `observed`. With an `Idempotency-Key` it is told once, as long as it is among the last 32 of the session."),
+	takes[AgentEnd](answers[Empty](route(RouteAgentEnd, "POST", AgentRoot+"/sessions/{session}/end", Act, "Ends the session.")),
+		turnLimit, `{"summary":"The pictures are tidy."}`).repeatable().refuses(KindConflict).
+		detail("Open questions are withdrawn; what runs is waited for."),
 
 	aaepRoute(takes[AAEPMessage](answers[AAEPMessage](route(RouteSubscribe, "POST", AAEPRoot+"/subscriptions", Hear, "Begins a subscription to events."), 201),
 		replyLimit, `{"type":"subscription.request"}`)).refuses(KindConflict, KindBusy).

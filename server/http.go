@@ -48,7 +48,7 @@ func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) 
 func (s *Server) serve(o Options, certificate *address.Certificate, listeners []net.Listener) (err error) {
 	i := s.instance
 	s.web, err = web.New(web.Options{
-		Hub: web.Over(i.Hub), Access: i.Access, Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
+		Hub: web.Over(i.Hub), Programs: web.OverAgents(i.Hub), Access: i.Access, Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User:  peer.Of,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
 		Manifest: aaep.Manifest{

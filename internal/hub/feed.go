@@ -50,6 +50,8 @@ type feed struct {
 	start, from string
 	newest      map[string]heard // the last event of each owner that has come since then
 	heard       int
+	// waiting are told when something has come of a session.
+	waiting map[string]map[chan struct{}]struct{}
 }
 
 // heard is an event that has come, and as the how many-th.
@@ -210,6 +212,7 @@ func (f *feed) take(row api.EventRow) bool {
 	gap := row.Seq != t.last+1
 	t.add(e, f.now())
 	f.note(t)
+	f.wake(row.Session)
 	return !gap || t.last == row.Seq // a gap is read by those who want to hear what is in it
 }
 
@@ -238,6 +241,7 @@ func (f *feed) look(ctx context.Context) (news bool, err error) {
 		if row.Last > t.last || !known {
 			t.reach(row.Last, row.Ended, f.now())
 			f.note(t)
+			f.wake(row.Session)
 			continue
 		}
 		t.reach(row.Last, row.Ended, f.now())
@@ -257,6 +261,39 @@ func (f *feed) anew(ctx context.Context) error {
 	defer f.mu.Unlock()
 	f.life++
 	return nil
+}
+
+// watch is told when something has come of a session, until stop is called. It may be told for nothing, and once for many
+// events.
+func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
+	told := make(chan struct{}, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting == nil {
+		f.waiting = map[string]map[chan struct{}]struct{}{}
+	}
+	if f.waiting[session] == nil {
+		f.waiting[session] = map[chan struct{}]struct{}{}
+	}
+	f.waiting[session][told] = struct{}{}
+	return told, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.waiting[session], told)
+		if len(f.waiting[session]) == 0 {
+			delete(f.waiting, session)
+		}
+	}
+}
+
+// wake tells those who watch the session. The caller holds mu.
+func (f *feed) wake(session string) {
+	for told := range f.waiting[session] {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // forget drops sessions that ended long enough ago. Streams keep what they have not sent

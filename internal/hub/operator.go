@@ -35,7 +35,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 		return nil, err
 	}
 	switch rightFor(op) {
-	case api.Nobody, api.Anyone, api.Hear, api.Answer, api.Stop, api.Start:
+	case api.Nobody, api.Anyone, api.Hear, api.Answer, api.Stop, api.Start, api.Act:
 		return nil, &Error{Code: CodeNotFound, Message: "operators have no operation of that name"}
 	case api.Look:
 		if !who.May(api.Look) {

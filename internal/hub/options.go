@@ -29,6 +29,8 @@ type Options struct {
 	Rights Rights
 	// Offer is what subscribers can have; its Producer names this installation.
 	Offer pacing.Offer
+	// Owner is the person whose sessions agents open that are programs outside, where their tokens name nobody.
+	Owner string
 	// Project is the one whose sessions these are. Default "default".
 	Project string
 	// Poll is how soon the hub looks without having been told. Default 2 s. While it finds

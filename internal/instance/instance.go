@@ -311,7 +311,7 @@ const (
 // Subscribed lets others subscribe: from here on the hub is theirs too.
 func (i *Instance) Subscribed(offer pacing.Offer) {
 	i.Hub = hub.Open(hub.Options{
-		Conn: i.conn, Rights: i.Access, Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer,
+		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer,
 	})
 	i.own(i.Hub.Run)
 }

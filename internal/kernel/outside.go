@@ -166,7 +166,10 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 		a.Joined = true
 		return a, err
 	}
-	if s.rec.State.Status == turn.Ended {
+	if st := s.rec.State; st.Status == turn.Ended {
+		if st.Stop != nil && !st.Stop.System {
+			return api.CallStatus{}, fault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
+		}
 		return api.CallStatus{}, fault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
 	if !s.k.driven(s.rec.State.Turn) {

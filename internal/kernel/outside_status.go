@@ -21,7 +21,7 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 			return api.CallStatus{}, err
 		}
 	}
-	a := api.CallStatus{Call: id, Tool: c.Tool, State: callState(c.State), Stopping: s.rec.State.Stop != nil}
+	a := api.CallStatus{Call: id, Tool: c.Tool, State: callState(c.State), Stopping: s.rec.State.Stop != nil, Permission: c.Kind == turn.PermissionCall}
 	if a.State == api.CallWaiting || a.State == api.CallUnknown {
 		if q := s.question(c.Question); q != nil {
 			a.Question, a.AnswerBy = q.Number, q.Deadline()

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -46,8 +48,8 @@ func (p *program) speaks() api.OutsideRequest {
 const awaits = 15_000
 
 // asks is a request for a call, which counts as open for a while.
-func (p *program) asks(tool string, change ...func(*api.InvokeRequest)) (api.CallStatus, error) {
-	q := api.InvokeRequest{OutsideRequest: p.speaks(), Tool: tool, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}, AwaitMS: awaits}
+func (p *program) asks(name string, change ...func(*api.InvokeRequest)) (api.CallStatus, error) {
+	q := api.InvokeRequest{OutsideRequest: p.speaks(), Tool: name, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}, AwaitMS: awaits}
 	for _, c := range change {
 		c(&q)
 	}
@@ -56,17 +58,19 @@ func (p *program) asks(tool string, change ...func(*api.InvokeRequest)) (api.Cal
 	return a, err
 }
 
-func (p *program) asked(tool string, change ...func(*api.InvokeRequest)) api.CallStatus {
+func (p *program) asked(name string, change ...func(*api.InvokeRequest)) api.CallStatus {
 	p.w.t.Helper()
-	a, err := p.asks(tool, change...)
+	a, err := p.asks(name, change...)
 	if err != nil {
-		p.w.t.Fatalf("%s: %v", tool, err)
+		p.w.t.Fatalf("%s: %v", name, err)
 	}
 	return a
 }
 
-func key(text string) func(*api.InvokeRequest)  { return func(q *api.InvokeRequest) { q.Key = text } }
-func host(text string) func(*api.InvokeRequest) { return func(q *api.InvokeRequest) { q.HostCall = text } }
+func key(text string) func(*api.InvokeRequest) { return func(q *api.InvokeRequest) { q.Key = text } }
+func host(text string) func(*api.InvokeRequest) {
+	return func(q *api.InvokeRequest) { q.HostCall = text }
+}
 
 func named(name string) func(*api.InvokeRequest) {
 	return func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"name":"` + name + `"}`) }
@@ -326,9 +330,9 @@ func TestOutsidePermission(t *testing.T) {
 	}
 	inWorld(t, func(w *world) { w.rules = rules }, func(t *testing.T, w *world) {
 		p := w.program()
-		may := func(tool string) api.CallStatus {
+		may := func(name string) api.CallStatus {
 			t.Helper()
-			return p.asked(tool, func(q *api.InvokeRequest) {
+			return p.asked(name, func(q *api.InvokeRequest) {
 				q.Permission, q.Args.Inline = true, jsontext.Value(`{"command":"rm -rf build","note":"é"}`)
 			})
 		}
@@ -434,7 +438,7 @@ func TestOutsideQuiet(t *testing.T) {
 func TestOutsideStop(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		running := w.gate()
-		w.effects.at("begun", running.pass)
+		w.effects.at("begun", func(_ context.Context, s *service, c *tool.Call) error { return running.pass(context.Background(), s, c) })
 		p := w.program()
 		waits, runs := p.asked(burn), p.asked(look)
 		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
@@ -449,6 +453,8 @@ func TestOutsideStop(t *testing.T) {
 		wantFault(t, err, utp.CodeStopped)
 		running.open()
 		w.cancelled(p.turn)
+		_, err = p.asks(look, named("much later"))
+		wantFault(t, err, utp.CodeStopped)
 	})
 }
 

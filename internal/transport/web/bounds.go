@@ -22,10 +22,14 @@ func bounded(next http.Handler) http.Handler {
 		if r.ContentLength != 0 { // it has a body, or may have
 			deadline(w, bodyTime)
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime + patience)) // not every writer has one
+		most := answerTime
+		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") { // they wait for people
+			most += maxWait * time.Second
+		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + patience)) // not every writer has one
 		w.Header().Set("Cache-Control", "no-store")
 		if !strings.HasSuffix(r.URL.Path, "/events") {
-			ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
 			r = r.WithContext(ctx)
 		}

@@ -49,6 +49,17 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteCredentials:    taking(s.takeUpCredentials),
 		api.RouteOpenAPI:        raw(s.openAPI),
 
+		api.RouteAgentTools:      giving(s.agentTools),
+		api.RouteAgentOpen:       taking(s.openAgent),
+		api.RouteAgentSession:    giving(s.agentSession),
+		api.RouteAgentInvoke:     asking(s, s.invokeTool),
+		api.RouteAgentPermission: asking(s, s.askPermission),
+		api.RouteAgentQuestion:   asking(s, s.askPerson),
+		api.RouteAgentCall:       {serves: s.awaitCall, answer: reflect.TypeFor[api.AgentCall]()},
+		api.RouteAgentWatch:      raw(s.watchCall),
+		api.RouteAgentReport:     taking(s.agentReport),
+		api.RouteAgentEnd:        taking(s.endAgent),
+
 		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, own: true},
 		api.RouteStream:      raw(s.events),
 		api.RouteSendMessage: raw(s.reply),
@@ -166,6 +177,9 @@ func (s *Server) entitled(r *http.Request, needs api.Right) (visitor, error) {
 		return visitor{}, nil
 	}
 	v, err := s.visitor(r)
+	if err == nil && needs == api.Act && s.options.Programs == nil {
+		err = refuse(api.KindNotFound, "this server serves no agents of programs outside", "use one that `earshot up` runs")
+	}
 	if err == nil {
 		err = denied(v.Principal, needs)
 	}

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	Hub    Hub
 	Access Access
+	// Programs serves agents that are programs outside. Default: there are none.
+	Programs Agents
 	// Agents judges a turn before it is started: an agent that is not there, or arguments
 	// that it does not take, are a [Refusal]. Default: the hub alone judges.
 	Agents func(ctx context.Context, t *api.TurnStart) error

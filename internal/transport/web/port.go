@@ -46,6 +46,26 @@ type Hub interface {
 	Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, error)
 }
 
+// Agents is the side of agents that are programs outside. Its methods may be called concurrently; rights are judged there, for
+// the principal that is given. A [Refusal] among its errors is told to the client.
+type Agents interface {
+	// Offered lists the tools that the agent may ask for.
+	Offered(ctx context.Context, who Principal) ([]api.OfferedTool, error)
+	// Open opens a session of the agent.
+	Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error)
+	// Session describes one of the agent's.
+	Session(ctx context.Context, who Principal, id string) (api.Session, error)
+	// Invoke asks for a call, and Await for the result of one; both wait so long at most, and no longer than the context.
+	Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.AgentCall, error)
+	Await(ctx context.Context, who Principal, session, call string, wait time.Duration) (api.AgentCall, error)
+	// Watch yields how a call stands, until it has ended or the context has. An error is the last thing that it yields.
+	Watch(ctx context.Context, who Principal, session, call string) iter.Seq2[api.AgentCall, error]
+	// Received says that the agent has got the result of a call.
+	Received(ctx context.Context, who Principal, session, call string)
+	Tell(ctx context.Context, who Principal, q api.TellRequest) error
+	Close(ctx context.Context, who Principal, q api.CloseRequest) error
+}
+
 // Subscription is one subscription. Streams of it come and go; it outlives them for a
 // while.
 type Subscription interface {

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// maxModelName is the longest name of a tool that the APIs of all well-known models take.
+const maxModelName = 64
+
+// ModelNames gives each tool a name that the APIs of language models can have: 1 to 64 of A-Z a-z 0-9 _ -. A name that is one is
+// its own; of another the rest becomes _, and where two would be alike, or too long, the end of the name is a digest of it. The
+// same tools have the same names, in whatever order they come.
+func ModelNames(tools []string) map[string]string {
+	plain := make(map[string]int, len(tools))
+	for _, name := range tools {
+		plain[modelName(name)]++
+	}
+	names := make(map[string]string, len(tools))
+	for _, name := range tools {
+		model := modelName(name)
+		if model != name && plain[model] > 1 || len(model) > maxModelName || model == "" {
+			sum := sha256.Sum256([]byte(name))
+			const digits = 8
+			model = model[:min(len(model), maxModelName-digits-1)] + "_" + hex.EncodeToString(sum[:])[:digits]
+		}
+		names[name] = model
+	}
+	return names
+}
+
+func modelName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+}

@@ -1,0 +1,172 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// client is a program outside with requests that are open for as long as their contexts.
+type client struct {
+	w       *world
+	hub     *hub.Hub
+	agent   *hub.Agent
+	session string
+}
+
+// client opens a session by a hub that runs.
+func (w *world) client(t *testing.T) *client {
+	t.Helper()
+	h := hub.Open(hub.Options{Conn: w.person, Owner: person})
+	ctx, cancel := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := h.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	c := &client{w: w, hub: h, agent: h.AsAgent(access.Principal{Name: programName, Roles: []access.Role{access.Agent}})}
+	a, err := c.agent.Open(w.ctx, api.OpenRequest{Request: "tidy up"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.session = a.Session
+	w.follow(a.Session)
+	return c
+}
+
+func (c *client) ask(ctx context.Context, tool string, wait time.Duration) (api.CallStatus, error) {
+	q := api.InvokeRequest{OutsideRequest: api.OutsideRequest{Session: c.session}, Tool: tool}
+	return c.agent.Invoke(ctx, q, jsontext.Value(`{"name":"x"}`), wait)
+}
+
+func (c *client) close(t *testing.T) {
+	t.Helper()
+	if err := c.agent.Close(c.w.ctx, api.CloseRequest{OutsideRequest: api.OutsideRequest{Session: c.session}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRequestWaits: a request gets its result as soon as it is there, and an answer without one when its time is over; the next
+// request goes on.
+func TestRequestWaits(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		c := w.client(t)
+		began := time.Now()
+		read, err := c.ask(w.ctx, look, time.Minute)
+		if err != nil || read.Status != utp.StatusSuccess || time.Since(began) > time.Second {
+			t.Errorf("%+v, %v after %v", read, err, time.Since(began))
+		}
+		began = time.Now()
+		open, err := c.ask(w.ctx, burn, time.Minute)
+		if err != nil || open.State != api.CallWaiting || time.Since(began) != time.Minute {
+			t.Errorf("%+v, %v after %v", open, err, time.Since(began))
+		}
+		go w.accepts()
+		done, err := c.agent.Await(w.ctx, c.session, open.Call, time.Minute)
+		if err != nil || done.Status != utp.StatusSuccess || done.Question != 0 {
+			t.Errorf("%+v, %v", done, err)
+		}
+		w.effectsAre(1)
+		c.close(t)
+	})
+}
+
+// TestRequestIsCut: a yes that comes after the request was cut starts nothing; the same call goes on when it is asked for again.
+func TestRequestIsCut(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		c := w.client(t)
+		ctx, cut := context.WithTimeout(w.ctx, 10*time.Second)
+		defer cut()
+		first, err := c.ask(ctx, burn, time.Minute)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v, %v", first, err)
+		}
+		w.accepts()
+		w.pass(40 * time.Second)
+		w.effectsAre(0)
+		again, err := c.ask(w.ctx, burn, time.Minute)
+		if err != nil || again.Status != utp.StatusSuccess || !again.Joined {
+			t.Errorf("%+v, %v", again, err)
+		}
+		w.effectsAre(1)
+		c.close(t)
+	})
+}
+
+// TestRequestIsWatched: whoever watches a call hears of each change, and their watching keeps it waiting.
+func TestRequestIsWatched(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		c := w.client(t)
+		open, err := c.ask(w.ctx, burn, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go w.accepts()
+		var states []string
+		for s, err := range c.agent.Watch(w.ctx, c.session, open.Call) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, s.State)
+		}
+		if n := len(states); n < 3 || states[0] != api.CallWaiting || states[1] != api.CallAccepted || states[n-1] != api.CallEnded {
+			t.Errorf("the states were %v", states)
+		}
+		w.effectsAre(1)
+		c.close(t)
+	})
+}
+
+// TestRequestsRights: only an agent acts as one, in sessions of its own and for the people whom its token is for.
+func TestRequestsRights(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		c := w.client(t)
+		for name, who := range map[string]access.Principal{
+			"a person": {Name: programName, Roles: []access.Role{access.Approver, access.Operator, access.Listener, access.Auditor}},
+			"a tool":   {Name: programName, Roles: []access.Role{access.Tool}},
+			"nobody":   {Name: programName},
+		} {
+			if _, err := c.hub.AsAgent(who).Open(w.ctx, api.OpenRequest{}); !errors.Is(err, hub.ErrNotAllowed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		other := c.hub.AsAgent(access.Principal{Name: "other", Roles: []access.Role{access.Agent}, Owners: []string{"bob", "eve"}})
+		if _, err := other.Invoke(w.ctx, api.InvokeRequest{OutsideRequest: api.OutsideRequest{Session: c.session}, Tool: look}, jsontext.Value(`{}`), 0); err == nil {
+			t.Error("another agent's session took a call")
+		}
+		if _, err := other.Session(w.ctx, c.session); !errors.Is(err, hub.ErrNotFound) {
+			t.Errorf("another agent's session: %v", err)
+		}
+		for owner, want := range map[string]string{"": "bob", "eve": "eve", "ada": ""} {
+			a, err := other.Open(w.ctx, api.OpenRequest{Owner: owner})
+			if (err != nil) != (want == "") {
+				t.Errorf("for %q: %v", owner, err)
+			}
+			if err != nil {
+				continue
+			}
+			if st := w.turn(a.Turn); st.Owner != want {
+				t.Errorf("for %q it is %q's", owner, st.Owner)
+			}
+			w.follow(a.Session)
+			if err := other.Close(w.ctx, api.CloseRequest{OutsideRequest: api.OutsideRequest{Session: a.Session}}); err != nil {
+				t.Error(err)
+			}
+		}
+		c.close(t)
+	})
+}
