@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -44,7 +45,12 @@ func (c *Client) call(ctx context.Context, to target, in, out any) error {
 
 // callWith is call with more headers.
 func (c *Client) callWith(ctx context.Context, header map[string]string, to target, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	return c.callFor(ctx, callTime, header, to, in, out)
+}
+
+// callFor is callWith for a request that may take so long.
+func (c *Client) callFor(ctx context.Context, most time.Duration, header map[string]string, to target, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 
 	var body []byte
@@ -154,7 +160,7 @@ func refusal(answer *http.Response, raw []byte) error {
 
 	switch said.Code {
 	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
-		e.Code, e.Retry = CodeConflict, false
+		e.Code, e.Retry, e.Stopped = CodeConflict, false, said.Code == "stopped"
 
 		return e
 	default:

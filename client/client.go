@@ -63,6 +63,16 @@ type Client struct {
 // Dial finds the server and asks it whom the token stands for. Its errors are of type [*Error]. The context is for
 // dialling alone.
 func Dial(ctx context.Context, o Options) (*Client, error) {
+	c := newClient(o)
+
+	if _, err := c.Identity(ctx); err != nil {
+		return nil, err
+	}
+
+	return c, nil
+}
+
+func newClient(o Options) *Client {
 	o.Name = cmp.Or(o.Name, "earshot")
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
 
@@ -78,7 +88,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
 	}
 
-	c := &Client{
+	return &Client{
 		o: o,
 		http: &http.Client{
 			Transport: o.Transport,
@@ -86,12 +96,6 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-
-	if _, err := c.Identity(ctx); err != nil {
-		return nil, err
-	}
-
-	return c, nil
 }
 
 // Server is the server's address. Where its file cannot be read at the moment, it is Options.URL.

@@ -36,7 +36,9 @@ type Error struct {
 	Retry bool
 	// Closed says how the question ended, where a reply came too late.
 	Closed *announce.Closed
-	Err    error
+	// Stopped: a person has stopped the session.
+	Stopped bool
+	Err     error
 }
 
 // Error tells the message and the hint: it is shown to a person as it is.

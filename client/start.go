@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 
 	"github.com/earshot-dev/earshot/api"
@@ -11,26 +10,13 @@ import (
 // Start starts a turn. Where no answer comes, or the server cannot at the moment, it sends the request again for up to
 // half a minute, with the same key (TurnStart.Key, or one that it makes): only one turn is started.
 func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
+	var started api.EnqueueAnswer
 
-	if t.Key == "" {
-		t.Key = rand.Text()
-	}
+	err := c.again(ctx, &t.Key, func(ctx context.Context, header map[string]string) error {
+		return c.callWith(ctx, header, to(api.RouteStartTurn), t, &started)
+	})
 
-	header := map[string]string{api.KeyHeader: t.Key}
-	lost := false
-
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		var started api.EnqueueAnswer
-
-		err := c.callWith(ctx, header, to(api.RouteStartTurn), t, &started)
-		if err == nil || !c.maySendAgain(err, lost) || wait(ctx, pause) != nil {
-			return started, err
-		}
-
-		lost = true
-	}
+	return started, err
 }
 
 // maySendAgain answers whether a turn that has a key is worth sending again. A server that has
