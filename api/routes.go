@@ -31,6 +31,7 @@ const (
 	RouteAgentQuestion   = "askPerson"
 	RouteAgentCall       = "getCall"
 	RouteAgentWatch      = "watchCall"
+	RouteAgentReceived   = "receiveResult"
 	RouteAgentReport     = "report"
 	RouteAgentEnd        = "endAgentSession"
 
@@ -70,7 +71,8 @@ const (
 )
 
 const (
-	waitDoc = "For how many seconds to wait for the result, 0 to 60; default 60."
+	receiptDoc = "`later`: that the result was received is said by a request of its own. Otherwise it counts as received when the answer has left."
+	waitDoc    = "For how many seconds to wait for the result, 0 to 60; default 60."
 	// openDoc holds for every request that waits.
 	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +
 		"request for it is open, so a call that nobody asks for any more is not started, whatever a person answers. "
@@ -137,19 +139,21 @@ var routes = []Route{
 	answers[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
 	takes[AgentInvoke](answers[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
 		callLimit, `{"tool":"files.move","args":{"from":"a","to":"b"},"says":"It belongs there."}`).
-		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail(openDoc + keyDoc + "Calls run side by side. Whatever is wrong with a call is its result (`status`, `code`, `message`), not a refusal."),
 	takes[AgentPermission](answers[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act, "Asks a person whether the agent may do something by itself."), 200, 202),
 		callLimit, `{"tool":"Bash","input":{"command":"rm -rf build"}}`).
-		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The status `success` is a yes, for this one time; `partial` says that the operator's policy leaves it to the agent's own rules; anything else is a no. " +
 			"Earshot starts nothing, and cannot hold the agent to the answer: surfaces say so. The answer is 200, or 202 while there is none. " + keyDoc),
 	takes[AgentQuestion](answers[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act, "Asks the person something, and waits for the answer."), 200, 202),
 		replyLimit, `{"question":"Which folder do you mean?","choices":[{"value":"a","label":"The old one"},{"value":"b","label":"The new one"}]}`).
-		keyed().query("wait", "integer", waitDoc).refuses(KindConflict, KindBusy).
+		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The result is `{\"answer\":…}`. It is information; no answer to it allows the use of a tool. The answer is 200, or 202 while there is none. " + keyDoc),
 	answers[AgentCall](route(RouteAgentCall, "GET", AgentRoot+"/sessions/{session}/calls/{call}", Act, "Waits for the result of a call, a permission or a question."), 200, 202).
-		query("wait", "integer", waitDoc).detail(openDoc),
+		query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).detail(openDoc),
+	answers[Empty](route(RouteAgentReceived, "POST", AgentRoot+"/sessions/{session}/calls/{call}/received", Act, "Says that the agent has the result of a call.")).repeatable().
+		detail("A call without an `Idempotency-Key` that is asked for again gets the result of one that is otherwise the same until this is said."),
 	route(RouteAgentWatch, "GET", AgentRoot+"/sessions/{session}/calls/{call}/events", Act, "Streams how a call stands, as server-sent events.").
 		media("text/event-stream").
 		detail("Each event is called `call` and has the call as JSON; the last one has its result. While the stream is open, a request for the call is."),

@@ -69,9 +69,14 @@ func (s *AgentSession) Call(ctx context.Context, q api.AgentInvoke) (api.AgentCa
 }
 
 // Invoke asks for a call by one request, which waits at most so long (up to [MaxWait]). Without a key it joins a call that was
-// cut off and is otherwise the same.
+// cut off and is otherwise the same, or gets its result until [AgentSession.Received] says that somebody has it.
 func (s *AgentSession) Invoke(ctx context.Context, q api.AgentInvoke, wait time.Duration) (api.AgentCall, error) {
 	return s.ask(ctx, api.RouteAgentInvoke, q.Key, q, wait)
+}
+
+// Received says that the agent has the result of a call.
+func (s *AgentSession) Received(ctx context.Context, call string) error {
+	return s.c.call(ctx, to(api.RouteAgentReceived, s.ID, call), nil, nil)
 }
 
 // Permission asks, as Call does, whether the agent may do something by itself. [api.AgentCall] says how to read the answer.
@@ -90,6 +95,11 @@ func (s *AgentSession) Ask(ctx context.Context, q api.AgentQuestion) (api.AgentC
 	return s.until(ctx, func(ctx context.Context) (api.AgentCall, error) {
 		return s.ask(ctx, api.RouteAgentQuestion, key, q, MaxWait)
 	})
+}
+
+// Question asks the person by one request, which waits at most so long (up to [MaxWait]).
+func (s *AgentSession) Question(ctx context.Context, q api.AgentQuestion, wait time.Duration) (api.AgentCall, error) {
+	return s.ask(ctx, api.RouteAgentQuestion, q.Key, q, wait)
 }
 
 // Wait waits for the result of a call by one request, at most so long (up to [MaxWait]).
@@ -201,7 +211,7 @@ func keyOf(key string) string {
 
 // waits is the query of a request that waits.
 func waits(d time.Duration) url.Values {
-	return url.Values{"wait": {strconv.Itoa(int(min(max(d, 0), MaxWait) / time.Second))}}
+	return url.Values{"wait": {strconv.Itoa(int(min(max(d, 0), MaxWait) / time.Second))}, "receipt": {"later"}}
 }
 
 // Stopped reports whether an error says that a person has stopped the session: nothing more is done in it.

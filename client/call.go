@@ -160,7 +160,8 @@ func refusal(answer *http.Response, raw []byte) error {
 
 	switch said.Code {
 	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
-		e.Code, e.Retry, e.Stopped = CodeConflict, false, said.Code == "stopped"
+		e.Code, e.Retry = CodeConflict, false
+		e.Stopped, e.Ended = said.Code == "stopped", said.Code == "turn_ended"
 
 		return e
 	default:

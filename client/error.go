@@ -36,9 +36,9 @@ type Error struct {
 	Retry bool
 	// Closed says how the question ended, where a reply came too late.
 	Closed *announce.Closed
-	// Stopped: a person has stopped the session.
-	Stopped bool
-	Err     error
+	// Stopped: a person has stopped the session. Ended: it has ended otherwise.
+	Stopped, Ended bool
+	Err            error
 }
 
 // Error tells the message and the hint: it is shown to a person as it is.

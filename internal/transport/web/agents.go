@@ -153,10 +153,23 @@ func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, v visitor, c
 		return nil
 	}
 	writeJSON(w, http.StatusOK, c)
+	if r.URL.Query().Get("receipt") == "later" {
+		return nil
+	}
 	if http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
 		s.options.Programs.Received(r.Context(), v.Principal, r.PathValue("session"), c.ID)
 	}
 	return nil
+}
+
+// receivedCall says that the agent has a result.
+func (s *Server) receivedCall(_ http.ResponseWriter, r *http.Request, v visitor) (api.Empty, error) {
+	session, id := r.PathValue("session"), r.PathValue("call")
+	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, 0); err != nil {
+		return api.Empty{}, err
+	}
+	s.options.Programs.Received(r.Context(), v.Principal, session, id)
+	return api.Empty{}, nil
 }
 
 // watchCall streams how a call stands.

@@ -57,6 +57,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteAgentQuestion:   asking(s, s.askPerson),
 		api.RouteAgentCall:       {serves: s.awaitCall, answer: reflect.TypeFor[api.AgentCall]()},
 		api.RouteAgentWatch:      raw(s.watchCall),
+		api.RouteAgentReceived:   giving(s.receivedCall),
 		api.RouteAgentReport:     taking(s.agentReport),
 		api.RouteAgentEnd:        taking(s.endAgent),
 

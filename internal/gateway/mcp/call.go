@@ -1,0 +1,220 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+)
+
+// hostCalls are where hosts put their own id of a call.
+var hostCalls = []string{"claudecode/toolUseId", "callId"}
+
+// hostCall is the host's own id of a call; "" where it says none.
+func hostCall(meta sdk.Meta) string {
+	for _, name := range hostCalls {
+		if id, is := meta[name].(string); is {
+			return id
+		}
+	}
+	return ""
+}
+
+// call carries out one call of a tool of Earshot's.
+func (g *Gateway) call(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	args := jsontext.Value(r.Params.Arguments)
+	if len(args) == 0 {
+		args = jsontext.Value("{}")
+	}
+	q := api.AgentInvoke{Tool: g.toolNamed(r.Params.Name), Args: args, HostCall: hostCall(r.Params.Meta)}
+	return g.until(ctx, r, func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error) {
+		return s.Invoke(ctx, q, wait)
+	})
+}
+
+// asks is one request for a call.
+type asks func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error)
+
+// until asks until there is a result, or until the host's patience is nearly over.
+func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (*sdk.CallToolResult, error) {
+	over := time.Now().Add(g.o.Wall)
+	tell, quiet := g.beats(ctx, r)
+	defer quiet()
+	var known api.AgentCall
+	wait := firstLook
+	for {
+		left := time.Until(over).Truncate(time.Second)
+		if left <= 0 && known.ID != "" {
+			return stillOpen(known), nil
+		}
+		s, err := g.at(ctx)
+		var c api.AgentCall
+		if err == nil {
+			c, err = g.look(ctx, s, known.ID, max(0, min(wait, left)), ask)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx) //nolint:wrapcheck // the host has gone
+		case err == nil && c.Ended():
+			return resultOf(c), nil
+		case err == nil:
+			known, wait = c, longestLook
+			tell(c.Message)
+			continue
+		case client.Stopped(err):
+			return failed(stoppedText, c), nil
+		case hasEnded(err) && known.ID == "":
+			g.ended(s)
+			continue
+		case !lost(err) || time.Now().After(over):
+			return failed(wordsOf(err), known), nil
+		}
+		tell("Earshot cannot be reached at the moment.")
+		if rest(ctx, pause) != nil {
+			return nil, context.Cause(ctx) //nolint:wrapcheck // the host has gone
+		}
+	}
+}
+
+// look is one request: for the call itself, or for the result of one that is known.
+func (g *Gateway) look(ctx context.Context, s Session, known string, wait time.Duration, ask asks) (api.AgentCall, error) {
+	if known != "" {
+		return s.Wait(ctx, known, wait)
+	}
+	return ask(ctx, s, wait)
+}
+
+const stoppedText = "A person has stopped this session. Nothing more is done in it. Stop your work and say so."
+
+// hasEnded reports whether the session has ended, and nobody stopped it.
+func hasEnded(err error) bool {
+	e, is := errors.AsType[*client.Error](err)
+	return is && e.Ended
+}
+
+// lost reports whether the server could not be reached, so that asking again makes sense.
+func lost(err error) bool {
+	e, is := errors.AsType[*client.Error](err)
+	return is && (e.Retry || e.Code == client.CodeUnreachable)
+}
+
+func wordsOf(err error) string {
+	if e, is := errors.AsType[*client.Error](err); is {
+		return strings.TrimSpace("Not done: " + e.Message + ". " + e.Hint)
+	}
+	return "Not done: " + err.Error()
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the caller says it
+	case <-timer.C:
+		return nil
+	}
+}
+
+// beats tells the host how a call stands, now and then, where it has asked to be told. Quiet ends that and waits for it.
+func (g *Gateway) beats(ctx context.Context, r *sdk.CallToolRequest) (tell func(string), quiet func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return func(string) {}, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var mu sync.Mutex
+	said := "Asked for."
+	var owned sync.WaitGroup
+	owned.Go(func() {
+		ticker := time.NewTicker(g.o.Beat)
+		defer ticker.Stop()
+		for n := 1.0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			mu.Lock()
+			p := &sdk.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: said}
+			mu.Unlock()
+			if err := r.Session.NotifyProgress(ctx, p); err != nil {
+				g.o.Logger.Debug("progress", "reason", err)
+			}
+		}
+	})
+	tell = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = text
+	}
+	return tell, func() {
+		cancel()
+		owned.Wait()
+	}
+}
+
+// callMeta is where a result says which call it is of.
+const callMeta = "earshot/call_id"
+
+// resultOf is the result of a call as the host gets it.
+func resultOf(c api.AgentCall) *sdk.CallToolResult {
+	if !succeeded(c) {
+		text := c.Message
+		if len(c.Result) > 0 && c.Result.Kind() != 'n' {
+			text = strings.TrimSpace(text + "\n" + string(c.Result))
+		}
+		return failed(text, c)
+	}
+	out := &sdk.CallToolResult{Meta: sdk.Meta{callMeta: c.ID}}
+	text := string(c.Result)
+	if text == "" {
+		text = "Done."
+	}
+	if c.Result.Kind() == '{' {
+		out.StructuredContent = json.RawMessage(c.Result)
+	}
+	out.Content = []sdk.Content{&sdk.TextContent{Text: text}}
+	return out
+}
+
+func succeeded(c api.AgentCall) bool { return c.Status == "success" || c.Status == "partial" }
+
+// failed is a result that says what is wrong, typed for a host that reads it.
+func failed(text string, c api.AgentCall) *sdk.CallToolResult {
+	out := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	if c.ID != "" {
+		out.Meta = sdk.Meta{callMeta: c.ID}
+		out.StructuredContent = state{CallID: c.ID, State: c.State, Status: string(c.Status), Code: string(c.Code)}
+	}
+	return out
+}
+
+// state is the structured part of an answer without a result.
+type state struct {
+	CallID   string `json:"call_id"`
+	State    string `json:"state"`
+	Status   string `json:"status,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Question int    `json:"question,omitempty"`
+	AnswerBy string `json:"answer_by,omitempty"`
+}
+
+// stillOpen is the answer to a call that is open when the host's patience is nearly over. It is no error: nothing has failed.
+func stillOpen(c api.AgentCall) *sdk.CallToolResult {
+	s := state{CallID: c.ID, State: c.State, Question: c.Question}
+	if !c.AnswerBy.IsZero() {
+		s.AnswerBy = c.AnswerBy.UTC().Format(time.RFC3339)
+	}
+	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: s}
+}

@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+// Agent is an agent at Earshot. [Client] is one.
+type Agent interface {
+	Tools(ctx context.Context) ([]api.AgentTool, error)
+	Open(ctx context.Context, q api.AgentOpen) (Session, error)
+}
+
+// Session is an agent's session. Its methods are those of [client.AgentSession].
+type Session interface {
+	Invoke(ctx context.Context, q api.AgentInvoke, wait time.Duration) (api.AgentCall, error)
+	Question(ctx context.Context, q api.AgentQuestion, wait time.Duration) (api.AgentCall, error)
+	Wait(ctx context.Context, call string, wait time.Duration) (api.AgentCall, error)
+	Received(ctx context.Context, call string) error
+	Report(ctx context.Context, q api.AgentReport) error
+	End(ctx context.Context, q api.AgentEnd) error
+}
+
+// Options of a gateway. Dial is required.
+type Options struct {
+	// Dial finds Earshot, as the agent that the host is. It is called with the name that the host gives itself.
+	Dial func(ctx context.Context, host string) (Agent, error)
+	// Key names the host's own session, such as its process: whoever opens Earshot's session with it goes on with it. Holder is
+	// this process. Without a key each gateway has a session of its own.
+	Key, Holder string
+	// Label says in a few words what the host works on.
+	Label string
+	// Wall is after how long a call is answered that is still open; default 240 s. It has to be less than the host's own limit.
+	Wall time.Duration
+	// Beat is how often the host is told that a call is still open, where it wants to know; default 15 s.
+	Beat time.Duration
+	// Idle is after how long without a call the session ends; default an hour.
+	Idle    time.Duration
+	Version string
+	Logger  *slog.Logger
+}
+
+const (
+	defaultWall = 240 * time.Second
+	defaultBeat = 15 * time.Second
+	// firstLook is how long the first request for a call waits: what is quick has its result by then, and of what is not it is
+	// known what it waits for.
+	firstLook = 2 * time.Second
+	// longestLook is how long each further one does.
+	longestLook = 60 * time.Second
+	// pause is how long a lost server is left alone.
+	pause = time.Second
+	// goodbye is how long the end of the session may take to say.
+	goodbye = 2 * time.Second
+)
+
+// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run].
+type Gateway struct {
+	o      Options
+	server *sdk.Server
+
+	mu      sync.Mutex
+	agent   Agent
+	session Session
+	opened  int               // how many sessions there have been under the key
+	tools   map[string]string // Earshot's names, by those that the host has
+	offered map[string]string // what the host was offered under each name, to see what has changed
+}
+
+// New makes a gateway.
+func New(o Options) *Gateway {
+	o.Wall, o.Beat = cmp.Or(o.Wall, defaultWall), cmp.Or(o.Beat, defaultBeat)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{o: o, tools: map[string]string{}, offered: map[string]string{}}
+	g.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+		Logger:       o.Logger,
+	})
+	g.addOwn()
+	g.server.AddReceivingMiddleware(g.prepared)
+	return g
+}
+
+// instructions are for the host's model.
+const instructions = "Calls of these tools go through Earshot: a person may be asked first, which can take minutes. A call that is still open is answered " +
+	"with its call_id; wait for it with earshot_wait. If a person says no, do not try to get the same done in another way."
+
+// Run serves one host until it goes away or the context ends. Then it ends the session.
+func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
+	err := g.server.Run(ctx, acknowledging{t, g})
+	g.mu.Lock()
+	session := g.session
+	g.mu.Unlock()
+	if session != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+		defer cancel()
+		if err := session.End(ctx, api.AgentEnd{}); err != nil {
+			g.o.Logger.Info("the session is not ended", "reason", err)
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err //nolint:wrapcheck // it says itself what it is about
+}
+
+// prepared has the tools up to date before the host asks for them, or for one of them.
+func (g *Gateway) prepared(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		var host *sdk.Implementation
+		switch r := r.(type) {
+		case *sdk.ListToolsRequest:
+			host = r.ClientInfo()
+		case *sdk.CallToolRequest:
+			host = r.ClientInfo()
+		default:
+			return next(ctx, method, r)
+		}
+		if err := g.refresh(ctx, nameOf(host), method == "tools/list"); err != nil {
+			return nil, err
+		}
+		return next(ctx, method, r)
+	}
+}
+
+func nameOf(host *sdk.Implementation) string {
+	if host == nil {
+		return ""
+	}
+	return host.Name
+}
+
+// dial finds Earshot, once.
+func (g *Gateway) dial(ctx context.Context, host string) (Agent, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.agent == nil {
+		agent, err := g.o.Dial(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		g.agent = agent
+	}
+	return g.agent, nil
+}
+
+// at is the session, which is opened where there is none.
+func (g *Gateway) at(ctx context.Context) (Session, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.session != nil {
+		return g.session, nil
+	}
+	if g.agent == nil {
+		return nil, errors.New("mcp: a call came before the tools were known")
+	}
+	q := api.AgentOpen{Label: g.o.Label, Holder: g.o.Holder, Idle: int(g.o.Idle / time.Second)}
+	if g.o.Key != "" {
+		q.Key = keyFor(g.o.Key, g.opened)
+	}
+	session, err := g.agent.Open(ctx, q)
+	if err == nil {
+		g.session = session
+	}
+	return session, err
+}
+
+// ended lets go of a session that has ended by itself: the next call opens another one.
+func (g *Gateway) ended(session Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.session == session {
+		g.session = nil
+		g.opened++
+	}
+}

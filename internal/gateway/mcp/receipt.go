@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// acknowledging is a transport that notes which results have left for the host: they count as received from then on. One that
+// could not be written is found again by the host's next try.
+type acknowledging struct {
+	sdk.Transport
+
+	gateway *Gateway
+}
+
+// Connect implements sdk.Transport.
+func (a acknowledging) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := a.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as the transport says it
+	}
+	return acknowledged{c, a.gateway}, nil
+}
+
+type acknowledged struct {
+	sdk.Connection
+
+	gateway *Gateway
+}
+
+// Write implements sdk.Connection.
+func (c acknowledged) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := c.Connection.Write(ctx, m); err != nil {
+		return err //nolint:wrapcheck // as the connection says it
+	}
+	if call := callIn(m); call != "" {
+		c.gateway.received(ctx, call)
+	}
+	return nil
+}
+
+// callIn is the call whose result a message carries; "" where it carries none.
+func callIn(m jsonrpc.Message) string {
+	response, is := m.(*jsonrpc.Response)
+	if !is || response.Error != nil {
+		return ""
+	}
+	var result struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	var call string
+	if json.Unmarshal(response.Result, &result) != nil || json.Unmarshal(result.Meta[callMeta], &call) != nil {
+		return ""
+	}
+	return call
+}
+
+// received says that the host has the result of a call.
+func (g *Gateway) received(ctx context.Context, call string) {
+	g.mu.Lock()
+	session := g.session
+	g.mu.Unlock()
+	if session == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	if err := session.Received(ctx, call); err != nil && !errors.Is(err, context.Canceled) {
+		g.o.Logger.Info("that a result was received is not noted", "call", call, "reason", err)
+	}
+}
