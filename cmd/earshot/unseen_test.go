@@ -137,6 +137,14 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 	if code, said := s.asks(token, http.MethodPost, "/api/v1/questions/1/reply", accept); code != http.StatusConflict || !strings.Contains(said, "arguments_not_seen") {
 		t.Fatalf("before it was read: %d %s", code, said)
 	}
+	for from := 0; from < len(args); from += 4096 { // what was asked without its text was shown to nobody
+		if code, said := s.asks(token, http.MethodHead, fmt.Sprintf("/api/v1/questions/1/arguments?offset=%d", from), ""); code != http.StatusOK || said != "" {
+			t.Fatalf("%d %s", code, said)
+		}
+	}
+	if code, said := s.asks(token, http.MethodPost, "/api/v1/questions/1/reply", accept); code != http.StatusConflict {
+		t.Fatalf("when only its heads were asked for: %d %s", code, said)
+	}
 	read := 0
 	for read < len(args) {
 		if code, said := s.asks(token, http.MethodPost, "/api/v1/questions/1/reply", accept); code != http.StatusConflict {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -44,6 +45,9 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	offset, err := number(r, "offset")
 	if err != nil {
 		return api.ArgumentsPart{}, err
+	}
+	if r.Method == http.MethodHead { // behind the end: what is not sent is not read
+		offset = math.MaxInt64
 	}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset, limit)
 	if err != nil {
