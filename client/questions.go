@@ -22,6 +22,7 @@ func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 
 // Reply answers the question with this number and returns what was recorded. The reply needs the question's present
 // token. A question that was answered or has expired before is [ErrConflict], with how it ended in Error.Closed.
+// An accept of what has not been shown in full is [ErrArgumentsNotSeen]: read it with [Client.Arguments].
 func (c *Client) Reply(ctx context.Context, question int, r api.Reply) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteReply, strconv.Itoa(question)), r)
 }
