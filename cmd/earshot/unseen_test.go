@@ -131,6 +131,8 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 		t.Fatalf("%d questions are open", len(open))
 	}
 	s.does(0, "pending", "1", "--json") // which does not say its values
+	p.say("list")
+	p.await("Type list for the next page") // of many
 	contains(t, s.does(3, "reply", "1", "accept"), "question 1 is about more than you have been shown", "hint: `earshot pending 1` shows all of it; then `earshot reply 1 accept`")
 	phone := start(t, options{verb: "token", data: s.data, args: []string{"add", "phone", "--role", "approver"}, nobody: true})
 	phone.ends(0)

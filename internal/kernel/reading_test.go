@@ -49,6 +49,11 @@ func TestNotSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, attempt{person, "page", false}},
+		{"only looked at", func(t *testing.T, w *world, q api.QuestionRow) {
+			if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Look: true, By: person, Surface: "page"}); err != nil {
+				t.Fatal(err)
+			}
+		}, attempt{person, "page", false}},
 		{"read by nobody in particular", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "", "", 0)) }, attempt{person, "page", false}},
 		{"read before more time was asked for", func(t *testing.T, w *world, q api.QuestionRow) {
 			must(t)(w.read(q, person, "page", 0))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -46,10 +45,9 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	if r.Method == http.MethodHead { // behind the end: what is not sent is not read
-		offset = math.MaxInt64
-	}
-	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset, limit)
+	look := r.Method == http.MethodHead || r.URL.Query().Get("look") == "true" // what is not sent is not read, either
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: look}
+	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
