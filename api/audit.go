@@ -99,6 +99,8 @@ type AuditAct struct {
 	// Digest is a SHA-256 in hex: of the consent to a start, or of what policy allowed, of the result card's
 	// content of an outcome, of the definition, the file or the row that another act was about.
 	Digest string `json:"digest,omitzero"`
+	// Description is the SHA-256 in hex of a reviewed tool's description, of which the definition's digest is not.
+	Description string `json:"description,omitzero"`
 	// By is who did it: the service that started, the person; "" where nobody can tell.
 	By string `json:"by,omitzero"`
 	// Salt is random, and makes the commitment one that nobody can guess.

@@ -86,9 +86,7 @@ func (r recorded) tools(registered []Tool) []api.AuditStanding {
 		if !t.Reviewed || !known && r.silent() {
 			continue
 		}
-		said, found := reviewOf(t), reviewOf(t)
-		sum, err := t.Definition.Digest()
-		same := err == nil && sum == t.Digest && t.Digest == act.Digest
+		said, found, same := reviewOf(t), reviewOf(t), reviewed(t, act)
 		if known && !same {
 			found += ", of another definition"
 		}
@@ -106,6 +104,21 @@ func (r recorded) tools(registered []Tool) []api.AuditStanding {
 
 // reviewOf says what a review has decided.
 func reviewOf(t Tool) string { return string(t.Class) + ", " + string(t.Risk) + " risk" }
+
+// reviewAct is the act of a review.
+func reviewAct(t Tool) api.AuditAct {
+	return api.AuditAct{
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: hexSum([]byte(t.Definition.Description)),
+	}
+}
+
+// reviewed reports whether a tool is still the one that an act is the review of. Acts of an older program do not
+// know its description.
+func reviewed(t Tool, act api.AuditAct) bool {
+	sum, err := t.Definition.Digest()
+	described := act.Description == "" || act.Description == hexSum([]byte(t.Definition.Description))
+	return err == nil && sum == t.Digest && t.Digest == act.Digest && described
+}
 
 // inForce compares what is in force of one kind.
 func (r recorded) inForce(kind string, rows []InForce) []api.AuditStanding {
@@ -150,7 +163,7 @@ func (k *Kernel) noteOlder(ctx context.Context) error {
 		}
 		for _, t := range tools {
 			if t.Reviewed { // by whom is not known any more
-				older = append(older, api.AuditAct{Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest})
+				older = append(older, reviewAct(t))
 			}
 		}
 		return k.chainActs(tx, older)

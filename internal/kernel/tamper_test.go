@@ -95,6 +95,8 @@ func TestAltered(t *testing.T) {
 		{"the class of a reviewed tool", ran, `UPDATE tools SET class = 'read' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
 		{"the risk of a reviewed tool", ran, `UPDATE tools SET risk = 'low' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
 		{"the words of a reviewed tool", ran, `UPDATE tools SET options = '{"consent":{"action":"Look at a file."}}' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"the description of a reviewed tool", ran, `UPDATE tools SET description = 'Looks at a file.' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"the description of a reviewed tool, as it was reviewed", ran, `UPDATE tools SET description = 'Look.', seen = replace(seen, 'Does burn.', 'Look.') WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
 		{"a review that nobody made", offered, `UPDATE tools SET reviewed = 1, class = 'read', risk = 'low' WHERE tool_name = 'mail'`, []audit.Flaw{audit.Standing}},
 		{
 			"the arguments of a call that was allowed", ran, `UPDATE cards SET content = replace(content, '"x"', '"y"') WHERE type = 'tool.call'`,

@@ -28,7 +28,7 @@ func outcome(n int) api.AuditAct {
 
 // operated is something that an operator did, with texts that not every ledger keeps.
 func operated(n int) api.AuditAct {
-	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", By: "ann", Salt: digest("salt", n)}
+	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", Description: "s\x00", By: "ann", Salt: digest("salt", n)}
 }
 
 // done reads what is kept of the acts of some entries.
