@@ -96,9 +96,11 @@ type AuditAct struct {
 	Subject string `json:"subject,omitzero"`
 	// Detail is the class of what was started, the status of an outcome, what was decided about the subject.
 	Detail string `json:"detail,omitzero"`
-	// Digest is a SHA-256 in hex: of the consent to a start ("" where policy allowed it), of the result card's
+	// Digest is a SHA-256 in hex: of the consent to a start, or of what policy allowed, of the result card's
 	// content of an outcome, of the definition, the file or the row that another act was about.
 	Digest string `json:"digest,omitzero"`
+	// Description is the SHA-256 in hex of a reviewed tool's description, of which the definition's digest is not.
+	Description string `json:"description,omitzero"`
 	// By is who did it: the service that started, the person; "" where nobody can tell.
 	By string `json:"by,omitzero"`
 	// Salt is random, and makes the commitment one that nobody can guess.
@@ -111,8 +113,12 @@ type AuditDone struct {
 	Turn AuditTurn `json:"turn"`
 	// Class is that of the call.
 	Class string `json:"class,omitzero"`
-	// Consent is the digest of the consent to it.
+	// Consent is the digest of the consent to it, or of what policy allowed.
 	Consent string `json:"consent,omitzero"`
+	// Agreed: the receipt of a yes to it is there, and is held against its arguments. Allowed is, of a start without
+	// one, the digest that follows from the arguments, the definition and the rule, as they are kept now.
+	Agreed  bool   `json:"agreed,omitzero"`
+	Allowed string `json:"allowed,omitzero"`
 	// Fence is that of its last start.
 	Fence int `json:"fence,omitzero"`
 	// Granted: the start is there.

@@ -55,9 +55,11 @@ type QuestionRow struct {
 // from a byte on, at most Limit bytes where that is not 0. By, Credential and Surface are of a person who may answer it: what they have read
 // from the first byte to the last, a yes of theirs on that surface can be about.
 type ArgumentsRequest struct {
-	Question   int    `json:"question"`
-	Offset     int64  `json:"offset"`
-	Limit      int64  `json:"limit,omitzero"`
+	Question int   `json:"question"`
+	Offset   int64 `json:"offset"`
+	Limit    int64 `json:"limit,omitzero"`
+	// Look only looks: nothing counts as read.
+	Look       bool   `json:"look,omitzero"`
 	By         string `json:"by,omitzero"`
 	Credential string `json:"credential,omitzero"`
 	Surface    string `json:"surface,omitzero"`

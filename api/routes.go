@@ -107,6 +107,7 @@ var routes = []Route{
 		detail("A question that is listed for an approver who can answer it counts as shown: its time to answer begins."),
 	answers[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Hear, "Reads a part of the arguments that a question is about.")).
 		query("offset", "integer", "The `next` of the part before; default 0.").
+		query("look", "boolean", "true only looks: nothing counts as read.").
 		detail("What cannot be undone, or is of high risk, is accepted only by a person who was shown, or has read from the first part to the last, all of it."),
 	takes[Reply](answers[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
 		replyLimit, `{"decision":"accept","reply_token":"…"}`).refuses(KindConflict, KindBusy).

@@ -176,6 +176,9 @@ func refusal(answer *http.Response, raw []byte) error {
 		e.Code = CodeNotFound
 	case http.StatusConflict:
 		e.Code = CodeConflict
+		if said.Code == string(CodeArgumentsNotSeen) {
+			e.Err = ErrArgumentsNotSeen
+		}
 	}
 
 	return e

@@ -23,6 +23,8 @@ const (
 	CodeNotFound Code = "not_found"
 	// CodeConflict: something else happened first, such as another reply.
 	CodeConflict Code = "conflict"
+	// CodeArgumentsNotSeen: the accept is about more than has been shown or read; such a failure is a conflict, too.
+	CodeArgumentsNotSeen Code = "arguments_not_seen"
 	// CodeLost: messages that are recorded may be missing.
 	CodeLost Code = "messages_lost"
 )
@@ -68,8 +70,9 @@ func (e *Error) SafeToRetry() bool { return e.Retry }
 
 // The sentinels for [errors.Is].
 var (
-	ErrUnreachable     = &Error{Code: CodeUnreachable, Message: "the server cannot be reached"}
-	ErrUnauthenticated = &Error{Code: CodeUnauthenticated, Message: "the token is not accepted"}
-	ErrNotFound        = &Error{Code: CodeNotFound, Message: "there is no such thing"}
-	ErrConflict        = &Error{Code: CodeConflict, Message: "something else happened first"}
+	ErrUnreachable      = &Error{Code: CodeUnreachable, Message: "the server cannot be reached"}
+	ErrUnauthenticated  = &Error{Code: CodeUnauthenticated, Message: "the token is not accepted"}
+	ErrNotFound         = &Error{Code: CodeNotFound, Message: "there is no such thing"}
+	ErrConflict         = &Error{Code: CodeConflict, Message: "something else happened first"}
+	ErrArgumentsNotSeen = &Error{Code: CodeArgumentsNotSeen, Message: "not everything that the question is about was shown"}
 )

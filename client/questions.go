@@ -22,6 +22,7 @@ func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 
 // Reply answers the question with this number and returns what was recorded. The reply needs the question's present
 // token. A question that was answered or has expired before is [ErrConflict], with how it ended in Error.Closed.
+// An accept of what has not been shown in full is [ErrArgumentsNotSeen]: read it with [Client.Arguments].
 func (c *Client) Reply(ctx context.Context, question int, r api.Reply) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteReply, strconv.Itoa(question)), r)
 }
@@ -47,6 +48,15 @@ func (c *Client) replied(ctx context.Context, to target, r api.Reply) (api.Reply
 // Arguments reads all the arguments that a question is about, as JSON. The server notes that the token's owner has read
 // them, which an accept may need (arguments_not_seen).
 func (c *Client) Arguments(ctx context.Context, question int) (jsontext.Value, error) {
+	return c.arguments(ctx, question, false)
+}
+
+// LookAtArguments reads what [Client.Arguments] does, and nothing counts as read: for who does not show all of it at once.
+func (c *Client) LookAtArguments(ctx context.Context, question int) (jsontext.Value, error) {
+	return c.arguments(ctx, question, true)
+}
+
+func (c *Client) arguments(ctx context.Context, question int, look bool) (jsontext.Value, error) {
 	var (
 		all strings.Builder
 		at  int64
@@ -56,6 +66,10 @@ func (c *Client) Arguments(ctx context.Context, question int) (jsontext.Value, e
 		var part api.ArgumentsPart
 
 		query := url.Values{"offset": {strconv.FormatInt(at, 10)}}
+		if look {
+			query.Set("look", "true")
+		}
+
 		if err := c.call(ctx, to(api.RouteArguments, strconv.Itoa(question)).with(query), nil, &part); err != nil {
 			return nil, err
 		}

@@ -63,8 +63,11 @@ func (v *Verifier) done(e api.AuditEntry) {
 		if d.Class != a.Detail {
 			tell(Class, fmt.Sprintf("its class is %.32q, and it was started as %.32q", d.Class, a.Detail), "the class was altered after the start, or the call was removed")
 		}
-		if d.Consent != a.Digest {
+		switch {
+		case d.Consent != a.Digest:
 			tell(Bound, "the digest of its consent is not the one that it was started with", "the call was altered or removed after the start")
+		case d.Turn == api.AuditTurnWhole && !d.Agreed && d.Allowed != a.Digest:
+			tell(Bound, "what the ledger keeps of it is not what was started", "its arguments, its tool, its definition or its rule were altered or removed after the start")
 		}
 	case api.ActLate:
 		if d.Turn == api.AuditTurnWhole && d.Result != a.Digest {

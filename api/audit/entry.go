@@ -54,11 +54,15 @@ func Commitment(r api.AuditReceipt) string {
 	}, terms(r.Terms)))
 }
 
-// ActCommitment is the SHA-256 in hex of an act with its salt, in the same form.
+// ActCommitment is the SHA-256 in hex of an act with its salt, in the same form. A description is a part like a term.
 func ActCommitment(a api.AuditAct) string {
-	return commitment(actDomain, []string{
+	parts := []string{
 		a.Salt, a.Act, strconv.FormatInt(a.At.UnixMicro(), 10), a.Session, a.Call, strconv.Itoa(a.Fence), a.Subject, a.Detail, a.Digest, a.By,
-	})
+	}
+	if a.Description != "" {
+		parts = append(parts, "description="+a.Description)
+	}
+	return commitment(actDomain, parts)
 }
 
 func commitment(domain string, parts []string) string {
@@ -105,7 +109,8 @@ func Storable(t api.ReceiptTerms) api.ReceiptTerms {
 func StorableAct(a api.AuditAct) api.AuditAct {
 	return api.AuditAct{
 		Act: storable(a.Act), At: time.UnixMicro(a.At.UnixMicro()).UTC(), Session: storable(a.Session), Call: storable(a.Call), Fence: a.Fence,
-		Subject: storable(a.Subject), Detail: storable(a.Detail), Digest: storable(a.Digest), By: storable(a.By), Salt: storable(a.Salt),
+		Subject: storable(a.Subject), Detail: storable(a.Detail), Digest: storable(a.Digest), Description: storable(a.Description), By: storable(a.By),
+		Salt: storable(a.Salt),
 	}
 }
 

@@ -1,8 +1,11 @@
 package audit_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -48,5 +51,28 @@ func TestCommitmentToTerms(t *testing.T) {
 			t.Errorf("%s has the commitment of %s", name, before)
 		}
 		seen[sum] = name
+	}
+}
+
+// TestCommitmentToActs: the commitment changes with each part of an act. One without a description has the commitment that
+// it had before there were any.
+func TestCommitmentToActs(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for name, act := range map[string]api.AuditAct{
+		"none": {}, "act": {Act: "x"}, "at": {At: time.UnixMicro(1)}, "session": {Session: "x"}, "call": {Call: "x"}, "fence": {Fence: 1},
+		"subject": {Subject: "x"}, "detail": {Detail: "x"}, "digest": {Digest: "x"}, "description": {Description: "x"}, "by": {By: "x"}, "salt": {Salt: "x"},
+	} {
+		sum := audit.ActCommitment(act)
+		if before, twice := seen[sum]; twice {
+			t.Errorf("%s has the commitment of %s", name, before)
+		}
+		seen[sum] = name
+	}
+	text := "earshot-audit-act-1" + "1:s,6:review,1:0,0:,0:,1:0,4:burn,4:read,1:d,3:ann,"
+	sum := sha256.Sum256([]byte(text))
+	act := api.AuditAct{Salt: "s", Act: api.ActReview, At: time.UnixMicro(0), Subject: "burn", Detail: "read", Digest: "d", By: "ann"}
+	if got := audit.ActCommitment(act); got != hex.EncodeToString(sum[:]) {
+		t.Errorf("the commitment is %s; want that of %s", got, text)
 	}
 }

@@ -298,7 +298,7 @@ func TestLedger(t *testing.T) {
 // TestDone: what the ledger keeps of a call is held against its start, its outcome and its late result.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	whole := api.AuditDone{Turn: api.AuditTurnWhole, Class: "idempotent", Consent: "c", Fence: 1, Granted: true, Status: "success", Result: "r", Told: "success"}
+	whole := api.AuditDone{Turn: api.AuditTurnWhole, Class: "idempotent", Consent: "c", Allowed: "c", Fence: 1, Granted: true, Status: "success", Result: "r", Told: "success"}
 	start := api.AuditAct{Act: api.ActStart, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "idempotent", Digest: "c", Salt: "s"}
 	outcome := api.AuditAct{Act: api.ActOutcome, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "success", Digest: "r", Salt: "s"}
 	late, lost := outcome, outcome
@@ -317,6 +317,10 @@ func TestDone(t *testing.T) {
 		"started again after its end":  {outcome, func(d *api.AuditDone) { d.Fence = 2 }, "1 ungranted"},
 		"another class":                {start, func(d *api.AuditDone) { d.Class = "read" }, "1 class"},
 		"another consent":              {start, func(d *api.AuditDone) { d.Consent = "e" }, "1 bound"},
+		"other arguments":              {start, func(d *api.AuditDone) { d.Allowed = "e" }, "1 bound"},
+		"no arguments":                 {start, func(d *api.AuditDone) { d.Allowed = "" }, "1 bound"},
+		"somebody was asked":           {start, func(d *api.AuditDone) { d.Agreed, d.Allowed = true, "" }, ""},
+		"a start, and erased":          {start, func(d *api.AuditDone) { d.Turn, d.Allowed = api.AuditTurnErased, "" }, ""},
 		"another outcome":              {outcome, func(d *api.AuditDone) { d.Status = "failed" }, "1 outcome"},
 		"another outcome is told":      {outcome, func(d *api.AuditDone) { d.Told = "failed" }, "1 outcome"},
 		"another result":               {outcome, func(d *api.AuditDone) { d.Result = "" }, "1 outcome"},

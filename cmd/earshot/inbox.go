@@ -93,12 +93,12 @@ func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f wordF
 	if err != nil {
 		return err
 	}
+	if f.asJSON { // what it does not say is not read, either
+		return m.writeJSON(q)
+	}
 	lines, err := m.inFull(ctx, remote, q)
 	if err != nil {
 		return err
-	}
-	if f.asJSON {
-		return m.writeJSON(q)
 	}
 	for _, line := range lines {
 		m.sayf("%s", line)

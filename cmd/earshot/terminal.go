@@ -129,21 +129,27 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 	defer t.mu.Unlock()
 	items, known := t.arguments[q.Question]
 	if !known {
-		raw, err := t.whole(ctx, q.Question)
+		raw, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, Look: true})
 		if err != nil {
 			return terminal.Page{}, t.spoken(err)
 		}
 		items = itemsOf(raw)
 		t.arguments[q.Question] = items
 	}
-	return terminal.PageOf(items, q), nil
+	page := terminal.PageOf(items, q)
+	if page.Number < page.Pages {
+		return page, nil
+	}
+	_, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, By: t.person, Surface: surface}) // now all of it is shown
+	return page, t.spoken(err)
 }
 
 // whole reads all the arguments that a question is about.
-func (t *hubPort) whole(ctx context.Context, question int) ([]byte, error) {
+func (t *hubPort) whole(ctx context.Context, q api.ArgumentsRequest) ([]byte, error) {
 	var all []byte
 	for {
-		piece, size, err := t.hub.Arguments(ctx, api.ArgumentsRequest{Question: question, Offset: int64(len(all)), By: t.person, Surface: surface})
+		q.Offset = int64(len(all))
+		piece, size, err := t.hub.Arguments(ctx, q)
 		if err != nil {
 			return nil, err
 		}

@@ -130,12 +130,24 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 	if len(open) != 1 {
 		t.Fatalf("%d questions are open", len(open))
 	}
+	s.does(0, "pending", "1", "--json") // which does not say its values
+	p.say("list")
+	p.await("Type list for the next page") // of many
+	contains(t, s.does(3, "reply", "1", "accept"), "question 1 is about more than you have been shown", "hint: `earshot pending 1` shows all of it; then `earshot reply 1 accept`")
 	phone := start(t, options{verb: "token", data: s.data, args: []string{"add", "phone", "--role", "approver"}, nobody: true})
 	phone.ends(0)
 	token := strings.TrimSpace(phone.out.String())
 	accept := fmt.Sprintf(`{"reply_token":%q,"decision":"accept"}`, open[0].Token)
 	if code, said := s.asks(token, http.MethodPost, "/api/v1/questions/1/reply", accept); code != http.StatusConflict || !strings.Contains(said, "arguments_not_seen") {
 		t.Fatalf("before it was read: %d %s", code, said)
+	}
+	for from := 0; from < len(args); from += 4096 { // what was asked without its text was shown to nobody
+		if code, said := s.asks(token, http.MethodHead, fmt.Sprintf("/api/v1/questions/1/arguments?offset=%d", from), ""); code != http.StatusOK || said != "" {
+			t.Fatalf("%d %s", code, said)
+		}
+	}
+	if code, said := s.asks(token, http.MethodPost, "/api/v1/questions/1/reply", accept); code != http.StatusConflict {
+		t.Fatalf("when only its heads were asked for: %d %s", code, said)
 	}
 	read := 0
 	for read < len(args) {

@@ -15,7 +15,6 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // replyWait is how long a word waits for what became of it.
@@ -122,7 +121,7 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 		return err
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
-	case e.Code == client.Code(utp.CodeArgumentsNotSeen):
+	case errors.Is(err, client.ErrArgumentsNotSeen):
 		return &cause.Error{
 			Kind: cause.Declined, Message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
 			Hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), Err: err,

@@ -139,13 +139,13 @@ func (p *Person) Questions(ctx context.Context) ([]api.QuestionRow, error) {
 }
 
 // Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes
-// from a byte on, and their whole size.
-func (p *Person) Arguments(ctx context.Context, question int, offset, limit int64) ([]byte, int64, error) {
-	row, err := p.heard(ctx, api.SessionsRequest{Question: question})
+// from a byte on, and their whole size. Whose reading it is says the principal.
+func (p *Person) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
+	row, err := p.heard(ctx, api.SessionsRequest{Question: q.Question})
 	if err != nil {
 		return nil, 0, err
 	}
-	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit}
+	q.By, q.Credential, q.Surface = "", "", ""
 	if p.who.Approves(row.Owner) { // what they have read, their yes can be about
 		q.By, q.Credential, q.Surface = p.who.Name, p.who.Credential, p.who.Surface
 	}

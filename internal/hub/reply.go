@@ -94,8 +94,7 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if !who.Has(access.Approver) {
 		return notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
-	terms, _, _ := s.present()
-	r.Lists = terms.Extends(aaep.PrefixEarshot)
+	r.Lists = s.lists(r.Token)
 	why := s.entitled(ctx, who, subscription, r)
 	if why == nil {
 		_, why = s.hub.As(who).say(ctx, op, r)

@@ -285,7 +285,7 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 			continue
 		}
 		if d.Critical {
-			d.Raw = rejectOnly(d.Raw, st.terms)
+			d.Raw = st.offered(d.Raw)
 		}
 		if !who.Approves(p.owner) {
 			d.Raw = masked(d.Raw)

@@ -37,6 +37,7 @@ type Subscription struct {
 	idle     time.Time
 	sent     map[string]int64 // the last number that was delivered, by session
 	log      []sent           // the last deliveries, oldest first
+	put      []put            // how the last questions were put to it, oldest first
 	over     map[string]bool  // sessions of sent that have ended, all of them delivered
 	life     int              // the feed's, to which the two belong
 }

@@ -2,11 +2,11 @@ package hub
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/pacing"
 )
 
 // contents is what a question says of the arguments that it is about (extensions.earshot).
@@ -19,18 +19,62 @@ type contents struct {
 	} `json:"arguments"`
 }
 
-// rejectOnly returns a question as a subscriber gets it who was not shown everything that it is about:
-// what cannot be undone, or is of high risk, can be rejected there and not accepted (CONF-55), and the
-// sentences say where it can be. A reply is never told why it did not count (C-57), so that a yes
-// which cannot count must not be asked for. One who has negotiated our extension shows the values that it
-// lists, and is told by the API which of them have to be read first.
-func rejectOnly(raw []byte, terms pacing.Terms) []byte {
+// maxPut is of how many questions a subscription remembers how they were put to it.
+const maxPut = 256
+
+// put is how a question was put to a subscriber, as it was asked under a token.
+type put struct {
+	token string
+	lists bool // with the values that our extension lists
+}
+
+// offered is an event as a subscriber gets it. Of a question it is noted how it is put, before it is: the answer
+// may come at once.
+func (st *stream) offered(raw []byte) []byte {
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
 		return raw
 	}
 	q, asks := e.Payload.(aaep.AwaitingConfirmation)
-	if !asks || !q.Irreversible && q.RiskLevel != aaep.RiskHigh || terms.Extends(aaep.PrefixEarshot) {
+	if !asks {
+		return raw
+	}
+	lists := st.terms.Extends(aaep.PrefixEarshot)
+	st.sub.puts(put{q.ReplyToken, lists})
+	if lists {
+		return raw
+	}
+	return rejectOnly(raw, e, q)
+}
+
+// puts remembers how a question is put, the last time that it is.
+func (s *Subscription) puts(p put) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put = append(slices.DeleteFunc(s.put, func(old put) bool { return old.token == p.token }), p)
+	s.put = s.put[max(0, len(s.put)-maxPut):]
+}
+
+// lists reports whether the subscriber shows the values that our extension lists of a question: as it was put, whatever
+// was negotiated since; where that is not known, as before a restart, by the terms of now.
+func (s *Subscription) lists(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.put {
+		if p.token == token {
+			return p.lists
+		}
+	}
+	return s.terms.Extends(aaep.PrefixEarshot)
+}
+
+// rejectOnly returns a question as a subscriber gets it who was not shown everything that it is about:
+// what cannot be undone, or is of high risk, can be rejected there and not accepted (CONF-55), and the
+// sentences say where it can be. A reply is never told why it did not count (C-57), so that a yes
+// which cannot count must not be asked for. One who has negotiated our extension shows the values that it
+// lists, and is told by the API which of them have to be read first.
+func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation) []byte {
+	if !q.Irreversible && q.RiskLevel != aaep.RiskHigh {
 		return raw
 	}
 	var ours contents

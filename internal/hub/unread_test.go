@@ -71,3 +71,52 @@ func TestUnreadIsNotAccepted(t *testing.T) {
 		}
 	})
 }
+
+// TestListsAreOfTheDelivery: what a subscriber has been shown of a question is what it had negotiated when the
+// question was handed to it, whatever it negotiates before it answers.
+func TestListsAreOfTheDelivery(t *testing.T) {
+	ours := []string{aaep.ExtensionContext}
+	for name, row := range map[string]struct {
+		at, then []string // supported_extensions
+		again    bool     // a new stream hands the question over again
+		lists    bool
+	}{
+		"with our extension":            {ours, ours, false, true},
+		"without it":                    {[]string{}, []string{}, false, false},
+		"negotiated after the question": {[]string{}, ours, false, false},
+		"and heard again":               {[]string{}, ours, true, true},
+		"given up after the question":   {ours, []string{}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				s.book.begin("sess_a", "ann")
+				sub := s.subscribe(person("ann", access.Approver))
+				negotiate := func(extensions []string) {
+					t.Helper()
+					if _, rejected, err := sub.Renegotiate(s.t.Context(), aaep.SubscriptionRenegotiate{
+						SubscriptionID: sub.ID(), Capabilities: aaep.Capabilities{SupportedExtensions: extensions},
+					}); rejected != nil || err != nil {
+						t.Fatal(rejected, err)
+					}
+				}
+				negotiate(row.at)
+				e := s.listen(sub, "")
+				q := s.book.ask("sess_a", 7)
+				e.all()
+				negotiate(row.then)
+				if row.again {
+					e.leave()
+					e = s.listen(sub, "")
+					e.all()
+				}
+				if err := sub.Reply(s.t.Context(), confirmation(sub.ID(), q.Token, "accept", "")); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.replies(); len(got) != 1 || got[0].Lists != row.lists {
+					t.Errorf("the kernel heard %+v; want lists %t", got, row.lists)
+				}
+				e.leave()
+			})
+		})
+	}
+}

@@ -133,21 +133,49 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 		d = Done{} // it is filed under another one
 	}
 	k := &api.AuditDone{
-		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Status: d.Status, Told: d.Told,
+		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Agreed, Status: d.Status,
+	}
+	if o := d.Made.Outcome; o != nil {
+		k.Told = string(o.Status)
+	}
+	if k.Turn != api.AuditTurnWhole {
+		return k, nil
 	}
 	card := ""
+	var err error
 	switch e.Act.Act {
+	case api.ActStart:
+		if !d.Agreed {
+			k.Allowed, err = w.allowed(e.Act.Session, d)
+		}
+		return k, err
 	case api.ActOutcome:
 		card = d.Card
 	case api.ActLate:
 		card = e.Act.Subject
 	}
-	if k.Turn != api.AuditTurnWhole || card == "" {
+	if card == "" {
 		return k, nil
 	}
-	var err error
 	k.Result, err = w.result(card)
 	return k, err
+}
+
+// allowed is the digest that a call was started with which nobody was asked about, computed anew; "" where what
+// it follows from cannot be read.
+func (w *witness) allowed(session string, d Done) (string, error) {
+	c := d.Made
+	args, err := w.arguments(c.Card)
+	if err != nil {
+		return "", err
+	}
+	sum, err := api.Consented{
+		Project: d.Project, Session: session, Turn: d.Turn, Call: d.Call, Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
+	}.Digest()
+	if err != nil {
+		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+	}
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
@@ -220,7 +248,7 @@ func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error 
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return err
 	}
-	args, err := w.arguments(a)
+	args, err := w.arguments(a.Card)
 	if err != nil {
 		return err
 	}
@@ -245,8 +273,8 @@ func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error 
 }
 
 // arguments are those that the card of a call holds; none where it does not, or cannot be read.
-func (w *witness) arguments(a Agreed) (jsontext.Value, error) {
-	card, err := cardOf(w.tx, a.Card)
+func (w *witness) arguments(id string) (jsontext.Value, error) {
+	card, err := cardOf(w.tx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}

@@ -603,6 +603,8 @@ func TestNoticedByToken(t *testing.T) {
 		w.say(next, "accept")
 		late := api.ReplyRequest{Question: q.Number, Token: q.Token, By: person, Surface: "terminal"}
 		wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, late, nil), utp.CodeDone)
+		late.Token = "" // the first yes came without it, and so does the word on it
+		wantFault(t, rpc.Ask(w.ctx, w.person, api.OpNoticed, late, nil), utp.CodeConflict)
 		w.pass(20 * time.Second)
 		w.effectsAre(0)
 		late.Token = next.Token

@@ -97,6 +97,9 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if q == nil {
 			return s.unnamed(from, r)
 		}
+		if q.Again && r.Token == "" {
+			return fault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
+		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
 		if call.Kind == turn.PermissionCall { // it was over with the yes

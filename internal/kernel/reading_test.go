@@ -49,6 +49,11 @@ func TestNotSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, attempt{person, "page", false}},
+		{"only looked at", func(t *testing.T, w *world, q api.QuestionRow) {
+			if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Look: true, By: person, Surface: "page"}); err != nil {
+				t.Fatal(err)
+			}
+		}, attempt{person, "page", false}},
 		{"read by nobody in particular", func(t *testing.T, w *world, q api.QuestionRow) { must(t)(w.read(q, "", "", 0)) }, attempt{person, "page", false}},
 		{"read before more time was asked for", func(t *testing.T, w *world, q api.QuestionRow) {
 			must(t)(w.read(q, person, "page", 0))
@@ -111,18 +116,46 @@ func TestManyReaders(t *testing.T) {
 }
 
 // TestListed: who shows what an event lists need read nothing apart from it; who shows its texts alone does, where
-// they do not say all. Here they do.
+// they do not say all of it.
 func TestListed(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.work(one(burn))
-		a := w.begin()
-		q := w.asked()
-		if shows := w.record(a.Turn).Put[0].Shows; shows != kernel.ShowsTold {
-			t.Errorf("the question shows %q", shows)
-		}
-		w.say(q, "accept")
-		w.succeeded(a.Turn)
-	})
+	wordy := fmt.Sprintf(`{"consent":{"action":%q,"consequence":%[1]q}}`, strings.Repeat("It burns what there is. ", 124))
+	for _, tt := range []struct {
+		name, options string
+		shows         kernel.Shows
+		lists, taken  bool
+	}{
+		{"told, by the texts alone", `{}`, kernel.ShowsTold, false, true},
+		{"told", `{}`, kernel.ShowsTold, true, true},
+		{"listed, by the texts alone", wordy, kernel.ShowsListed, false, false},
+		{"listed", wordy, kernel.ShowsListed, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				if err := w.now.kernel.Register(w.ctx, target, definition(burn, utp.Irreversible, tt.options)); err != nil {
+					t.Fatal(err)
+				}
+				w.review(map[string]utp.Class{burn: utp.Irreversible})
+				w.work(one(burn))
+				a := w.begin()
+				q := w.asked()
+				if shows := w.record(a.Turn).Put[0].Shows; shows != tt.shows {
+					t.Errorf("the question shows %q, want %q", shows, tt.shows)
+				}
+				_, err := w.answer(api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Surface: "page", Lists: tt.lists})
+				if tt.taken {
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.succeeded(a.Turn)
+					return
+				}
+				wantFault(t, err, utp.CodeArgumentsNotSeen)
+				w.say(q, "reject")
+				w.over(a.Turn)
+				w.effectsAre(0)
+			})
+		})
+	}
 }
 
 // TestReversibleNeedNotBeRead: what can be undone, and is of no high risk, may be accepted by what is told of it.

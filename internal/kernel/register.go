@@ -180,9 +180,9 @@ func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
 
 // saveReviewed keeps a tool that was reviewed, and who did it.
 func (k *Kernel) saveReviewed(tx Tx, t Tool, by string) error {
-	a, err := k.operated(api.AuditAct{
-		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, By: by,
-	})
+	act := reviewAct(t)
+	act.By = by
+	a, err := k.operated(act)
 	if err != nil {
 		return err
 	}

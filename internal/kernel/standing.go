@@ -71,6 +71,9 @@ func recordedIn(tx Tx) (recorded, error) {
 	}
 }
 
+// silent reports whether what has no act may have had one, or none was ever made.
+func (r recorded) silent() bool { return r.partial || len(r.newest) == 0 }
+
 // tools compares the reviews. A tool that is not reviewed counts as its service says at worst, and so is
 // compared with nothing.
 func (r recorded) tools(registered []Tool) []api.AuditStanding {
@@ -80,12 +83,15 @@ func (r recorded) tools(registered []Tool) []api.AuditStanding {
 		name := t.Definition.Tool
 		there[name] = true
 		act, known := r.newest[standing{api.ActReview, name}]
-		if !t.Reviewed || !known {
+		if !t.Reviewed || !known && r.silent() {
 			continue
 		}
-		said := reviewOf(t)
-		if act.Act == api.ActRemove || act.Detail != said || act.Digest != t.Digest {
-			all = append(all, api.AuditStanding{Kind: api.ActReview, Subject: name, Found: said, Recorded: act.Detail})
+		said, found, same := reviewOf(t), reviewOf(t), reviewed(t, act)
+		if known && !same {
+			found += ", of another definition"
+		}
+		if act.Act == api.ActRemove || act.Detail != said || !same {
+			all = append(all, api.AuditStanding{Kind: api.ActReview, Subject: name, Found: found, Recorded: act.Detail})
 		}
 	}
 	for at, act := range r.newest {
@@ -98,6 +104,21 @@ func (r recorded) tools(registered []Tool) []api.AuditStanding {
 
 // reviewOf says what a review has decided.
 func reviewOf(t Tool) string { return string(t.Class) + ", " + string(t.Risk) + " risk" }
+
+// reviewAct is the act of a review.
+func reviewAct(t Tool) api.AuditAct {
+	return api.AuditAct{
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: hexSum([]byte(t.Definition.Description)),
+	}
+}
+
+// reviewed reports whether a tool is still the one that an act is the review of. Acts of an older program do not
+// know its description.
+func reviewed(t Tool, act api.AuditAct) bool {
+	sum, err := t.Definition.Digest()
+	described := act.Description == "" || act.Description == hexSum([]byte(t.Definition.Description))
+	return err == nil && sum == t.Digest && t.Digest == act.Digest && described
+}
 
 // inForce compares what is in force of one kind.
 func (r recorded) inForce(kind string, rows []InForce) []api.AuditStanding {
@@ -118,28 +139,48 @@ func (r recorded) inForce(kind string, rows []InForce) []api.AuditStanding {
 	return all
 }
 
-// noteOlder notes once in the chain how much of the ledger is older than it, so that nothing can be added to
-// that unseen.
+// noteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
+// reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
 func (k *Kernel) noteOlder(ctx context.Context) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		kept, err := tx.Beside(BesideFilter{InForce: api.ActOlder, Audit: AuditFilter{Unchained: true}})
-		if err != nil || len(kept.InForce) > 0 {
+		begun, err := tx.Beside(BesideFilter{Audit: AuditFilter{Limit: 1, Operators: true}})
+		if err != nil || len(begun.Audit) > 0 {
 			return err
 		}
-		var b Batch
+		kept, err := tx.Beside(BesideFilter{Audit: AuditFilter{Unchained: true}})
+		if err != nil {
+			return err
+		}
+		tools, err := tx.Tools(ToolFilter{})
+		if err != nil {
+			return err
+		}
+		var older []api.AuditAct
 		for subject, n := range map[string]int64{api.OlderReceipts: kept.Unchained.Older, api.OlderStarts: kept.Unchained.Starts} {
-			if n == 0 {
-				continue
+			if n > 0 {
+				older = append(older, api.AuditAct{Act: api.ActOlder, Subject: subject, Detail: strconv.FormatInt(n, 10)})
 			}
-			a, err := k.act(api.AuditAct{Act: api.ActOlder, Subject: subject, Detail: strconv.FormatInt(n, 10)})
-			if err != nil {
-				return err
+		}
+		for _, t := range tools {
+			if t.Reviewed { // by whom is not known any more
+				older = append(older, reviewAct(t))
 			}
-			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, InForce{Kind: api.ActOlder, Subject: subject, Digest: a.Detail})
 		}
-		if len(b.Acts) == 0 {
-			return nil
-		}
-		return tx.Save(b)
+		return k.chainActs(tx, older)
 	}))
+}
+
+func (k *Kernel) chainActs(tx Tx, acts []api.AuditAct) error {
+	if len(acts) == 0 {
+		return nil
+	}
+	var b Batch
+	for _, a := range acts {
+		a, err := k.act(a)
+		if err != nil {
+			return err
+		}
+		b.Acts = append(b.Acts, a)
+	}
+	return tx.Save(b)
 }

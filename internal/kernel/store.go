@@ -241,15 +241,19 @@ type Done struct {
 	Entry int64
 	// Call is the one that the entry is filed under.
 	Call             string
-	Turn             string
+	Turn, Project    string
 	Erased, Imported bool
-	// Class, Digest and Fence are those of the call, if it is one of that turn.
+	// Class, Digest and Fence are those of the call, if it is one of that turn, and Made is its own
+	// document; of an erased call that says nothing.
 	Class, Digest string
 	Fence         int
+	Made          turn.Call
 	// Granted: a start of the call is there; of an entry of a start that very one.
 	Granted bool
-	// Status and Card are those of the report, and Told the status of the call's own document.
-	Status, Card, Told string
+	// Agreed: the receipt of a yes to the call is there.
+	Agreed bool
+	// Status and Card are those of the report.
+	Status, Card string
 }
 
 // InForce is something that is in force beside the ledger, as the audit chain has it: the operator's

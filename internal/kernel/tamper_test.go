@@ -78,7 +78,7 @@ func TestAltered(t *testing.T) {
 		{"a start behind the fence of the outcome's entry", ran, starts + `UPDATE audit SET fence = 2 WHERE call_id IS NOT NULL AND fence IS NULL`, []audit.Flaw{audit.Altered, audit.Unrecorded}},
 		{
 			"a start on a review's row", ran, starts + `UPDATE audit SET session_id = (SELECT session_id FROM calls), call_id = (SELECT call_id FROM calls), fence = 2 WHERE n = 1`,
-			[]audit.Flaw{audit.Altered},
+			[]audit.Flaw{audit.Altered, audit.Standing},
 		},
 		{
 			"a turn that counts as imported", agreed, `UPDATE turns SET imported = 1; UPDATE calls SET class = 'read', tool = 'look'; DELETE FROM grants; DELETE FROM consents; DELETE FROM questions`,
@@ -94,6 +94,14 @@ func TestAltered(t *testing.T) {
 		{"a no, with its receipt", refused, `DELETE FROM receipts`, []audit.Flaw{audit.Missing, audit.Unreceipted}},
 		{"the class of a reviewed tool", ran, `UPDATE tools SET class = 'read' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
 		{"the risk of a reviewed tool", ran, `UPDATE tools SET risk = 'low' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"the words of a reviewed tool", ran, `UPDATE tools SET options = '{"consent":{"action":"Look at a file."}}' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"the description of a reviewed tool", ran, `UPDATE tools SET description = 'Looks at a file.' WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"the description of a reviewed tool, as it was reviewed", ran, `UPDATE tools SET description = 'Look.', seen = replace(seen, 'Does burn.', 'Look.') WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
+		{"a review that nobody made", offered, `UPDATE tools SET reviewed = 1, class = 'read', risk = 'low' WHERE tool_name = 'mail'`, []audit.Flaw{audit.Standing}},
+		{
+			"the arguments of a call that was allowed", ran, `UPDATE cards SET content = replace(content, '"x"', '"y"') WHERE type = 'tool.call'`,
+			[]audit.Flaw{audit.Bound},
+		},
 		{"a reviewed tool", ran, `DELETE FROM tools WHERE tool_name = 'burn'`, []audit.Flaw{audit.Standing}},
 		{"the answer to a question of the agent's own", func(t *testing.T, w *world) {
 			w.loop(asksOnce(worker.Question{Text: "Which?"}))
@@ -113,6 +121,39 @@ func TestAltered(t *testing.T) {
 		{"a large result, removed", largeResult, `DELETE FROM blob_chunks; DELETE FROM blobs`, []audit.Flaw{audit.Outcome}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { altered(t, tt.play, tt.change, tt.flaws...) })
+	}
+}
+
+// offered is a tool that a service has registered, and that nobody has reviewed.
+func offered(t *testing.T, w *world) {
+	if err := w.now.kernel.Register(w.ctx, target, definition(mail, utp.Irreversible, `{}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOlderIsNotedOnce: what is marked as older than the chain after that had begun is not taken for it when the
+// server starts the next time.
+func TestOlderIsNotedOnce(t *testing.T) {
+	for name, change := range map[string]string{
+		"a start":  `INSERT INTO grants (call_id, fence, owner, at, older) SELECT call_id, fence + 1, owner, at, 1 FROM grants`,
+		"a yes":    `INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language, older) SELECT session_id, call_id, 0, 'accept', 'ada', 'terminal', 1, '', 'en', 1 FROM calls`,
+		"a review": `UPDATE tools SET reviewed = 1, class = 'read', risk = 'low' WHERE tool_name = 'mail'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			allowed := []kernel.Rule{{Tool: put, Decide: turn.Allow}}
+			inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
+				offered(t, w)
+				ran(t, w)
+				w.wholeChain()
+				w.tamper(`PRAGMA foreign_keys = 0; ` + change)
+				w.restart()
+				w.flaws = []audit.Flaw{audit.Unchained}
+				if name == "a review" {
+					w.flaws = []audit.Flaw{audit.Standing}
+				}
+				w.wholeChain()
+			})
+		})
 	}
 }
 
@@ -180,7 +221,7 @@ func TestOlderIsNoAlarm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 				agreed(t, w)
-				w.tamper(`DELETE FROM in_force WHERE kind = 'older'; ` + tt.left)
+				w.tamper(tt.left)
 				w.wholeLedger(1, 1, "before the update")
 				w.restart()
 				keep := func(digest string) {

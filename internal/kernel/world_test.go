@@ -335,7 +335,7 @@ func (w *world) reply(q api.QuestionRow, word string) (api.ReplyAnswer, error) {
 func (w *world) answer(r api.ReplyRequest) (api.ReplyAnswer, error) {
 	a, err := w.hub.Answer(w.ctx, r)
 	if a.Resolution == "accepted" && !w.unnoticed {
-		w.hub.Noticed(w.ctx, api.ReplyRequest{Question: a.Question, By: r.By, Credential: r.Credential, Surface: r.Surface})
+		w.hub.Noticed(w.ctx, api.ReplyRequest{Question: a.Question, Token: r.Token, By: r.By, Credential: r.Credential, Surface: r.Surface})
 	}
 	return a, err
 }

@@ -128,7 +128,7 @@ func (s *scene) lists(o outline.Outline, action Param, x texts) listed {
 		l.Said = append(l.Said, o.Values[i].Path)
 	}
 	l.Said = append(l.Said, s.stated(o, action, x[fieldAction])...)
-	l.Told = l.Complete
+	l.Told = l.Complete && x[fieldDetailed] != "" // the fixed sentence says nothing of the call
 	for _, v := range rest(o, 0).All {
 		said, err := s.narrator.speaker.sayParam(v)
 		l.Told = l.Told && err == nil && strings.Contains(x[fieldDetailed], tidy(said))

@@ -140,11 +140,13 @@ func TestWordlessQuestionShowsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t)
-	s.narrator, s.wordless = n, true
-	s.claim()
-	s.step(s.call("mail.send", jsontext.Value(`{"to":"b"}`)))
-	if row := s.rows[len(s.rows)-1]; s.shows == kernel.ShowsTold {
-		t.Errorf("it shows %s: %s", s.shows, row.Body)
+	for _, args := range []string{`{"to":"b"}`, `{}`} {
+		s := newStage(t)
+		s.narrator, s.wordless = n, true
+		s.claim()
+		s.step(s.call("mail.send", jsontext.Value(args)))
+		if row := s.rows[len(s.rows)-1]; s.shows == kernel.ShowsTold {
+			t.Errorf("it shows %s: %s", s.shows, row.Body)
+		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -126,6 +128,41 @@ func TestAskedAnew(t *testing.T) {
 		}
 		if !strings.Contains(q.SummaryTerse, "asked again") || strings.Contains(all[0].SummaryNormal+all[0].SummaryTerse, "asked again") {
 			t.Errorf("%s: the questions are %q and %q", name, all[0].SummaryTerse, q.SummaryTerse)
+		}
+	}
+}
+
+// TestUndoIsOfferedBriefly: however long a yes can be taken back, that is offered in at most ten words.
+func TestUndoIsOfferedBriefly(t *testing.T) {
+	t.Parallel()
+	for _, wish := range []time.Duration{turn.MinUndo, 0, 20 * time.Second, 90 * time.Second, 119 * time.Second, turn.MaxUndo} {
+		s := newStage(t)
+		s.claim()
+		c := s.call("files.delete", jsontext.Value(`{"root":"/home/anna","sets":[]}`))
+		c.Limits.Undo = wish
+		s.step(c)
+		s.answer(1, true, false)
+		offered := false
+		for _, row := range s.rows {
+			e, err := aaep.DecodeEvent(row.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, is := e.Payload.(aaep.StateChanged)
+			if !is || row.Template != "call.accepted" {
+				continue
+			}
+			for _, text := range []string{p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed} {
+				_, offer, is := strings.Cut(text, "Starts in ")
+				offer, _, ends := strings.Cut("Starts in "+offer, "undo.")
+				if words := len(strings.Fields(offer + "undo.")); !is || !ends || words > 10 {
+					t.Errorf("%v: %q offers it in %d words", wish, text, words)
+				}
+				offered = true
+			}
+		}
+		if !offered {
+			t.Errorf("%v: it is not offered", wish)
 		}
 	}
 }

@@ -62,11 +62,14 @@ func (t *tx) done(f kernel.EntryFilter) []kernel.Done {
 
 func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 	d := kernel.Done{Entry: e.N, Call: e.Act.Call}
+	for _, kept := range t.rows.receipts {
+		d.Agreed = d.Agreed || slices.ContainsFunc(kept, func(r kernel.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
+	}
 	row, is := t.rows.turns[t.rows.sessions[e.Act.Session]]
 	if !is {
 		return d
 	}
-	d.Turn, d.Erased, d.Imported = row.rec.State.Turn, row.rec.Erased, !row.rec.Imported.IsZero()
+	d.Turn, d.Project, d.Erased, d.Imported = row.rec.State.Turn, row.rec.State.Project, row.rec.Erased, !row.rec.Imported.IsZero()
 	if r, is := t.rows.reports[d.Call]; is && r.Turn == d.Turn {
 		d.Status, d.Card = string(r.Status), r.Card
 	}
@@ -74,10 +77,7 @@ func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 		return d
 	}
 	c := t.rows.made[d.Call]
-	d.Class, d.Digest, d.Fence = string(c.Class), c.Digest, c.Fence
-	if c.Outcome != nil {
-		d.Told = string(c.Outcome.Status)
-	}
+	d.Class, d.Digest, d.Fence, d.Made = string(c.Class), c.Digest, c.Fence, c
 	for key := range t.rows.grants {
 		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != api.ActStart || key.fence == e.Act.Fence)
 	}

@@ -28,7 +28,7 @@ func outcome(n int) api.AuditAct {
 
 // operated is something that an operator did, with texts that not every ledger keeps.
 func operated(n int) api.AuditAct {
-	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", By: "ann", Salt: digest("salt", n)}
+	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", Description: "s\x00", By: "ann", Salt: digest("salt", n)}
 }
 
 // done reads what is kept of the acts of some entries.
@@ -67,8 +67,8 @@ func actsHaveTheirCalls(l *ledger) {
 	r := full(1)
 	c := r.State.Calls[0]
 	kept := kernel.Done{
-		Entry: 2, Call: c.ID, Turn: r.State.Turn, Imported: !r.Imported.IsZero(), Class: string(c.Class), Digest: c.Digest, Fence: c.Fence, Granted: true,
-		Status: string(report(1).Status), Card: report(1).Card, Told: string(c.Outcome.Status),
+		Entry: 2, Call: c.ID, Turn: r.State.Turn, Project: r.State.Project, Imported: !r.Imported.IsZero(), Class: string(c.Class), Digest: c.Digest, Fence: c.Fence,
+		Made: c, Granted: true, Agreed: b.Receipts[0].Decision == "accept", Status: string(report(1).Status), Card: report(1).Card,
 	}
 	ended := kept
 	ended.Entry = 3

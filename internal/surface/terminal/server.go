@@ -166,14 +166,14 @@ func (s *Server) Undo(ctx context.Context, u Undo) error {
 	return err
 }
 
-// Arguments implements [Port]. What a question is about is read once.
+// Arguments implements [Port]. What a question is about is looked at once, and counts as read when the last page is shown.
 func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 	s.mu.Lock()
 	items, known := s.read[r.Question]
 	s.mu.Unlock()
 
 	if !known {
-		raw, err := s.client.Arguments(ctx, r.Question)
+		raw, err := s.client.LookAtArguments(ctx, r.Question)
 		if err != nil {
 			return Page{}, err
 		}
@@ -185,5 +185,12 @@ func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 		s.mu.Unlock()
 	}
 
-	return PageOf(items, r), nil
+	page := PageOf(items, r)
+	if page.Number < page.Pages {
+		return page, nil
+	}
+
+	_, err := s.client.Arguments(ctx, r.Question)
+
+	return page, err
 }

@@ -40,6 +40,7 @@ type room struct {
 	log       []entry
 	questions []api.OpenQuestion
 	arguments map[int]string
+	looked    []bool // of each time that arguments were asked for
 	operated  []string
 	wish      api.Preferences
 	noticed   []string
@@ -267,15 +268,16 @@ func (h *room) Questions(ctx context.Context, _ web.Principal) ([]api.OpenQuesti
 	return slices.Clone(h.questions), h.fail
 }
 
-func (h *room) Arguments(_ context.Context, _ web.Principal, question int, offset, limit int64) ([]byte, int64, error) {
+func (h *room) Arguments(_ context.Context, _ web.Principal, q api.ArgumentsRequest) ([]byte, int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	text, ok := h.arguments[question]
+	text, ok := h.arguments[q.Question]
+	h.looked = append(h.looked, q.Look)
 	if !ok {
 		return nil, 0, &web.Refusal{Kind: api.KindNotFound, Message: "no live question has that number"}
 	}
-	from := min(offset, int64(len(text)))
-	return []byte(text[from:min(from+min(20<<10, cmp.Or(limit, 20<<10)), int64(len(text)))]), int64(len(text)), nil
+	from := min(q.Offset, int64(len(text)))
+	return []byte(text[from:min(from+min(20<<10, cmp.Or(q.Limit, 20<<10)), int64(len(text)))]), int64(len(text)), nil
 }
 
 func (h *room) Enqueue(_ context.Context, who web.Principal, t api.TurnStart) (api.EnqueueAnswer, error) {

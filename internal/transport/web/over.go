@@ -133,8 +133,8 @@ func (o over) Questions(ctx context.Context, who Principal) ([]api.OpenQuestion,
 	return list, nil
 }
 
-func (o over) Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error) {
-	data, size, err := o.hub.As(who).Arguments(ctx, question, offset, limit)
+func (o over) Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error) {
+	data, size, err := o.hub.As(who).Arguments(ctx, q)
 	return data, size, refusal(err)
 }
 

@@ -129,7 +129,7 @@ func TestOver(t *testing.T) {
 	if newest, err := h.Newest(t.Context(), auditor); err != nil || newest != "evt_7" {
 		t.Errorf("newest %q %v", newest, err)
 	}
-	if data, size, err := h.Arguments(t.Context(), ada(), 2, 0, 0); err != nil || string(data) != "{}" || size != 2 {
+	if data, size, err := h.Arguments(t.Context(), ada(), api.ArgumentsRequest{Question: 2}); err != nil || string(data) != "{}" || size != 2 {
 		t.Errorf("%s %d %v", data, size, err)
 	}
 	if started, err := h.Enqueue(t.Context(), ada(), api.TurnStart{Agent: "tidy", Args: jsontext.Value(`{}`), Answer: 9, Key: "k1"}); err != nil || started.Session != "sess_1" {

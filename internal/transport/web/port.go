@@ -35,7 +35,7 @@ type Hub interface {
 	Questions(ctx context.Context, who Principal) ([]api.OpenQuestion, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
-	Arguments(ctx context.Context, who Principal, question int, offset, limit int64) ([]byte, int64, error)
+	Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error)
 	// Enqueue starts a turn.
 	Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error)
 	// Prefer sets what the principal wishes, as far as it is not nil, and tells what then holds.

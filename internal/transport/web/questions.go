@@ -45,7 +45,9 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	data, size, err := s.hub.Arguments(r.Context(), v.Principal, question, offset, limit)
+	look := r.Method == http.MethodHead || r.URL.Query().Get("look") == "true" // what is not sent is not read, either
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: look}
+	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,30 @@ func TestUnreadValues(t *testing.T) {
 		last := s.page("/questions/2/arguments?session=sess_2&offset=16384", "@ada")
 		if !strings.Contains(last, accept) || !strings.Contains(last, reject) || !strings.Contains(last, "Delete 5 files in Downloads.") {
 			t.Errorf("the last part of the arguments has\n%s", last)
+		}
+	}
+}
+
+// TestLooking: a request that gets no text of the arguments, or says that it only looks, reads nothing.
+func TestLooking(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.login("ada")
+	s.room.begin("sess_2", "tidy Downloads")
+	s.room.ask("sess_2", 2, tokenA)
+	s.room.arguments[2] = `{"text":"a"}`
+	for _, row := range []struct {
+		method, target string
+		looks          bool
+	}{
+		{"GET", "/api/v1/questions/2/arguments", false},
+		{"GET", "/api/v1/questions/2/arguments?look=false", false},
+		{"GET", "/api/v1/questions/2/arguments?look=true", true},
+		{"HEAD", "/api/v1/questions/2/arguments", true},
+	} {
+		s.room.looked = nil
+		if w := s.do(row.method, row.target, "ada", ""); w.Code != 200 || !slices.Equal(s.room.looked, []bool{row.looks}) {
+			t.Errorf("%s %s: %d, looks %v; want %t", row.method, row.target, w.Code, s.room.looked, row.looks)
 		}
 	}
 }

@@ -32,17 +32,17 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 // done reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
 func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 	var rows []kernel.Done
-	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
+	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
-		coalesce(r.status, ''), coalesce(r.card, ''), coalesce(c.doc, '')
+		EXISTS (SELECT 1 FROM receipts y WHERE y.call_id = a.call_id AND y.decision = $3), coalesce(r.status, ''), coalesce(r.card, ''), coalesce(c.doc, '')
 		FROM audit a LEFT JOIN turns t ON t.session_id = a.session_id
 		LEFT JOIN calls c ON c.call_id = a.call_id AND c.turn_id = t.turn_id
 		LEFT JOIN reports r ON r.call_id = a.call_id AND r.turn_id = t.turn_id
-		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To}, func(scan func(...any) error) error {
+		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To, string(consent.Accept)}, func(scan func(...any) error) error {
 		var d kernel.Done
 		var doc string
-		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Status, &d.Card, &doc)
-		d.Told = toldOf(doc)
+		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Agreed, &d.Status, &d.Card, &doc)
+		d.Made = madeOf(doc)
 		rows = append(rows, d)
 		return err
 	})
@@ -53,13 +53,13 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 // would be compared with nothing.
 const erased = `t.erased_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cards WHERE cards.turn_id = t.turn_id)`
 
-// toldOf is how a call ended as its document, which people are shown, has it.
-func toldOf(doc string) string {
+// madeOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
+func madeOf(doc string) turn.Call {
 	var c turn.Call
-	if doc == "" || decode(doc, &c) != nil || c.Outcome == nil {
-		return ""
+	if doc == "" || decode(doc, &c) != nil {
+		return turn.Call{}
 	}
-	return string(c.Outcome.Status)
+	return c
 }
 
 // Calls that the audit chain does not say enough of, each for a reason: $1 is the decision accept, $2 the class
