@@ -116,7 +116,7 @@ var ruleCases = []struct {
 		open + question + "accept modified_action.x=1\nstate from_state=awaiting_input to_state=deciding\n" + closing,
 		open + question + yes + "state from_state=deciding to_state=thinking extensions.earshot.resolution=stopped\n" + closing,
 		open + strings.Replace(question, "confirmation ", "confirmation extensions.earshot.enforcement=advisory ", 1) + yes + closing, // who asks does it itself
-		open + looseMild + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked\ndone\n" + closing, // each its own
+		open + looseMild + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked\ndone\n" + closing,                               // each its own
 		open + strings.Replace(looseMild, "irreversible=false", "irreversible=true", 1) + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked irreversible=true\ndone\n" + closing,
 		open + strings.Replace(looseMild, "reply_token=rpl_2 irreversible=false", "reply_token=rpl_2 irreversible=true", 1) + "accept\naccept reply_token=rpl_2\ninvoked\ndone\ninvoked irreversible=true\ndone\n" + closing,
 	}, []string{

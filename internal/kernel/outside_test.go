@@ -438,7 +438,9 @@ func TestOutsideQuiet(t *testing.T) {
 func TestOutsideStop(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		running := w.gate()
-		w.effects.at("begun", func(_ context.Context, s *service, c *tool.Call) error { return running.pass(context.Background(), s, c) })
+		w.effects.at("begun", func(_ context.Context, s *service, c *tool.Call) error {
+			return running.pass(context.Background(), s, c)
+		})
 		p := w.program()
 		waits, runs := p.asked(burn), p.asked(look)
 		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
