@@ -65,20 +65,23 @@ type InvokeRequest struct {
 	// Permission: the agent does it by itself, and only asks; Earshot starts nothing.
 	Permission bool      `json:"permission,omitzero"`
 	Question   *Question `json:"question,omitzero"`
-	// AwaitMS is for how long the request counts as open unless it is said again by [OpAwait].
-	AwaitMS int `json:"await_ms,omitzero"`
+	// AwaitMS is for how long the request counts as open unless it is said again by [OpAwait]. Answered: it is answered at once,
+	// and the agent has that long to ask for the result.
+	AwaitMS  int  `json:"await_ms,omitzero"`
+	Answered bool `json:"answered,omitzero"`
 }
 
 // MaxAwaitMS is the most that a request counts as open without another word.
 const MaxAwaitMS = 60_000
 
 // AwaitRequest asks how a call stands. AwaitMS keeps a request for it open for so long; 0 says that none is open any more.
-// With Received the agent has got its result. Look only asks.
+// With Answered it was answered before the result, and the agent has that long to ask again. With Received the agent has got its result. Look only asks.
 type AwaitRequest struct {
 	OutsideRequest
 
 	Call     string `json:"call_id"`
 	AwaitMS  int    `json:"await_ms,omitzero"`
+	Answered bool   `json:"answered,omitzero"`
 	Received bool   `json:"received,omitzero"`
 	Look     bool   `json:"look,omitzero"`
 }

@@ -18,7 +18,7 @@ const (
 	// A hub that dies keeps no call waiting for longer.
 	lease   = 15 * time.Second
 	renewal = 5 * time.Second
-	// moment is for how long a request counts as open that does not wait: what it allows has begun by then.
+	// moment is how long an agent that was answered before the result may take to ask again: what may begin begins meanwhile.
 	moment = 5 * time.Second
 	// goodbye is how long it may take to say that a request is closed. If that fails, its lease ends it.
 	goodbye = 2 * time.Second
@@ -107,9 +107,9 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 	if err != nil {
 		return s, err
 	}
-	q.OutsideRequest, q.AwaitMS = speaks, int(moment.Milliseconds())
-	if wait > 0 {
-		q.AwaitMS = int(lease.Milliseconds())
+	q.OutsideRequest, q.AwaitMS = speaks, int(lease.Milliseconds())
+	if wait <= 0 {
+		q.AwaitMS, q.Answered = int(moment.Milliseconds()), true
 	}
 	if q.Question == nil {
 		if q.Args, err = rpc.StoreFor(ctx, a.hub.o.Conn, q.Agent, args); err != nil {
@@ -202,7 +202,8 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 			a.letGo(ctx, q)
 			return s, context.Cause(ctx) //nolint:wrapcheck // whoever asked has gone
 		case <-over:
-			a.letGo(ctx, q)
+			q.AwaitMS, q.Answered = int(moment.Milliseconds()), true
+			a.close(ctx, q)
 			return s, nil
 		case <-renew.C:
 			if _, err := a.acts(); err != nil { // its token may have been revoked
@@ -228,11 +229,17 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 	return s, nil
 }
 
-// letGo says that the request for a call is closed.
+// letGo says that the request for a call is closed, and nobody has an answer.
 func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
+	q.AwaitMS = 0
+	a.close(ctx, q)
+}
+
+// close says how the request for a call has closed.
+func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
-	q.AwaitMS, q.Look = 0, false
+	q.Look = false
 	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, nil); err != nil {
 		a.hub.o.Logger.Info("that a request is closed is not noted", "call", q.Call, "reason", err)
 	}

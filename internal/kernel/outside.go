@@ -208,7 +208,7 @@ func (s *step) joined(w invoked) (string, error) {
 		}
 	}
 	for _, c := range s.rec.State.Calls {
-		open := !c.Awaited.IsZero() && !c.Awaited.Passed(s.now)
+		open := !c.Awaited.IsZero() && !c.Awaited.Passed(s.now) && !c.Answered
 		same := w.HostCall != "" && w.HostCall == c.HostCall
 		if c.Key == "" && c.Identity == w.identity && c.Replaces == "" && !c.Received && (same || !open || !c.State.Open()) {
 			return c.ID, nil
@@ -221,7 +221,7 @@ func (s *step) joined(w invoked) (string, error) {
 func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 	c, live := s.latest(id)
 	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
-		if err := s.feed(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond}); err != nil {
+		if err := s.feed(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
 			return api.CallStatus{}, err
 		}
 		return s.callStatus(id)
@@ -249,7 +249,7 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	default:
 		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Says, args: w.args, missing: w.missing})
 	}
-	c.Key, c.HostCall, c.Identity = w.Key, w.HostCall, w.identity
+	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
 		c.Awaited = s.now.Add(time.Duration(w.AwaitMS) * time.Millisecond)
 	}
@@ -298,7 +298,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 		switch {
 		case !live || s.rec.State.Status == turn.Ended:
 		case c.State.Open():
-			in = turn.Await{Call: c.ID, Within: time.Duration(q.AwaitMS) * time.Millisecond}
+			in = turn.Await{Call: c.ID, Within: time.Duration(q.AwaitMS) * time.Millisecond, Answered: q.Answered}
 		case q.Received:
 			in = turn.Received{Call: c.ID}
 		}

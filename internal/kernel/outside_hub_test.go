@@ -85,6 +85,43 @@ func TestRequestWaits(t *testing.T) {
 	})
 }
 
+// TestRequestIsAnswered: a request that was answered without a result leaves the agent a moment to ask again. What has become
+// due meanwhile begins, the same asked for at once is the same call, and when the moment is over nothing begins.
+func TestRequestIsAnswered(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		c := w.client(t)
+		first, err := c.ask(w.ctx, burn, time.Second)
+		if err != nil || first.State != api.CallWaiting {
+			t.Errorf("%+v, %v", first, err)
+		}
+		again, err := c.ask(w.ctx, burn, time.Second)
+		if err != nil || again.Call != first.Call || !again.Joined {
+			t.Errorf("the same asked for at once is %+v, %v; want %s", again, err, first.Call)
+		}
+		w.accepts()
+		undoable, err := c.agent.Await(w.ctx, c.session, first.Call, 6*time.Second)
+		if err != nil || undoable.State != api.CallAccepted {
+			t.Errorf("%+v, %v", undoable, err)
+		}
+		w.pass(4 * time.Second)
+		w.effectsAre(1)
+		done, err := c.agent.Await(w.ctx, c.session, first.Call, time.Minute)
+		if err != nil || done.Status != utp.StatusSuccess {
+			t.Errorf("%+v, %v", done, err)
+		}
+		c.agent.Received(w.ctx, c.session, first.Call)
+		left, err := c.ask(w.ctx, burn, time.Second)
+		if err != nil || left.Call == first.Call {
+			t.Errorf("%+v, %v", left, err)
+		}
+		w.pass(6 * time.Second)
+		w.accepts()
+		w.pass(10 * time.Minute)
+		w.effectsAre(1)
+		c.close(t)
+	})
+}
+
 // TestRequestIsCut: a yes that comes after the request was cut starts nothing; the same call goes on when it is asked for again.
 func TestRequestIsCut(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {

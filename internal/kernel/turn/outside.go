@@ -19,10 +19,11 @@ type (
 	// Open begins an outside turn.
 	Open struct{}
 	// Await says that a request for the result of a call is open, and will be for Within unless it is said again; with 0
-	// that none is open any more.
+	// that none is open any more. Answered: it was answered before the result, and the program has that long to ask again.
 	Await struct {
-		Call   string
-		Within time.Duration
+		Call     string
+		Within   time.Duration
+		Answered bool
 	}
 	// Received says that the program has got the result of a call.
 	Received struct{ Call string }
@@ -110,7 +111,7 @@ func (m *machine) await(in Await) error {
 	if c == nil {
 		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
 	}
-	c.Awaited = Moment{}
+	c.Awaited, c.Answered = Moment{}, in.Answered
 	if in.Within > 0 {
 		c.Awaited = m.now.Add(in.Within)
 	}

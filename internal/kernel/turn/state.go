@@ -210,10 +210,12 @@ type Call struct {
 	// Late is the digest of the result that came after the call was resolved, or after
 	// the turn's end: it is kept and told once.
 	Late string `json:"late,omitempty"`
-	// Of a call of an outside turn, Awaited is until when a request for its result is known to be open; Identity and
-	// HostCall are what a repeat is known by where the call has no key: the digest of what was asked for, and the program's own
-	// id for it. Received: the program has got its result.
+	// Of a call of an outside turn, Awaited is until when a request for its result is known to be open, and Answered says that
+	// it was answered without one, so that the next is for the same call; Identity and HostCall are what a repeat is known by
+	// where the call has no key: the digest of what was asked for, and the program's own id for it. Received: the program has
+	// got its result.
 	Awaited  Moment `json:"awaited,omitzero"`
+	Answered bool   `json:"answered,omitempty"`
 	Identity string `json:"identity,omitempty"`
 	HostCall string `json:"host_call,omitempty"`
 	Received bool   `json:"received,omitempty"`

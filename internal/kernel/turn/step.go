@@ -208,7 +208,7 @@ func (m *machine) adopt(c Call) error {
 	if old := m.call(c.Replaces); old != nil {
 		old.ReplacedBy = c.ID
 		c.Adopted, c.Key, c.Range, c.Origin = old.Adopted, old.Key, old.Range, old.Origin
-		c.Awaited, c.Identity, c.HostCall = old.Awaited, old.Identity, old.HostCall
+		c.Awaited, c.Answered, c.Identity, c.HostCall = old.Awaited, old.Answered, old.Identity, old.HostCall
 	} else if m.Closing != nil {
 		return refuse(utp.CodeTurnEnded, "the session is ending; no further call is taken")
 	} else if m.Outside {
