@@ -36,7 +36,7 @@ func ReadPlace(path string) (Place, error) {
 	if err != nil {
 		return Place{}, &Error{
 			Code: CodeUnreachable, Message: "no server has left its address in " + path,
-			Hint: "start it with `earshot up --root DIR`, or name it with --url and --token-file", Err: err,
+			Hint: "start it with `earshot up`, or name it with --url and --token-file", Err: err,
 		}
 	}
 

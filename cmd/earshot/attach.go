@@ -197,7 +197,7 @@ func foundServer(path string) error {
 	if serverAt(path) {
 		return nil
 	}
-	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up --root DIR`, or name another with --data DIR or --url")
+	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up`, or name another with --data DIR or --url")
 }
 
 func (m *Main) toldConnection(c client.Connection) {

@@ -253,7 +253,7 @@ func (m *Main) examineTokens(path string) finding {
 func (m *Main) examineServer(ctx context.Context, path, address string) []finding {
 	lock, err := os.OpenFile(filepath.Join(path, datadir.LockFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
+		return []finding{{Name: "server", State: stateNote, Found: "None has run here yet.", Advice: "start it with `earshot up`"}, examineAddress(address)}
 	}
 	if err != nil {
 		return []finding{{Name: "server", State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read the data directory"}}
@@ -264,7 +264,7 @@ func (m *Main) examineServer(ctx context.Context, path, address string) []findin
 		return []finding{broken("server", datadir.HeldBy(path, 0, err))}
 	}
 	if err == nil {
-		return []finding{{Name: "server", State: stateNote, Found: "None works with the data.", Advice: "start it with `earshot up --root DIR`"}, examineAddress(address)}
+		return []finding{{Name: "server", State: stateNote, Found: "None works with the data.", Advice: "start it with `earshot up`"}, examineAddress(address)}
 	}
 	if !serverAt(path) {
 		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", datadir.ReadHolder(lock))

@@ -164,7 +164,6 @@ func TestServerStart(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no folder", other.data, nil, 2, "no folder is allowed"},
 		{"missing folder", other.data, []string{"--root", filepath.Join(s.folder, "absent")}, 2, "there is no folder"},
 		{"its own folder", s.data, []string{"--root", s.data}, 2, "belongs to the data directory"},
 		{"second start", s.data, []string{"--root", s.folder}, 1, "another earshot works with the data in " + s.data + " (process " + strconv.Itoa(first.cmd.Process.Pid) + ")"},

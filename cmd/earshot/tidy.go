@@ -61,6 +61,9 @@ func checkTidy(roots []string, t *api.TurnStart) error {
 		return cause.Misuse(fmt.Sprintf("the root %.256q is not named from the root of the file system", args.Root), "give its full path")
 	}
 	hint := "the allowed folders, and what lies in them, are: " + strings.Join(roots, ", ") + "; `earshot up --root DIR` allows others"
+	if len(roots) == 0 {
+		hint = "no folder is; `earshot up --root DIR` allows one"
+	}
 	root, err := files.Resolve(args.Root)
 	if err != nil || !within(roots, root) {
 		return cause.Misuse(fmt.Sprintf("the folder %.256q is not there, or not allowed on this server", args.Root), hint)

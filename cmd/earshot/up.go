@@ -47,7 +47,7 @@ func (m *Main) upCommand() *cobra.Command { return m.upCommandInto(new(upFlags))
 // upCommandInto is the command with the place that its flags are read into.
 func (m *Main) upCommandInto(f *upFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "up --root DIR [--root DIR] [--tools FILE]",
+		Use:   "up [--root DIR] [--tools FILE]",
 		Short: "Run everything in one process, with a page and an API to answer on",
 		Long: `Run everything in one process: the ledger, the agents, their tools for the folders that
 you allow, and a page and an API on this machine. Questions wait in it until their own
@@ -148,7 +148,9 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	}
 	o.Data = path
 	o.Agents = []server.Agent{tidyAgent(roots)}
-	o.Services = []server.Service{m.filesService(roots, path)}
+	if len(roots) > 0 {
+		o.Services = []server.Service{m.filesService(roots, path)}
+	}
 	for _, s := range services {
 		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Close: s.Close})
 	}
@@ -192,12 +194,8 @@ func (m *Main) readToolFiles(paths []string, private string) (all []toolfile.Ser
 	return all, nil
 }
 
-// allowedFolders are the folders that the agents may work in. Without any, nothing
-// could be done: none is not taken to mean all.
+// allowedFolders are the folders that tidy may work in: none is not taken to mean all.
 func (m *Main) allowedFolders(f upFlags, data string) ([]string, error) {
-	if len(f.roots) == 0 && !f.sample {
-		return nil, cause.Misuse("no folder is allowed, so the agents could do nothing", "allow one or more with --root DIR, or try --sample")
-	}
 	roots := make([]string, 0, len(f.roots)+1)
 	for _, folder := range f.roots {
 		root, err := resolve(folder)
@@ -246,6 +244,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	for _, root := range roots {
 		m.sayf("Allowed folder: %s", cause.OneLine(root))
 	}
+	if len(roots) == 0 {
+		m.sayf("No folder is allowed, so tidy can do nothing here; --root DIR allows one.")
+	}
 	for _, one := range services {
 		m.sayf("%s", one)
 	}
@@ -280,7 +281,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	m.sayf("")
 	m.sayf("Try:")
 	m.sayf("  open the page and type the code")
-	m.sayf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
+	if len(roots) > 0 {
+		m.sayf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
+	}
 	m.sayf("  earshot pending%s", flag)
 	m.sayf("  earshot reply%s 1 accept", flag)
 	m.sayf("")
