@@ -144,6 +144,10 @@ var house = []room{
 		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"},
 		third: []string{sysModule, textModule},
 	},
+	{
+		pkg: "internal/gateway/mcp", floor: 3, own: []string{"api", "client", "utp"},
+		third: []string{"github.com/modelcontextprotocol/go-sdk"},
+	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
@@ -182,6 +186,10 @@ var house = []room{
 	},
 	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13", yamlModule}},
 	{pkg: "internal/operate", floor: 3, own: []string{"api", "internal/cause", "utp"}},
+	{
+		pkg: "internal/gateway/local", floor: 6,
+		own: []string{"client", "internal/boottime", "internal/cause", "internal/datadir", "internal/hub/access", "internal/instance"},
+	},
 	{
 		pkg: "internal/backup", floor: 6,
 		own: []string{

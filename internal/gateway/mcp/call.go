@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -181,7 +180,7 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 		text = "Done."
 	}
 	if c.Result.Kind() == '{' {
-		out.StructuredContent = json.RawMessage(c.Result)
+		out.StructuredContent = jsontext.Value(c.Result)
 	}
 	out.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	return out

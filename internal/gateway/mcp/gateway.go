@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,6 +60,8 @@ const (
 	longestLook = 60 * time.Second
 	// pause is how long a lost server is left alone.
 	pause = time.Second
+	// look is how often it is asked whether the tools have changed.
+	look = time.Minute
 	// goodbye is how long the end of the session may take to say.
 	goodbye = 2 * time.Second
 )
@@ -96,9 +100,17 @@ func New(o Options) *Gateway {
 const instructions = "Calls of these tools go through Earshot: a person may be asked first, which can take minutes. A call that is still open is answered " +
 	"with its call_id; wait for it with earshot_wait. If a person says no, do not try to get the same done in another way."
 
+// RunStdio serves the host that has started this process, on standard input and output.
+func (g *Gateway) RunStdio(ctx context.Context) error { return g.Run(ctx, &sdk.StdioTransport{}) }
+
 // Run serves one host until it goes away or the context ends. Then it ends the session.
 func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
+	watching, quiet := context.WithCancel(ctx)
+	var owned sync.WaitGroup
+	owned.Go(func() { g.watch(watching) })
 	err := g.server.Run(ctx, acknowledging{t, g})
+	quiet()
+	owned.Wait()
 	g.mu.Lock()
 	session := g.session
 	g.mu.Unlock()
@@ -109,8 +121,8 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 			g.o.Logger.Info("the session is not ended", "reason", err)
 		}
 	}
-	if errors.Is(err, context.Canceled) {
-		return nil
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
+		return nil // the host has gone, or has been told to go
 	}
 	return err //nolint:wrapcheck // it says itself what it is about
 }

@@ -2,9 +2,10 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -50,7 +51,7 @@ func callIn(m jsonrpc.Message) string {
 		return ""
 	}
 	var result struct {
-		Meta map[string]json.RawMessage `json:"_meta"`
+		Meta map[string]jsontext.Value `json:"_meta"`
 	}
 	var call string
 	if json.Unmarshal(response.Result, &result) != nil || json.Unmarshal(result.Meta[callMeta], &call) != nil {

@@ -2,11 +2,12 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-dev/earshot/api"
@@ -26,9 +27,14 @@ func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
 	if known && !always {
 		return nil
 	}
+	return g.update(ctx, agent)
+}
+
+// update brings the host's tools up to date.
+func (g *Gateway) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // it says itself what is wrong
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,8 +49,11 @@ func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
 		if g.offered[name] == offer {
 			continue
 		}
+		if err := g.add(tool); err != nil {
+			g.o.Logger.Warn("a tool is not offered to the host", "tool", t.Name, "reason", err)
+			continue
+		}
 		g.tools[name], g.offered[name] = t.Name, offer
-		g.server.AddTool(tool, g.call)
 	}
 	for name := range g.tools {
 		if !there[name] {
@@ -56,15 +65,41 @@ func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
 	return nil
 }
 
+// watch follows the tools of a host that knows some.
+func (g *Gateway) watch(ctx context.Context) {
+	for rest(ctx, look) == nil {
+		g.mu.Lock()
+		agent := g.agent
+		g.mu.Unlock()
+		if agent == nil {
+			continue
+		}
+		if err := g.update(ctx, agent); err != nil {
+			g.o.Logger.Debug("the tools are not known", "reason", err)
+		}
+	}
+}
+
+// add offers a tool to the host. The library panics at a schema that the protocol does not allow.
+func (g *Gateway) add(tool *sdk.Tool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("mcp: %v", r)
+		}
+	}()
+	g.server.AddTool(tool, g.call)
+	return nil
+}
+
 // toolFor is a tool as the host sees it, and a text that says the same, to compare.
 func toolFor(t api.AgentTool) (*sdk.Tool, string) {
 	description := t.Description
 	if t.Asks {
 		description = strings.TrimSpace(description + " A person is asked first.")
 	}
-	schema := json.RawMessage(t.Parameters)
+	schema := jsontext.Value(t.Parameters)
 	if !object(schema) {
-		schema = json.RawMessage(`{"type":"object"}`)
+		schema = jsontext.Value(`{"type":"object"}`)
 	}
 	changes := t.Class == utp.Irreversible
 	tool := &sdk.Tool{
@@ -77,7 +112,7 @@ func toolFor(t api.AgentTool) (*sdk.Tool, string) {
 }
 
 // object reports whether a schema says that it is one of an object, as the protocol wants it.
-func object(schema json.RawMessage) bool {
+func object(schema jsontext.Value) bool {
 	var said struct {
 		Type string `json:"type"`
 	}

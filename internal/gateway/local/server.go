@@ -1,0 +1,98 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+)
+
+// Options say where Earshot is.
+type Options struct {
+	// Data is the data directory.
+	Data string
+	// Agent is the agent's name.
+	Agent string
+	// Program is the earshot that is started where none runs; "" starts none.
+	Program string
+	Now     func() time.Time
+	// Notice is told what is done meanwhile.
+	Notice func(string)
+}
+
+const (
+	// startTime is how long a server may take to start.
+	startTime = 30 * time.Second
+	// glance is how often it is looked for meanwhile.
+	glance = 100 * time.Millisecond
+	// logName is where a server that was started here writes.
+	logName = "up.log"
+)
+
+// Dial finds the server of a data directory, starts one where none runs, and comes to it as the agent.
+func Dial(ctx context.Context, o Options) (*client.Agent, error) {
+	token, err := TokenFile(ctx, o.Data, o.Agent, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	options := client.Options{
+		ServerFile: filepath.Join(o.Data, datadir.ServerFile), TokenFile: token, Name: o.Agent,
+	}
+	agent, err := client.DialAgent(ctx, options)
+	if err == nil || !away(err) || o.Program == "" {
+		return agent, err
+	}
+	o.Notice("Earshot does not run; starting it on " + o.Data + ".")
+	if err := start(o); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	ticker := time.NewTicker(glance)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, cause.Fail(err, "Earshot did not start within "+startTime.String(), "look into "+filepath.Join(o.Data, logName)+", or start it by hand with `earshot up`")
+		case <-ticker.C:
+		}
+		if agent, err = client.DialAgent(ctx, options); err == nil {
+			return agent, nil
+		}
+	}
+}
+
+// away reports whether no server was found, as against one that refuses.
+func away(err error) bool {
+	var e *client.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	// The token that a dead server left word of is none any more, and another program may have its port.
+	return e.Code == client.CodeUnreachable || e.Code == client.CodeUsage || e.Code == client.CodeStrange || errors.Is(err, os.ErrNotExist)
+}
+
+// start starts a server that outlives this process. Of two that are started at once, one finds the data directory taken and ends.
+func start(o Options) error {
+	log, err := os.OpenFile(filepath.Join(o.Data, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("local: %w", err)
+	}
+	defer func() { _ = log.Close() }()
+	up := exec.Command(o.Program, "up", "--data", o.Data) //nolint:gosec,noctx // it is this very program, and outlives us
+	up.Stdout, up.Stderr = log, log
+	up.Dir = o.Data
+	up.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := up.Start(); err != nil {
+		return cause.Fail(err, "Earshot could not be started", "start it by hand with `earshot up`")
+	}
+	return up.Process.Release() //nolint:wrapcheck // it cannot fail here
+}
