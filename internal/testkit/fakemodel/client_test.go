@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -62,9 +63,8 @@ var clients = []client{
 	},
 }
 
-// ask sends a request, and returns the status and the body.
-func (c client) ask(t *testing.T, url string, stream bool) (int, http.Header, []byte) {
-	t.Helper()
+// request is one as a handler gets it.
+func (c client) request(stream bool) *http.Request {
 	path, flag := c.path, "false"
 	if stream {
 		flag = "true"
@@ -72,12 +72,19 @@ func (c client) ask(t *testing.T, url string, stream bool) (int, http.Header, []
 			path = c.streamed
 		}
 	}
-	return post(t, url+path, strings.ReplaceAll(c.body, "STREAM", flag))
+	return httptest.NewRequest(http.MethodPost, path, strings.NewReader(strings.ReplaceAll(c.body, "STREAM", flag)))
 }
 
-func post(t *testing.T, url, body string) (int, http.Header, []byte) {
+// ask sends a request, and returns the status and the body.
+func (c client) ask(t *testing.T, url string, stream bool) (int, http.Header, []byte) {
 	t.Helper()
-	response, err := http.Post(url, "application/json", strings.NewReader(body))
+	r := c.request(stream)
+	return post(t, url+r.URL.String(), r.Body)
+}
+
+func post(t *testing.T, url string, body io.Reader) (int, http.Header, []byte) {
+	t.Helper()
+	response, err := http.Post(url, "application/json", body)
 	if err != nil {
 		t.Fatal(err)
 	}

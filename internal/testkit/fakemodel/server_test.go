@@ -2,12 +2,12 @@ package fakemodel_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
@@ -57,26 +57,32 @@ func TestOffScript(t *testing.T) {
 	}
 }
 
-// TestGates: an answer waits before it begins and half-way until the test opens its gates.
+// TestGates: an answer waits before it begins, and a streamed one half-way, until the test opens the gates.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c client, stream bool) {
-		model := fakemodel.Start(t, fakemodel.Script{{Wait: "begin", Pause: "go on", Say: "Good morning, Ada."}})
-		answered := make(chan heard)
-		go func() { answered <- c.turn(t, model.URL, stream) }()
-		if _, err := model.Request(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case h := <-answered:
-			t.Errorf("found %+v before the gate was opened", h)
-		default:
-		}
-		model.Open("begin")
-		model.Open("go on")
-		if h := <-answered; h.Text != "Good morning, Ada." {
-			t.Errorf("found %+v", h)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			model := fakemodel.New(fakemodel.Script{{Wait: "begin", Pause: "go on", Say: "Good morning, Ada."}})
+			answer, done := httptest.NewRecorder(), make(chan struct{})
+			go func() {
+				defer close(done)
+				model.ServeHTTP(answer, c.request(stream))
+			}()
+			synctest.Wait()
+			if answer.Body.Len() > 0 || len(model.Requests()) != 1 {
+				t.Errorf("found %q before the gate was opened", answer.Body)
+			}
+			model.Open("begin")
+			synctest.Wait()
+			if text := answer.Body.String(); stream && (text == "" || strings.Contains(text, "Ada.")) {
+				t.Errorf("found %q, expected half of the answer", text)
+			}
+			model.Open("go on")
+			<-done
+			if text := answer.Body.String(); !strings.Contains(text, "Ada.") {
+				t.Errorf("found %q, expected all of the answer", text)
+			}
+		})
 	})
 }
 
@@ -109,11 +115,8 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c client, stream bool) {
 		model := fakemodel.Start(t, fakemodel.Script{{Cut: true, Say: "Good morning, Ada."}, {Say: "Good morning, Ada."}})
-		path := c.path
-		if stream && c.streamed != "" {
-			path = c.streamed
-		}
-		response, err := http.Post(model.URL+path, "application/json", strings.NewReader(strings.ReplaceAll(c.body, "STREAM", fmt.Sprint(stream))))
+		asked := c.request(stream)
+		response, err := http.Post(model.URL+asked.URL.String(), "application/json", asked.Body)
 		if err == nil {
 			_, err = io.ReadAll(response.Body)
 			_ = response.Body.Close()
@@ -134,7 +137,7 @@ func TestBeside(t *testing.T) {
 	server := httptest.NewServer(model)
 	defer server.Close()
 	for _, path := range []string{"/v1/messages/count_tokens", "/v1beta/models/m:countTokens"} {
-		if status, _, raw := post(t, server.URL+path, "{}"); status != http.StatusOK || !strings.Contains(string(raw), "10") {
+		if status, _, raw := post(t, server.URL+path, strings.NewReader("{}")); status != http.StatusOK || !strings.Contains(string(raw), "10") {
 			t.Errorf("%s: found status %d: %s", path, status, raw)
 		}
 	}
@@ -146,7 +149,7 @@ func TestBeside(t *testing.T) {
 	if err := model.Err(); err != nil {
 		t.Error(err)
 	}
-	if status, _, _ := post(t, server.URL+"/v1/embeddings", "{}"); status != http.StatusNotFound {
+	if status, _, _ := post(t, server.URL+"/v1/embeddings", strings.NewReader("{}")); status != http.StatusNotFound {
 		t.Errorf("found status %d, expected 404", status)
 	}
 	if err := model.Err(); err == nil || !strings.Contains(err.Error(), "found POST /v1/embeddings") {

@@ -100,7 +100,7 @@ func TestHistory(t *testing.T) {
 		t.Run(string(tt.wire), func(t *testing.T) {
 			t.Parallel()
 			model := fakemodel.Start(t, fakemodel.Script{{When: "one", Say: "I see."}})
-			if status, _, raw := post(t, model.URL+tt.path, tt.body); status != http.StatusOK {
+			if status, _, raw := post(t, model.URL+tt.path, strings.NewReader(tt.body)); status != http.StatusOK {
 				t.Fatalf("found status %d: %s", status, raw)
 			}
 			r := model.Requests()[0]
@@ -167,7 +167,7 @@ func TestTruncated(t *testing.T) {
 func TestGeminiArray(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.Start(t, fakemodel.Say("Good morning."))
-	_, _, raw := post(t, model.URL+"/v1beta/models/m:streamGenerateContent", `{"contents":[]}`)
+	_, _, raw := post(t, model.URL+"/v1beta/models/m:streamGenerateContent", strings.NewReader(`{"contents":[]}`))
 	if chunks := read[[]any](t, raw); len(chunks) != 3 {
 		t.Errorf("found %d chunks, expected 3: %s", len(chunks), raw)
 	}
