@@ -11,7 +11,7 @@ CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/transport/web tool tool/command tool/openapi worker client internal/surface/terminal agents/tidy agents/tidy/files))
+CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/transport/web tool tool/command tool/openapi worker client internal/surface/terminal agents/tidy agents/tidy/files internal/testkit/fakemodel internal/testkit/agenthost))
 # What the linter looks at: everything, or one folder (make lint PKG=./internal/bus/...).
 PKG ?= ./...
 CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
@@ -25,7 +25,7 @@ build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
 .PHONY: test
-test: vet postgres unit catalogue browser race ## everything that proves the program; with CI=true a missing part is a failure
+test: vet postgres unit catalogue browser race agents ## everything that proves the program; with CI=true a missing part is a failure
 
 .PHONY: short
 short: ## go test -short of everything: about two minutes
@@ -37,8 +37,8 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but those of browser, postgres and chaos, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/internal/(transport/web/browser|kernel/store/postgres|chaos)$$')
+unit: ## go test of every package but those of browser, postgres, chaos and agents, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/internal/(transport/web/browser|kernel/store/postgres|chaos|hosts)$$')
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
@@ -57,6 +57,10 @@ catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
 	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
+.PHONY: agents
+agents: ## the real Claude Code, Codex and Gemini CLI through turns with a scripted model (once fetches 700 MB from npm)
+	@if scripts/need npm || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/hosts; else exit 1; fi
+
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000
 FROM ?= 1
@@ -72,12 +76,13 @@ race: ## the concurrent packages under the race detector (needs a C compiler)
 	@if scripts/need cc; then scripts/check race $(TIMEOUT) $(CONCURRENT); elif [ "$${CI-}" = true ]; then exit 1; fi
 
 .PHONY: soak
-soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, each fuzz target for a minute (about two hours)
+soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, the time limits of other agents, each fuzz target for a minute (about two hours)
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
 	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) ./internal/bus ./internal/hub
 	$(MAKE) chaos
+	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^TestLimit$$' ./internal/hosts
 	$(MAKE) fuzz FUZZTIME=1m
 
 .PHONY: lint

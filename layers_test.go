@@ -170,6 +170,11 @@ var house = []room{
 		both: "it runs the whole loop",
 	},
 
+	{pkg: "internal/testkit/fakemodel", floor: 4, third: []string{yamlModule}},
+	{
+		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/testkit/fakemodel"}, third: []string{sysModule},
+	},
+	{pkg: "internal/hosts", floor: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/chaos", floor: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/bus/bustest", floor: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
 	{pkg: "internal/kernel/store/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
