@@ -181,7 +181,34 @@ var house = []room{
 		both:  "it wires one process",
 	},
 	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13", yamlModule}},
-	{pkg: "internal/operate", floor: 3, own: []string{"api", "internal/cause", "utp"}},
+	{pkg: "internal/operate", floor: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
+	{pkg: "internal/auditkey", floor: 3, own: []string{"api/audit", "internal/cause"}},
+	{pkg: "internal/preference", floor: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
+	{pkg: "internal/usage", floor: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
+	{
+		pkg: "internal/listing", floor: 4,
+		own: []string{
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel", "internal/narrate", "internal/surface/terminal", "utp",
+		},
+		both: "it tells people of calls and definitions",
+	},
+	{
+		pkg: "internal/validation", floor: 5,
+		own: []string{"aaep", "aaep/capture", "aaep/conform", "aaep/legible", "aaep/session", "internal/cause"},
+	},
+	{
+		pkg: "internal/recording", floor: 6,
+		own: []string{"aaep/capture", "aaep/legible", "client", "internal/cause", "internal/transport/web", "internal/validation"},
+	},
+	{
+		pkg: "internal/doctor", floor: 6,
+		own: []string{
+			"aaep/legible", "api", "client", "internal/address", "internal/cause", "internal/config", "internal/datadir", "internal/instance",
+			"internal/kernel/clock", "internal/kernel/store/sqlite", "internal/operate", "internal/policyfile", "internal/toolfile",
+		},
+		third: []string{sysModule},
+		both:  "it looks at the clock and the ledger of the kernel, and writes sizes as people read them",
+	},
 	{
 		pkg: "internal/backup", floor: 6,
 		own: []string{

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) backupCommand() *cobra.Command {
@@ -26,7 +27,7 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 ` + "`earshot restore`" + ` puts a copy back.`,
 		Example: `  earshot backup /mnt/backups
   earshot backup ledger-of-today.db`,
-		Args:              oneName("a file that is not there yet, or a folder"),
+		Args:              usage.One("a file that is not there yet, or a folder"),
 		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := m.dataPath(dataFlag, dataFlag != "")
@@ -69,7 +70,7 @@ effects; so nothing of the copy goes on by itself: calls with an effect that wer
 person is asked about each; messages that were to leave are put aside until you look, with ` + "`earshot dead list`" + `; no
 consent of before counts any more.`,
 		Example:           `  earshot restore /mnt/backups/ledger-20260301T120000Z.db`,
-		Args:              oneName("the file of a backup"),
+		Args:              usage.One("the file of a backup"),
 		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := m.dataPath(dataFlag, dataFlag != "")

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) credentialCommand() *cobra.Command {
@@ -33,7 +34,7 @@ Roles:
             its tools are named like those of a tool service
 
 Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,
-		Args: knownCommand,
+		Args: usage.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.credentialAddCommand(), m.credentialListCommand(), m.credentialRevokeCommand())
@@ -81,7 +82,7 @@ func (m *Main) credentialListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the credentials, without their secrets",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			files, err := m.credentials(dataFlag)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // addFlags are the flags of `earshot credential add`.
@@ -33,7 +34,7 @@ A tool service registers tools whose names begin with NAME and a dot. With --too
 too; where there are credentials of NAME already, that adds to their list and leaves their secrets as they are.
 A name belongs to one of them only, and what the operator's own file serves (` + "`earshot up --tools`" + `) to none.`,
 		Example: "  earshot credential add words --role tool\n  earshot credential add words --role tool --tools word_count,word_sum\n  earshot credential add me --role operator",
-		Args:    oneName("a name: of a tool service, what its tools' names begin with"),
+		Args:    usage.One("a name: of a tool service, what its tools' names begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
 			kind, known := outside()[f.role]
 			if !known {
@@ -124,7 +125,7 @@ func (m *Main) credentialRevokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke NAME [--role tool|agent|operator|foreign]",
 		Short: "Take credentials away; a server that runs cuts their connections at once",
-		Args:  oneName("the name of the credentials"),
+		Args:  usage.One("the name of the credentials"),
 		RunE: func(c *cobra.Command, args []string) error {
 			kind, known := outside()[role]
 			if !known {

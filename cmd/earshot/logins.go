@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // loginRow is what is shown of a login.
@@ -28,15 +27,6 @@ func loginRows(all []access.Login) []loginRow {
 		rows = append(rows, loginRow(l))
 	}
 	return rows
-}
-
-// describe is a login in words, without its id.
-func (m *Main) describe(l loginRow) string {
-	browser := l.Browser
-	if browser == "" {
-		browser = "a browser that does not say its name"
-	}
-	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), shown(browser), m.moment(l.Begun), m.moment(l.Used), m.moment(l.Expires))
 }
 
 func (m *Main) loginsCommand() *cobra.Command {
@@ -60,7 +50,7 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 		asJSON   bool
 	)
 	c := &cobra.Command{
-		Use: name, Short: short, Args: noArguments,
+		Use: name, Short: short, Args: usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {
@@ -78,7 +68,7 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 				m.sayf("No browser is logged in.")
 			}
 			for _, l := range rows {
-				m.sayf("Login %s: %s", l.ID, m.describe(l))
+				m.sayf("Login %s: %s", l.ID, m.listing().Login(access.Login(l)))
 			}
 			return nil
 		},
@@ -123,7 +113,7 @@ long as no other begins so. The browser has to log in again; its open page says 
 				m.sayf("No browser is logged in.")
 			}
 			for _, l := range rows {
-				m.sayf("Ended: login %s: %s", l.ID, m.describe(l))
+				m.sayf("Ended: login %s: %s", l.ID, m.listing().Login(access.Login(l)))
 			}
 			return nil
 		},
@@ -150,7 +140,7 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 		if err != nil {
 			return nil, instance.AccessFailure(err)
 		}
-		id, err := oneLogin(all, args[0])
+		id, err := access.LoginNamed(all, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -158,23 +148,6 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 	}
 	ended, err := store.EndLogins(meant)
 	return ended, instance.AccessFailure(err)
-}
-
-// oneLogin finds the login whose id begins so.
-func oneLogin(all []access.Login, word string) (string, error) {
-	var found []string
-	for _, l := range all {
-		if strings.HasPrefix(l.ID, strings.ToLower(word)) {
-			found = append(found, l.ID)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", cause.Misuse(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
-	}
-	return "", cause.Misuse(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
 }
 
 // completeLogins are the ids for a shell to complete, each with what it is.

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -47,7 +48,7 @@ or something failed; 2 usage, or the file is not good.`,
 		Example: `  earshot serve --check tools.yaml
   earshot serve tools.yaml
   earshot serve --credential ~/outbox.json tools.yaml`,
-		Args: exactlyOne("FILE", "see docs/services.md for a complete example"),
+		Args: usage.OneFile("FILE", "see docs/services.md for a complete example"),
 		RunE: func(c *cobra.Command, args []string) error {
 			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv})
 			if err != nil {
@@ -73,20 +74,6 @@ or something failed; 2 usage, or the file is not good.`,
 	flags.BoolVar(&f.debug, "debug", false, "log what the service does to standard error, without any content")
 	markPaths(c, []string{"data"}, []string{"credential"})
 	return c
-}
-
-// exactlyOne demands one argument.
-func exactlyOne(name, hint string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return cause.Misuse("no "+name+" is named", hint)
-		case 1:
-			return nil
-		default:
-			return cause.Misuse("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
-		}
-	}
 }
 
 // listedTool is one tool of `serve --check --json`.

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) tokenCommand() *cobra.Command {
@@ -32,7 +33,7 @@ Roles:
   operator  hears every session, starts turns and stops any
   agent     asks for calls; never hears or approves
   tool      carries calls out; never hears or approves`,
-		Args: knownCommand,
+		Args: usage.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.tokenAddCommand(), m.tokenListCommand(), m.tokenRevokeCommand())
@@ -63,7 +64,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 		Short: "Make a token and show it, this once",
 		Example: `  earshot token add phone --role approver --person anna
   (umask 077; earshot token add bot --role operator > bot.token)`,
-		Args: oneName("a name for the token"),
+		Args: usage.One("a name for the token"),
 		RunE: func(c *cobra.Command, args []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {
@@ -137,7 +138,7 @@ func (m *Main) tokenListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, oldest first, without what they are made of",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {
@@ -174,7 +175,7 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke NAME",
 		Short: "Take a token away; its streams end within a second",
-		Args:  oneName("the name of the token"),
+		Args:  usage.One("the name of the token"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := m.tokens(dataFlag)
 			if err != nil {
@@ -191,16 +192,6 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
 	markPaths(c, []string{"data"}, nil)
 	return c
-}
-
-// oneName demands exactly one argument.
-func oneName(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return cause.Misuse("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
-		}
-		return nil
-	}
 }
 
 // writeJSON writes one value for programs.

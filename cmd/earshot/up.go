@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/server"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -76,7 +77,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 2 usage.`,
 		Example: `  earshot up --sample
   earshot up --root ~/Pictures --root ~/Downloads`,
-		Args: noArguments,
+		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error {
 			from, err := config.Fill(c.Flags(), m.Getenv)
 			if err != nil {

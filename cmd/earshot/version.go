@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // build says what this binary was made from.
@@ -42,7 +43,7 @@ func (m *Main) versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
 			if asJSON {
