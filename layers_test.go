@@ -100,6 +100,7 @@ var house = []room{
 	},
 	{pkg: "internal/fault", floor: 2},
 	{pkg: "internal/peer", floor: 2},
+	{pkg: "internal/build", floor: 2},
 	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
@@ -146,9 +147,9 @@ var house = []room{
 	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
-	{pkg: "internal/credentialfile", floor: 4, own: []string{"internal/bus", "internal/cause", "internal/datadir", "utp"}},
+	{pkg: "internal/credentialfile", floor: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
 		pkg: "internal/toolfile", floor: 4,
 		own: []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/openapi", "tool/settings", "utp"},

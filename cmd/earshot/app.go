@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -147,7 +148,7 @@ Or leave it running, with a page to answer on:
   earshot up --sample`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       thisBuild().Version,
+		Version:       build.This().Version,
 		Args:          usage.KnownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

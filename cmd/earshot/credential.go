@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,21 +56,6 @@ func credentialsIn(data string) credentialfile.Dir {
 			{Kind: bus.Agent, Name: tidyName}, {Kind: bus.Agent, Name: api.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target},
 		},
 	}
-}
-
-// outside are the kinds that come from outside, by the words for them.
-func outside() map[string]bus.Kind {
-	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.Foreign}
-}
-
-// roleNames are those words for people to choose from.
-const roleNames = "tool, agent, operator or foreign"
-
-func quotedOr(s, none string) string {
-	if s == "" {
-		return none
-	}
-	return fmt.Sprintf("%q", cause.OneLine(s))
 }
 
 func (m *Main) credentialListCommand() *cobra.Command {

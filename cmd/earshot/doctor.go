@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/doctor"
@@ -73,7 +74,7 @@ func (m *Main) report(all []doctor.Finding) {
 
 // examine looks at everything, as `up` would find it with these flags.
 func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Finding {
-	b := thisBuild()
+	b := build.This()
 	var f upFlags
 	flags := m.upCommandInto(&f).Flags()
 	given.Visit(func(f *pflag.Flag) { copyFlag(flags, f) })

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/fault"
@@ -179,7 +180,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		Notice:  m.tellLine,
-		Version: thisBuild().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
+		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
 }
 
