@@ -101,6 +101,7 @@ var house = []room{
 	{pkg: "internal/fault", floor: 2},
 	{pkg: "internal/peer", floor: 2},
 	{pkg: "internal/build", floor: 2},
+	{pkg: "internal/example", floor: 0},
 	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},

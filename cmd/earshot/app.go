@@ -234,6 +234,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID("program")
 	root.SetCompletionCommandGroupID("program")
 }

@@ -159,7 +159,7 @@ func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, kn
 	}
 	if err == nil && result.Findings > 0 {
 		err = cause.Fail(nil, "the audit chain is not whole: "+legible.Counted(result.Findings, "finding"),
-			"keep the ledger as it is until it is known who has written to it; see docs/operations.md on what each finding means")
+			"keep the ledger as it is until it is known who has written to it; each finding says what it means")
 	}
 	return err
 }

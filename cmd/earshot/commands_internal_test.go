@@ -35,7 +35,7 @@ func everyCommand(t *testing.T) []*cobra.Command {
 		}
 		all = append(all, c)
 		for _, below := range c.Commands() {
-			if !below.Hidden {
+			if !below.Hidden && !below.IsAdditionalHelpTopicCommand() {
 				walk(below)
 			}
 		}

@@ -30,7 +30,7 @@ func (m *Main) serveCommand() *cobra.Command {
 		Use:   "serve FILE",
 		Short: "Serve commands and HTTP operations as tools, by a YAML file alone",
 		Long: `Serve programs of this machine and operations of HTTP servers as tools. What they are, and
-what an agent may fill in, stands in a YAML file (docs/services.md).
+what an agent may fill in, stands in a YAML file (` + "`earshot tools example`" + ` prints one).
 
 It is a process of its own, which comes to the message bus of ` + "`earshot up --nats-listen`" + ` with
 credentials for each service of the file (` + "`earshot credential add NAME --role tool`" + `): those that
@@ -47,7 +47,7 @@ or something failed; 2 usage, or the file is not good.`,
 		Example: `  earshot serve --check tools.yaml
   earshot serve tools.yaml
   earshot serve --credential ~/outbox.json tools.yaml`,
-		Args: usage.OneFile("FILE", "see docs/services.md for a complete example"),
+		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
 			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv})
 			if err != nil {
@@ -151,7 +151,7 @@ func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[s
 	if from := m.Getenv(service.Variable); len(named) == 0 && from != "" {
 		named = []string{from}
 	}
-	var names []string
+	names := make([]string, 0, len(services))
 	for _, c := range services {
 		names = append(names, c.Name)
 	}

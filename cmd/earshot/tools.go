@@ -17,14 +17,14 @@ import (
 )
 
 func (m *Main) toolsCommand() *cobra.Command {
-	return parent("tools", "Registered tools: list, show, add, review, remove, call",
+	return parent("tools", "Registered tools: list, show, add, review, remove, call; an example to begin with",
 		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
 as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
 it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
 advisory, where whoever asks could do it anyway. While a server works, "no service connected" marks a tool whose
 calls nobody would hear of. To look takes the role auditor or operator at a server, to
 add, review and remove operator and approver.`,
-		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
+		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand(), m.toolsExampleCommand())
 }
 
 func (m *Main) toolsListCommand() *cobra.Command {

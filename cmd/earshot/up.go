@@ -62,7 +62,7 @@ prints the address again, with another code). It serves this machine only, unles
 says where others may come, with a certificate; behind a proxy with TLS, name the address
 that browsers use with --page-url.
 
-With --tools, programs and HTTP servers become tools by a YAML file alone (docs/services.md,
+With --tools, programs and HTTP servers become tools by a YAML file alone (` + "`earshot tools example`" + `,
 ` + "`earshot serve --check`" + `). The file is yours, and so are the classes that it names: the
 server takes them as reviewed. Tool services in processes of their own, which are not
 reviewed by that, come to --nats-listen (` + "`earshot credential`, `earshot serve`" + `).

@@ -54,7 +54,7 @@ func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 
 // fill sets one flag from its variable or from the file.
 func fill(flags *pflag.FlagSet, f *pflag.Flag, getenv func(string) string, values []string, path string) error {
-	from, hint := "the configuration "+path, "see docs/server.md for a complete example"
+	from, hint := "the configuration "+path, "`earshot help configuration` prints a complete example"
 	if text := getenv(variable(f.Name)); text != "" {
 		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
 		var err error
@@ -123,7 +123,7 @@ func (e *unknownSettingError) Error() string {
 func configHint(err error) string {
 	unknown, is := errors.AsType[*unknownSettingError](err)
 	if !is {
-		return "see docs/server.md for a complete example"
+		return "`earshot help configuration` prints a complete example"
 	}
 	if near := settings.Nearest(unknown.name, unknown.known); near != "" {
 		return "did you mean " + near + "?"

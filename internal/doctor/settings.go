@@ -50,7 +50,7 @@ func examineConfig(from config.File, err error) Finding {
 	case from.Path == "":
 		return Finding{Name: name, State: OK, Found: "No file is named; flags and variables count.", Advice: "`earshot up --config FILE` reads one"}
 	case len(from.Sets) == 0:
-		return Finding{Name: name, State: Note, Found: from.Path + " was read, and sets nothing.", Advice: "see docs/server.md for a complete example"}
+		return Finding{Name: name, State: Note, Found: from.Path + " was read, and sets nothing.", Advice: "`earshot help configuration` prints a complete example"}
 	}
 	return Finding{Name: name, State: OK, Found: from.Path + " was read; it sets " + strings.Join(from.Sets, ", ") + "."}
 }

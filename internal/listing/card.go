@@ -44,7 +44,7 @@ func (p Printer) Card(raw jsontext.Value) {
 	p.Field("Type", c.Type)
 	p.Field("Author", c.Author)
 	p.Field("Call", c.Call)
-	p.since("Created", c.Created)
+	p.Since("Created", c.Created)
 	p.Document("Content", c.Content)
 	p.Document("Metadata", c.Metadata)
 }

@@ -15,13 +15,8 @@ type Printer struct {
 	Say      func(line string)
 	Field    func(label, value string) // leaves out what is empty
 	Document func(label string, value jsontext.Value)
-	Moment   func(time.Time) string // a time as its reader's clock has it
+	Since    func(label string, at time.Time) // leaves out the zero time
+	Moment   func(time.Time) string           // a time as its reader's clock has it
 }
 
 func (p Printer) sayf(format string, args ...any) { p.Say(fmt.Sprintf(format, args...)) }
-
-func (p Printer) since(label string, at time.Time) {
-	if !at.IsZero() {
-		p.Field(label, p.Moment(at))
-	}
-}

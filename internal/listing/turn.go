@@ -28,7 +28,7 @@ func (p Printer) Turn(t api.TurnDetail) {
 	p.Field("Project", t.Project)
 	p.Field("Agent", t.Agent)
 	p.Field("Owner", t.Owner)
-	p.since("Created", t.Created)
+	p.Since("Created", t.Created)
 	p.Field("Status", t.Status)
 	if t.End != nil {
 		p.Field("Ended", strings.TrimSpace(string(t.End.Status)+" "+string(t.End.Code)))

@@ -50,7 +50,7 @@ type File struct {
 func Open(path string) (*File, error) {
 	rules, raw, err := read(path)
 	if err != nil {
-		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: "see docs/policy.md for the form of the file", Err: err}
+		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: "`earshot help policy` prints an example", Err: err}
 	}
 	if path != "" {
 		if path, err = filepath.Abs(path); err != nil {

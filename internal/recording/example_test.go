@@ -22,7 +22,7 @@ func Example() {
 	at, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
 		ended <- recording.Play(ctx, recording.PlayOptions{Source: source, Name: "a.jsonl", HTTP: "127.0.0.1:0", Say: func(line string) {
-			for _, word := range strings.Fields(line) {
+			for word := range strings.FieldsSeq(line) {
 				if strings.HasPrefix(word, "http://") {
 					at <- word
 				}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/doctor"
+)
+
+// printed is what a command writes to standard output. It has to succeed.
+func printed(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, told strings.Builder
+	m := Main{Args: args, Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv}
+	if code := m.Run(); code != exitDone {
+		t.Fatalf("%v: exit code %d: %s%s", args, code, &out, &told)
+	}
+	return out.String()
+}
+
+// TestExamplesAreTaken: each file that the program prints is one that it takes.
+func TestExamplesAreTaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, args := range map[string][]string{
+		"policy.yaml": {"help", "policy"}, "earshot.yaml": {"help", "configuration"}, "tools.yaml": {"tools", "example"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(printed(t, args...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := printed(t, "serve", "--check", filepath.Join(dir, "tools.yaml")); !strings.Contains(list, "is good: 4 tools.") {
+		t.Errorf("tools example: %s", list)
+	}
+	m := Main{Args: []string{"doctor"}, Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv, Now: time.Now}
+	c := m.doctorCommand()
+	if err := c.Flags().Parse([]string{"--config", filepath.Join(dir, "earshot.yaml"), "--data", filepath.Join(dir, "data")}); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, f := range m.examine(t.Context(), c.Flags()) {
+		if f.State != doctor.Problem || seen[f.Name] == "" {
+			seen[f.Name] = f.State + ": " + f.Found
+		}
+	}
+	for _, name := range []string{"configuration", "policy", "tools"} {
+		if !strings.HasPrefix(seen[name], doctor.OK) {
+			t.Errorf("%s: %q", name, seen[name])
+		}
+	}
+}
+
+// TestTopics: each topic is printed by its name, and is in the list of the help.
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	help := printed(t, "--help")
+	for _, topic := range topics() {
+		if text := printed(t, "help", topic.Name()); !strings.Contains(text, strings.TrimSpace(topic.Long)) {
+			t.Errorf("help %s prints %s", topic.Name(), text)
+		}
+		if !strings.Contains(help, topic.Short) {
+			t.Errorf("the help does not name %s", topic.Name())
+		}
+	}
+}
