@@ -24,6 +24,14 @@ help: ## this list
 build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
+.PHONY: release
+release: ## dist/: archives for Linux and macOS, checksums, bills of materials, Debian packages (scripts/release says more)
+	scripts/release
+
+.PHONY: release-smoke
+release-smoke: ## a release for this machine only, made twice, unpacked and run
+	@if command -v dpkg-deb >/dev/null || [ "$${CI-}" = true ]; then scripts/release-smoke; else echo 'release-smoke: left out: there is no dpkg-deb'; fi
+
 .PHONY: test
 test: vet postgres unit catalogue browser race ## everything that proves the program; with CI=true a missing part is a failure
 
