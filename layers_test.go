@@ -102,7 +102,7 @@ var house = []room{
 	{pkg: "internal/peer", floor: 2},
 	{pkg: "internal/build", floor: 2},
 	{pkg: "internal/example", floor: 0},
-	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
+	{pkg: "internal/cause", floor: 2},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
@@ -123,7 +123,7 @@ var house = []room{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel"}, third: []string{sysModule, yamlModule}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
@@ -182,7 +182,7 @@ var house = []room{
 		third: []string{sysModule},
 		both:  "it wires one process",
 	},
-	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13", yamlModule}},
+	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
 	{pkg: "internal/operate", floor: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
 	{pkg: "internal/auditkey", floor: 3, own: []string{"api/audit", "internal/cause"}},
 	{pkg: "internal/preference", floor: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},

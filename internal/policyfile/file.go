@@ -8,12 +8,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 const (
@@ -50,7 +52,11 @@ type File struct {
 func Open(path string) (*File, error) {
 	rules, raw, err := read(path)
 	if err != nil {
-		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: "`earshot help policy` prints an example", Err: err}
+		hint := "`earshot help policy` prints an example"
+		if wrong, is := errors.AsType[*settings.Error](err); is && wrong.Hint != "" {
+			hint = wrong.Hint
+		}
+		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: hint, Err: err}
 	}
 	if path != "" {
 		if path, err = filepath.Abs(path); err != nil {
