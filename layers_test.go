@@ -123,7 +123,7 @@ var house = []room{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
