@@ -97,6 +97,10 @@ lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 vulnerabilities: ## known vulnerabilities of what the program is built from, where their database can be had
 	@scripts/vulnerabilities
 
+.PHONY: dead
+dead: ## functions that nothing reaches, outside the public packages
+	@scripts/dead
+
 .PHONY: fmt
 fmt: ## format as the linter wants it (PKG does not apply)
 	$(LINT) fmt
