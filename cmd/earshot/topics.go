@@ -13,6 +13,7 @@ func topics() []*cobra.Command {
 		{Use: "policy", Short: "A file of an operator's rules, for --policy", Long: example.Policy},
 		{Use: "configuration", Short: "A file with the settings of a server, for --config", Long: example.Configuration},
 		{Use: "questions", Short: "What a tool can say of itself in questions", Long: example.Questions},
+		{Use: "services", Short: "Tool services and agents of your own, and their credentials", Long: example.Services},
 		{Use: "database", Short: "A ledger in PostgreSQL, for --ledger", Long: example.Database},
 	}
 }

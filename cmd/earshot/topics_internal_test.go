@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,36 @@ func TestExamplesAreTaken(t *testing.T) {
 		if !strings.HasPrefix(seen[name], doctor.OK) {
 			t.Errorf("%s: %q", name, seen[name])
 		}
+	}
+}
+
+// TestCommandsInTextsAreThere: each command that a help, an example or a topic shows is one, with flags that it has.
+func TestCommandsInTextsAreThere(t *testing.T) {
+	t.Parallel()
+	all := everyCommand(t)
+	shown := 0
+	for _, c := range append(slices.Clone(all), topics()...) {
+		for line := range strings.Lines(c.Long + "\n" + c.Example) {
+			line, is := strings.CutPrefix(line, "  earshot ")
+			if !is {
+				continue
+			}
+			line, _, _ = strings.Cut(line, " | ")
+			shown++
+			found, rest, err := all[0].Find(strings.Fields(line))
+			if err != nil || found == all[0] {
+				t.Errorf("`%s --help` shows `earshot %s`, which is no command", c.CommandPath(), strings.TrimSpace(line))
+				continue
+			}
+			for _, word := range rest {
+				if name, is := strings.CutPrefix(word, "--"); is && found.Flag(strings.SplitN(name, "=", 2)[0]) == nil && name != "" {
+					t.Errorf("`%s --help` shows `earshot %s`, which has no %s", c.CommandPath(), strings.TrimSpace(line), word)
+				}
+			}
+		}
+	}
+	if shown < 40 {
+		t.Errorf("only %d commands are shown", shown)
 	}
 }
 

@@ -28,3 +28,8 @@ var Questions string
 //
 //go:embed database.txt
 var Database string
+
+// Services says how a tool service or an agent of one's own comes to a server.
+//
+//go:embed services.txt
+var Services string
