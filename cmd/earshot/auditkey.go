@@ -9,8 +9,8 @@ import (
 )
 
 func (m *Main) auditKeyCommand() *cobra.Command {
-	data := ""
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "key FILE",
 		Short: "Make a key to sign heads of the audit chain with",
 		Long: `Make a key (Ed25519) to sign heads of the audit chain with, in a new file that only you can read, and its public half in
@@ -20,7 +20,7 @@ FILE.pub. It is not made inside the data directory: ` + auditkey.KeepElsewhere +
 
 		ValidArgsFunction: completeFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := m.keyOutside(data, args[0]); err != nil {
+			if err := m.keyOutside(f.data, args[0]); err != nil {
 				return err
 			}
 			if err := auditkey.Make(args[0]); err != nil {
@@ -29,10 +29,7 @@ FILE.pub. It is not made inside the data directory: ` + auditkey.KeepElsewhere +
 			m.sayf("The key is in %s, its public half in %s.", cause.OneLine(args[0]), cause.OneLine(args[0]+".pub"))
 			return m.allSaid()
 		},
-	}
-	c.Flags().StringVar(&data, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	return c
+	}, "")
 }
 
 // keyOutside refuses a key in the data directory.

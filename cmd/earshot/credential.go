@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,17 +59,23 @@ func credentialsIn(data string) credentialfile.Dir {
 	}
 }
 
+// credentialRow is what is shown of a credential.
+type credentialRow struct {
+	Role  string   `json:"role"`
+	Name  string   `json:"name"`
+	File  string   `json:"file"`
+	URL   string   `json:"url,omitzero"`
+	Tools []string `json:"tools,omitzero"`
+}
+
 func (m *Main) credentialListCommand() *cobra.Command {
-	var (
-		dataFlag string
-		asJSON   bool
-	)
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "list",
 		Short: "List the credentials, without their secrets",
 		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			files, err := m.credentials(dataFlag)
+			files, err := m.credentials(f.data)
 			if err != nil {
 				return err
 			}
@@ -76,34 +83,17 @@ func (m *Main) credentialListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			type row struct {
-				Role  string   `json:"role"`
-				Name  string   `json:"name"`
-				File  string   `json:"file"`
-				URL   string   `json:"url,omitzero"`
-				Tools []string `json:"tools,omitzero"`
-			}
-			rows := make([]row, 0, len(all))
+			rows := make([]credentialRow, 0, len(all))
 			for _, one := range all {
-				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.File(one.Principal), one.URL, one.Tools})
+				rows = append(rows, credentialRow{string(one.Principal.Kind), one.Principal.Name, files.File(one.Principal), one.URL, one.Tools})
 			}
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("There are no credentials.")
-			}
-			for _, r := range rows {
-				m.sayf("Credentials of %s/%s: %s", r.Role, r.Name, cause.OneLine(r.File))
+			return listRows(m, f.asJSON, rows, "There are no credentials.", func(r credentialRow) string {
+				line := fmt.Sprintf("Credentials of %s/%s: %s", r.Role, r.Name, cause.OneLine(r.File))
 				if len(r.Tools) > 0 {
-					m.sayf("  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
+					line += fmt.Sprintf("\n  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
 				}
-			}
-			return nil
+				return line
+			})
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
+	}, "write the list as JSON")
 }

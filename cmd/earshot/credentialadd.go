@@ -19,8 +19,9 @@ import (
 
 // addFlags are the flags of `earshot credential add`.
 type addFlags struct {
-	role, dataFlag string
-	tools          []string
+	local localFlags
+	role  string
+	tools []string
 }
 
 func (m *Main) credentialAddCommand() *cobra.Command {
@@ -45,14 +46,13 @@ A name belongs to one of them only, and what the operator's own file serves (` +
 	}
 	c.Flags().StringVar(&f.role, "role", "", "what they are for: "+credentialfile.RoleNames)
 	c.Flags().StringSliceVar(&f.tools, "tools", nil, "names of tools that the service may register beside NAME.…, for the roles tool and foreign")
-	c.Flags().StringVar(&f.dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
+	f.local.add(c, "")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Sorted(maps.Keys(credentialfile.Roles())), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags) error {
-	files, err := m.credentials(f.dataFlag)
+	files, err := m.credentials(f.local.data)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	if err := change.Write(); err != nil {
 		return cause.Fail(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
 	}
-	told, err := m.tellServer(ctx, f.dataFlag, files)
+	told, err := m.tellServer(ctx, f.local.data, files)
 	if err != nil {
 		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.File(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
 			"they count from its next start")
@@ -104,8 +104,11 @@ func (m *Main) tellRefused(answer api.Credentials) {
 }
 
 func (m *Main) credentialRevokeCommand() *cobra.Command {
-	var role, dataFlag string
-	c := &cobra.Command{
+	var (
+		role string
+		f    localFlags
+	)
+	c := f.add(&cobra.Command{
 		Use:   "revoke NAME [--role tool|agent|operator|foreign]",
 		Short: "Take credentials away; a server that runs cuts their connections at once",
 		Args:  usage.One("the name of the credentials"),
@@ -114,12 +117,10 @@ func (m *Main) credentialRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, dataFlag)
+			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, f.data)
 		},
-	}
+	}, "")
 	c.Flags().StringVar(&role, "role", "tool", "what they are for: "+credentialfile.RoleNames)
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
 	return c
 }
 

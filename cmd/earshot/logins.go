@@ -45,14 +45,11 @@ with ` + "`earshot logins end`" + `, which ends its streams within a second.`
 }
 
 func (m *Main) loginsListCommand(name, short string) *cobra.Command {
-	var (
-		dataFlag string
-		asJSON   bool
-	)
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use: name, Short: short, Args: usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			store, err := m.tokens(dataFlag)
+			store, err := m.tokens(f.data)
 			if err != nil {
 				return err
 			}
@@ -60,31 +57,24 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return instance.AccessFailure(err)
 			}
-			rows := loginRows(all)
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("No browser is logged in.")
-			}
-			for _, l := range rows {
-				m.sayf("Login %s: %s", l.ID, m.listing().Login(access.Login(l)))
-			}
-			return nil
+			return m.listLogins(f, all, "Login")
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
+	}, "write the list as JSON")
+}
+
+// listLogins writes logins, each after a word on what is told of it.
+func (m *Main) listLogins(f localFlags, all []access.Login, lead string) error {
+	return listRows(m, f.asJSON, loginRows(all), "No browser is logged in.", func(l loginRow) string {
+		return lead + " " + l.ID + ": " + m.listing().Login(access.Login(l))
+	})
 }
 
 func (m *Main) loginsEndCommand() *cobra.Command {
 	var (
-		dataFlag    string
-		all, asJSON bool
+		f   localFlags
+		all bool
 	)
-	c := &cobra.Command{
+	c := f.add(&cobra.Command{
 		Use:   "end ID | --all",
 		Short: "End a login, or all of them; their streams end within a second",
 		Long: `End a login, or all of them. An ID is one that ` + "`earshot logins`" + ` lists, or its beginning, as
@@ -101,30 +91,17 @@ long as no other begins so. The browser has to log in again; its open page says 
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			ended, err := m.endLogins(dataFlag, args)
+			ended, err := m.endLogins(f.data, args)
 			if err != nil {
 				return err
 			}
-			rows := loginRows(ended)
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("No browser is logged in.")
-			}
-			for _, l := range rows {
-				m.sayf("Ended: login %s: %s", l.ID, m.listing().Login(access.Login(l)))
-			}
-			return nil
+			return m.listLogins(f, ended, "Ended: login")
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return m.completeLogins(dataFlag, args), cobra.ShellCompDirectiveNoFileComp
+			return m.completeLogins(f.data, args), cobra.ShellCompDirectiveNoFileComp
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
+	}, "write what was ended as JSON")
 	c.Flags().BoolVar(&all, "all", false, "end all logins, of everybody")
-	c.Flags().BoolVar(&asJSON, "json", false, "write what was ended as JSON")
 	return c
 }
 

@@ -238,32 +238,16 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 
 // printResult writes the result of the one call of a turn.
 func (m *Main) printResult(ctx context.Context, ask operate.Ask, session string, asJSON bool) error {
-	t, err := operate.Turn(ctx, ask, session)
-	if err != nil {
+	last, err := operate.LastCall(ctx, ask, session)
+	switch {
+	case err != nil:
 		return deskFailure(err)
-	}
-	if len(t.Calls) == 0 {
+	case last == nil:
 		return nil
+	case asJSON:
+		return m.writeJSON(last)
 	}
-	last := t.Calls[len(t.Calls)-1]
-	var page api.CardsAnswer
-	if last.Result != "" {
-		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
-			return deskFailure(err)
-		}
-	}
-	out := struct {
-		api.CallDetail
-
-		Content jsontext.Value `json:"result,omitzero"`
-	}{CallDetail: last}
-	for _, raw := range page.Cards {
-		out.Content = listing.CardOf(raw).Content
-	}
-	if asJSON {
-		return m.writeJSON(out)
-	}
-	if _, err := fmt.Fprintln(m.Stdout, string(out.Content)); err != nil {
+	if _, err := fmt.Fprintln(m.Stdout, string(last.Content)); err != nil {
 		return cause.Fail(err, "the result could not be written", "")
 	}
 	return nil

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
@@ -107,4 +108,35 @@ func Turn(ctx context.Context, ask Ask, name string) (api.TurnDetail, error) {
 		}
 		after = page.Calls[len(page.Calls)-1].ID
 	}
+}
+
+// CallResult is a call with what its result card holds.
+type CallResult struct {
+	api.CallDetail
+
+	Content jsontext.Value `json:"result,omitzero"`
+}
+
+// LastCall reads the last call of a turn, with its result; nil where there is none.
+func LastCall(ctx context.Context, ask Ask, turn string) (*CallResult, error) {
+	t, err := Turn(ctx, ask, turn)
+	if err != nil || len(t.Calls) == 0 {
+		return nil, err
+	}
+	last := &CallResult{CallDetail: t.Calls[len(t.Calls)-1]}
+	if last.Result == "" {
+		return last, nil
+	}
+	var page api.CardsAnswer
+	if err := ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
+		return nil, err
+	}
+	for _, raw := range page.Cards {
+		var card struct {
+			Content jsontext.Value `json:"content"`
+		}
+		_ = json.Unmarshal(raw, &card) // one of a newer program may have more, and still has this
+		last.Content = card.Content
+	}
+	return last, nil
 }
