@@ -3,10 +3,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/internal/doctor"
 )
@@ -81,6 +84,33 @@ func TestCommandsInTextsAreThere(t *testing.T) {
 	}
 	if shown < 40 {
 		t.Errorf("only %d commands are shown", shown)
+	}
+}
+
+// TestContainerfile: what the image starts, and how it finds out whether that is well, are commands with flags that there are.
+func TestContainerfile(t *testing.T) {
+	t.Parallel()
+	root := everyCommand(t)[0]
+	lines := regexp.MustCompile(`(?m)^(?:HEALTHCHECK .*)?CMD (\[.*\])$`).FindAllStringSubmatch(read(t, "..", "..", "Containerfile"), -1)
+	if len(lines) != 2 {
+		t.Fatalf("%d lines with CMD: %q", len(lines), lines)
+	}
+	for _, line := range lines {
+		var words []string
+		if err := json.Unmarshal([]byte(line[1]), &words); err != nil {
+			t.Fatal(err)
+		}
+		if words[0] == "/usr/bin/earshot" {
+			words = words[1:]
+		}
+		c, rest, err := root.Find(words)
+		if err != nil || c == root {
+			t.Errorf("%q is no command: %v", words, err)
+			continue
+		}
+		if err := c.ParseFlags(rest); err != nil {
+			t.Errorf("%q: %v", words, err)
+		}
 	}
 }
 
