@@ -184,6 +184,7 @@ var house = []room{
 	},
 	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
 	{pkg: "internal/operate", floor: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
+	{pkg: "internal/schemas", floor: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
 	{pkg: "internal/auditkey", floor: 3, own: []string{"api/audit", "internal/cause"}},
 	{pkg: "internal/preference", floor: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
 	{pkg: "internal/usage", floor: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
