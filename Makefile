@@ -24,6 +24,14 @@ help: ## this list
 build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
+.PHONY: release
+release: ## dist/: archives for Linux and macOS, checksums, bills of materials, Debian packages (scripts/release says more)
+	scripts/release
+
+.PHONY: release-smoke
+release-smoke: ## a release for this machine only, made twice, unpacked and run
+	@if command -v dpkg-deb >/dev/null || [ "$${CI-}" = true ]; then scripts/release-smoke; else echo 'release-smoke: left out: there is no dpkg-deb'; fi
+
 .PHONY: test
 test: vet postgres unit catalogue browser race agents ## everything that proves the program; with CI=true a missing part is a failure
 
@@ -93,6 +101,10 @@ lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 .PHONY: vulnerabilities
 vulnerabilities: ## known vulnerabilities of what the program is built from, where their database can be had
 	@scripts/vulnerabilities
+
+.PHONY: dead
+dead: ## functions that nothing reaches, outside the public packages
+	@scripts/dead
 
 .PHONY: fmt
 fmt: ## format as the linter wants it (PKG does not apply)

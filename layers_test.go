@@ -100,7 +100,9 @@ var house = []room{
 	},
 	{pkg: "internal/fault", floor: 2},
 	{pkg: "internal/peer", floor: 2},
-	{pkg: "internal/cause", floor: 2, third: []string{yamlModule}},
+	{pkg: "internal/build", floor: 2},
+	{pkg: "internal/example", floor: 0},
+	{pkg: "internal/cause", floor: 2},
 	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
 	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
@@ -121,7 +123,7 @@ var house = []room{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel"}, third: []string{sysModule, yamlModule}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
@@ -150,9 +152,9 @@ var house = []room{
 	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
+	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
-	{pkg: "internal/credentialfile", floor: 4, own: []string{"internal/bus", "internal/cause", "internal/datadir", "utp"}},
+	{pkg: "internal/credentialfile", floor: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
 		pkg: "internal/toolfile", floor: 4,
 		own: []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/openapi", "tool/settings", "utp"},
@@ -189,8 +191,36 @@ var house = []room{
 		third: []string{sysModule},
 		both:  "it wires one process",
 	},
-	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13", yamlModule}},
-	{pkg: "internal/operate", floor: 3, own: []string{"api", "internal/cause", "utp"}},
+	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
+	{pkg: "internal/operate", floor: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
+	{pkg: "internal/schemas", floor: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
+	{pkg: "internal/auditkey", floor: 3, own: []string{"api/audit", "internal/cause"}},
+	{pkg: "internal/preference", floor: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
+	{pkg: "internal/usage", floor: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
+	{
+		pkg: "internal/listing", floor: 4,
+		own: []string{
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel", "internal/narrate", "internal/surface/terminal", "utp",
+		},
+		both: "it tells people of calls and definitions",
+	},
+	{
+		pkg: "internal/validation", floor: 5,
+		own: []string{"aaep", "aaep/capture", "aaep/conform", "aaep/legible", "aaep/session", "internal/cause"},
+	},
+	{
+		pkg: "internal/recording", floor: 6,
+		own: []string{"aaep/capture", "aaep/legible", "client", "internal/cause", "internal/transport/web", "internal/validation"},
+	},
+	{
+		pkg: "internal/doctor", floor: 6,
+		own: []string{
+			"aaep/legible", "api", "client", "internal/address", "internal/cause", "internal/config", "internal/datadir", "internal/instance",
+			"internal/kernel/clock", "internal/kernel/store/sqlite", "internal/operate", "internal/policyfile", "internal/toolfile",
+		},
+		third: []string{sysModule},
+		both:  "it looks at the clock and the ledger of the kernel, and writes sizes as people read them",
+	},
 	{
 		pkg: "internal/gateway/local", floor: 6,
 		own: []string{"client", "internal/boottime", "internal/cause", "internal/datadir", "internal/hub/access", "internal/instance"},

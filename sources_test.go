@@ -123,6 +123,9 @@ func walk(fsys fs.FS, visit func(name string) error) error {
 		if err != nil {
 			return err
 		}
+		if name == ".git" && !d.IsDir() {
+			return nil // a worktree says there where its repository is
+		}
 		if !d.IsDir() {
 			return visit(name)
 		}

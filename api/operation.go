@@ -21,9 +21,6 @@ const (
 	Foreign Peer = "foreign"
 )
 
-// Peers returns every kind of peer, in a fixed order.
-func Peers() []Peer { return []Peer{Agent, Tool, Hub, Operator, Foreign} }
-
 // Operation is something that the kernel does on request, over the bus as
 // `earshot.v1.<project>.kernel.<name>`. The bus's permissions, the kernel's dispatch and the rights
 // of operators follow from [Operations].

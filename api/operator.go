@@ -182,6 +182,9 @@ type ToolDetail struct {
 	Seen jsontext.Value `json:"reviewed_definition,omitzero"`
 }
 
+// Unserved reports that no service of the tool is connected, as far as that is known.
+func (t ToolDetail) Unserved() bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
+
 // ReviewRequest is an operator's word on the definition with this very digest.
 type ReviewRequest struct {
 	Tool   string    `json:"tool_name"`

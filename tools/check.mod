@@ -3,6 +3,7 @@ module github.com/earshot-dev/earshot/tools/check
 go 1.26.0
 
 tool (
+	golang.org/x/tools/cmd/deadcode
 	golang.org/x/vuln/cmd/govulncheck
 	gotest.tools/gotestsum
 )

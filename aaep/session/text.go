@@ -163,20 +163,36 @@ func valid(text []byte) []byte {
 	return text
 }
 
-// forced cuts a text that is longer than a piece at the strongest boundary in the
-// second half of the piece.
-func forced(text []byte) (int, aaep.CoalesceHint) {
-	piece := text[:min(len(text), maxPiece)]
+// forced cuts a text that is longer than a piece.
+func forced(text []byte) (int, aaep.CoalesceHint) { return Cut(text, maxPiece) }
+
+// Cut is how many bytes of a text that is longer than room go first, and at which boundary they end: the strongest one in the
+// second half of the room, a paragraph before a sentence before a word. It never divides a character of a reader, unless that
+// alone has no room.
+func Cut[T []byte | string](text T, room int) (int, aaep.CoalesceHint) {
+	piece := valid([]byte(text[:min(len(text), room)]))
 	for _, boundary := range []aaep.CoalesceHint{aaep.BoundaryParagraph, aaep.BoundarySentence, aaep.BoundaryWord, aaep.BoundaryNone} {
 		if n := lastCut(piece, boundary); n > len(piece)/2 {
 			return n, boundary
 		}
 	}
-	n := len(piece) // one character that fills the piece
-	for n > 1 && n < len(text) && !utf8.RuneStart(text[n]) {
-		n--
+	_, first := utf8.DecodeRune([]byte(text[:min(len(text), utf8.UTFMax)]))
+	return max(len(piece), first), aaep.BoundaryNone // one character that fills the piece
+}
+
+// EndOf is the boundary at which a text ends that may go on.
+func EndOf(text string) aaep.CoalesceHint {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	raw := []byte(text)
+	switch spaced := unicode.IsSpace(last) && !legible.Joined(text, "x"); {
+	case spaced && ends(raw, aaep.BoundaryParagraph):
+		return aaep.BoundaryParagraph
+	case ends(raw, aaep.BoundarySentence):
+		return aaep.BoundarySentence
+	case spaced:
+		return aaep.BoundaryWord
 	}
-	return n, aaep.BoundaryNone
+	return aaep.BoundaryNone
 }
 
 // lastCut is the last place at which a text, that goes on, can be cut at a boundary; 0

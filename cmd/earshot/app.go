@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,12 +13,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
-	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // The exit codes of the program.
@@ -59,7 +57,7 @@ func (m *Main) Run() int {
 	}
 	failure, is := errors.AsType[*cause.Error](err)
 	if !is {
-		failure = notTogether(err)
+		failure = usage.Unworded(err)
 	}
 	m.explain(failure)
 	return codeOf(failure.Kind)
@@ -75,19 +73,6 @@ func codeOf(kind cause.Kind) int {
 	default:
 		return exitFailed
 	}
-}
-
-// flagGroup is how the library of the command line says that flags exclude each other.
-var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.+)\] were all set$`)
-
-// notTogether is an error that no part of the program has put into words: flags that exclude each other, or one that nobody has
-// thought of.
-func notTogether(err error) *cause.Error {
-	m := flagGroup.FindStringSubmatch(err.Error())
-	if m == nil {
-		return cause.Fail(nil, cause.Of(err), "")
-	}
-	return cause.Misuse("--"+strings.ReplaceAll(m[1], " ", " and --")+" do not go together", "leave one of them out")
 }
 
 // explain writes the error and what to do about it, each on lines of its own.
@@ -163,12 +148,12 @@ Or leave it running, with a page to answer on:
   earshot up --sample`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       thisBuild().Version,
-		Args:          knownCommand,
+		Version:       build.This().Version,
+		Args:          usage.KnownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
-	root.SetFlagErrorFunc(unknownFlag)
+	root.SetFlagErrorFunc(usage.UnknownFlag)
 	m.addCommands(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
@@ -176,9 +161,9 @@ Or leave it running, with a page to answer on:
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Args, c.RunE = knownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Args, c.RunE = usage.KnownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 		for _, shell := range c.Commands() {
-			shell.Args = noArguments
+			shell.Args = usage.None
 		}
 	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
@@ -193,9 +178,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil {
-				return err //nolint:wrapcheck // it is knownCommand's
+				return err //nolint:wrapcheck // it is usage.KnownCommand's
 			}
-			if err := knownCommand(c, rest); err != nil {
+			if err := usage.KnownCommand(c, rest); err != nil {
 				return err
 			}
 			return c.Help()
@@ -216,65 +201,12 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// knownCommand refuses a word that is no command, and says which one is near.
-func knownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-	}
-	return cause.Misuse(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
-}
-
-// unknownFlag tells what is wrong with a flag, and which one is near that there is.
-func unknownFlag(c *cobra.Command, err error) error {
-	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
-		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return cause.Misuse("there is no flag -"+short, orHelp(c, ""))
-		}
-		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		near := settings.Nearest(unknown.GetSpecifiedName(), names)
-		if near != "" {
-			near = "--" + near
-		}
-		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
-	}
-	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
-		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+config.ValueOf(missing.GetFlag()), orHelp(c, ""))
-	}
-	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
-		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), config.ValueOf(wrong.GetFlag())), orHelp(c, ""))
-	}
-	return cause.Misuse(cause.Of(err), orHelp(c, ""))
-}
-
-// noArguments refuses every argument.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return cause.Misuse(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
-}
-
-// oneAtMost refuses a second argument.
-func oneAtMost(c *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return cause.Misuse(fmt.Sprintf("`%s` takes one argument at most; %.64q is one more", c.CommandPath(), args[1]), orHelp(c, ""))
-}
-
-// orHelp is a hint: what was probably meant, and where there is more.
-func orHelp(c *cobra.Command, near string) string {
-	help := "see `" + c.CommandPath() + " --help`"
-	if near != "" {
-		return "did you mean " + near + "? Or " + help
-	}
-	return help
-}
+// Short names for what most commands take.
+var (
+	noArguments  = usage.None
+	oneAtMost    = usage.OneAtMost
+	knownCommand = usage.KnownCommand
+)
 
 // addCommands gives the root all that the program can do, in groups.
 func (m *Main) addCommands(root *cobra.Command) {
@@ -302,6 +234,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID("program")
 	root.SetCompletionCommandGroupID("program")
 }

@@ -2,16 +2,17 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/auditkey"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // auditToldEvery is after how many entries a long verification tells how far it is, and
@@ -47,13 +48,13 @@ Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
 		Example: `  earshot audit verify
   earshot audit verify --head "$(cat head-of-yesterday)"
   earshot audit verify --head "$(tail -n 1 signed-heads)" --public heads.pem.pub`,
-		Args: noArguments,
+		Args: usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		return m.verifyAudit(ctx, ask, f, known)
 	})
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
 		if c.Flags().Changed("head") { // an empty one is that of a file which could not be read
-			known, err = knownHead(noted, public)
+			known, err = auditkey.Head(noted, public)
 		} else if public != "" {
 			err = cause.Misuse("--public checks the signature of a head, and there is none", "give the head with --head")
 		}
@@ -77,15 +78,11 @@ With --sign the line goes on with the time, the chain (the link of its first ent
 may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kept elsewhere.`,
 		Example: `  earshot audit head >> /mnt/elsewhere/heads
   earshot audit head --sign /media/keys/heads.pem >> heads`,
-		Args: noArguments,
+		Args: usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
-		newest, err := auditHead(ctx, ask)
+		head, err := operate.Head(ctx, ask)
 		if err != nil {
 			return err
-		}
-		head := audit.Head{}
-		for _, e := range newest.Entries {
-			head = audit.Head{N: e.N, Link: e.Link}
 		}
 		if sign != "" && head.N > 0 {
 			return m.tellSigned(ctx, ask, f, sign, head)
@@ -107,11 +104,14 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 
 // tellSigned tells a head with its signature.
 func (m *Main) tellSigned(ctx context.Context, ask operate.Ask, f wordFlags, file string, head audit.Head) error {
-	key, err := m.signingKey(f.server.dataFlag, file)
+	if err := m.keyOutside(f.server.dataFlag, file); err != nil {
+		return err
+	}
+	key, err := auditkey.Private(file)
 	if err != nil {
 		return err
 	}
-	signed, err := signHead(ctx, ask, key, head)
+	signed, err := operate.SignHead(ctx, ask, key, head, m.Now())
 	if err != nil {
 		return err
 	}
@@ -120,12 +120,6 @@ func (m *Main) tellSigned(ctx context.Context, ask operate.Ask, f wordFlags, fil
 	}
 	m.sayf("%s", cause.OneLine(signed.String()))
 	return nil
-}
-
-func auditHead(ctx context.Context, ask operate.Ask) (api.AuditAnswer, error) {
-	var newest api.AuditAnswer
-	err := ask(ctx, api.OpAudit, api.AuditRequest{Head: true}, &newest)
-	return newest, err
 }
 
 // auditResult is what a verification tells as JSON: at most auditListed of its findings.
@@ -139,7 +133,7 @@ func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, kn
 	var result auditResult
 	v := audit.Verifier{Known: known, Found: func(found audit.Finding) {
 		if !f.asJSON {
-			m.sayf("%s", auditLine(found))
+			m.sayf("%s", listing.FindingLine(found))
 		} else if len(result.Listed) < auditListed {
 			result.Listed = append(result.Listed, found)
 		}
@@ -161,45 +155,11 @@ func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, kn
 	if f.asJSON {
 		err = m.writeJSON(result)
 	} else {
-		m.sayAudit(result.Report, known)
+		m.listing().Audit(result.Report, known)
 	}
 	if err == nil && result.Findings > 0 {
 		err = cause.Fail(nil, "the audit chain is not whole: "+legible.Counted(result.Findings, "finding"),
-			"keep the ledger as it is until it is known who has written to it; see docs/operations.md on what each finding means")
+			"keep the ledger as it is until it is known who has written to it; each finding says what it means")
 	}
 	return err
-}
-
-func auditLine(f audit.Finding) string {
-	place := "Beside the chain"
-	if f.N != 0 {
-		place = "Entry " + strconv.FormatInt(f.N, 10)
-	}
-	return fmt.Sprintf("%s: %s. It means: %s. What to do: %s.", place, cause.OneLine(f.Found), cause.OneLine(f.Means), cause.OneLine(f.Do))
-}
-
-func (m *Main) sayAudit(r audit.Report, known audit.Head) {
-	m.sayf("Answers: %s. Starts, outcomes and changes by operators: %s.", legible.Grouped(r.Answers), legible.Grouped(r.Acts))
-	if r.Forgotten > 0 {
-		m.sayf("Dropped after their time: %s.", legible.Grouped(r.Forgotten))
-	}
-	if r.Compared > 0 {
-		m.sayf("Compared with what the ledger keeps of calls, questions, consents and results: %s.", legible.Grouped(r.Compared))
-	}
-	if r.Older > 0 {
-		m.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))
-	}
-	if r.OlderStarts > 0 {
-		m.sayf("Starts from before the chain had entries of starts: %s.", legible.Grouped(r.OlderStarts))
-	}
-	if r.Head.N > 0 {
-		m.field("Head", r.Head.String())
-	}
-	switch {
-	case r.Findings > 0:
-	case known.N > 0:
-		m.sayf("The chain is whole, and the head that was noted is in it.")
-	default:
-		m.sayf("The chain is whole.")
-	}
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) backupCommand() *cobra.Command {
-	dataFlag, asJSON := "", false
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "backup FILE|DIR",
 		Short: "Copy the ledger as it is at this moment, also while a server works with it",
 		Long: `Copy the ledger, as it is at one moment, into a new file that you alone can read, or into a folder under a name
@@ -26,20 +27,16 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 ` + "`earshot restore`" + ` puts a copy back.`,
 		Example: `  earshot backup /mnt/backups
   earshot backup ledger-of-today.db`,
-		Args:              oneName("a file that is not there yet, or a folder"),
+		Args:              usage.One("a file that is not there yet, or a folder"),
 		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			path, err := m.dataPath(dataFlag, dataFlag != "")
+			path, err := m.dataPath(f.data, f.data != "")
 			if err != nil {
 				return err
 			}
-			return m.unlessInterrupted(c.Context(), func(ctx context.Context) error { return m.backup(ctx, path, args[0], asJSON) })
+			return m.unlessInterrupted(c.Context(), func(ctx context.Context) error { return m.backup(ctx, path, args[0], f.asJSON) })
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	c.Flags().BoolVar(&asJSON, "json", false, "write which file it is as JSON")
-	markPaths(c, []string{"data"}, nil)
-	return c
+	}, "write which file it is as JSON")
 }
 
 func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
@@ -59,8 +56,8 @@ func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
 }
 
 func (m *Main) restoreCommand() *cobra.Command {
-	dataFlag, asJSON := "", false
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup of the ledger back; nothing in it is sent again by itself",
 		Long: `Put a copy that ` + "`earshot backup`" + ` made in the place of the ledger. No server may work with the data. The
@@ -69,20 +66,16 @@ effects; so nothing of the copy goes on by itself: calls with an effect that wer
 person is asked about each; messages that were to leave are put aside until you look, with ` + "`earshot dead list`" + `; no
 consent of before counts any more.`,
 		Example:           `  earshot restore /mnt/backups/ledger-20260301T120000Z.db`,
-		Args:              oneName("the file of a backup"),
+		Args:              usage.One("the file of a backup"),
 		ValidArgsFunction: fileFirst(nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			path, err := m.dataPath(dataFlag, dataFlag != "")
+			path, err := m.dataPath(f.data, f.data != "")
 			if err != nil {
 				return err
 			}
-			return m.restore(c.Context(), path, args[0], asJSON)
+			return m.restore(c.Context(), path, args[0], f.asJSON)
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	c.Flags().BoolVar(&asJSON, "json", false, "write what was put back, kept and put aside as JSON")
-	markPaths(c, []string{"data"}, nil)
-	return c
+	}, "write what was put back, kept and put aside as JSON")
 }
 
 // restored is what `earshot restore --json` tells. The ledger that was there is kept under

@@ -149,7 +149,7 @@ func TestCaptureBadArguments(t *testing.T) {
 		code       int
 		says, hint string
 	}{
-		{"capture", 2, "expected the address of a stream", "--help"},
+		{"capture", 2, "expected one argument, the address of a stream", "--help"},
 		{"capture events", 2, "is no address of a stream", "http://"},
 		{"capture ftp://localhost/x", 2, `begins with "ftp"`, "address"},
 		{"capture http://" + at + "/nowhere", 1, `answers "404 Not Found"`, "address"},

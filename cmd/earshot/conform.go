@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) conformCommand() *cobra.Command {
@@ -18,7 +19,7 @@ func (m *Main) conformCommand() *cobra.Command {
 		Long: `AAEP says how an agent tells people what it does. Its rules have numbers, such as
 ENV-18; vectors are examples that keep or break one of them, with the verdict that a
 judge must reach.`,
-		Args: noArguments,
+		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.vectorsCommand(), m.coverageCommand())
@@ -35,10 +36,10 @@ otherwise than they say. Without an argument all of them; AREA is the beginning 
 rules in small letters, such as env, RULE one of them, such as ENV-18.
 
 Exit code: 0 every vector held, 1 some did not, 2 no vector of that name.`,
-		Args:              atMostOne("an area, a rule or a vector"),
+		Args:              usage.AtMostOne("an area, a rule or a vector"),
 		ValidArgsFunction: completeAreas,
 		RunE: func(_ *cobra.Command, args []string) error {
-			vectors, err := chosenVectors(args)
+			vectors, err := chosenVectors(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -49,15 +50,6 @@ Exit code: 0 every vector held, 1 some did not, 2 no vector of that name.`,
 	return c
 }
 
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return cause.Misuse("expected at most one argument, "+what, "see `"+c.CommandPath()+" --help`")
-		}
-		return nil
-	}
-}
-
 func completeAreas(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -66,78 +58,34 @@ func completeAreas(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 }
 
 // chosenVectors are those that the word selects, or all.
-func chosenVectors(args []string) ([]conform.Vector, error) {
-	all, err := conform.Vectors()
-	if err != nil {
+func chosenVectors(word string) ([]conform.Vector, error) {
+	chosen, err := conform.Select(word)
+	switch {
+	case err != nil:
 		return nil, cause.Fail(err, "the vectors could not be read", "")
-	}
-	if len(args) == 0 {
-		return all, nil
-	}
-	var chosen []conform.Vector
-	for _, v := range all {
-		if v.Matches(args[0]) {
-			chosen = append(chosen, v)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, cause.Misuse(fmt.Sprintf("found no vector for %q, expected an area, a rule or the id of a vector", args[0]), "the areas are "+strings.Join(conform.Areas(), ", "))
+	case len(chosen) == 0:
+		return nil, cause.Misuse(fmt.Sprintf("found no vector for %q, expected an area, a rule or the id of a vector", word), "the areas are "+strings.Join(conform.Areas(), ", "))
 	}
 	return chosen, nil
 }
 
-// judgement is one vector as --json prints it.
-type judgement struct {
-	ID      string   `json:"id"`
-	Rule    string   `json:"rule"`
-	Also    []string `json:"also,omitempty"`
-	Verdict string   `json:"verdict"` // the one that is expected
-	Held    bool     `json:"held"`
-	Problem string   `json:"problem,omitempty"`
-	Pending string   `json:"pending,omitempty"` // what is known to be missing
-}
-
-// tally is the last line.
-type tally struct {
-	Vectors int `json:"vectors"`
-	Held    int `json:"held"`
-	Failed  int `json:"failed"`
-	Pending int `json:"pending"`
-}
-
 func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
-	pending, err := conform.Pending()
+	t, err := conform.JudgeAll(vectors, conform.Reference, func(j conform.Judgement) error {
+		switch {
+		case asJSON:
+			return m.writeLine(j)
+		case j.Held:
+		case j.Pending != "":
+			m.sayf("pending: %s: %s: %s", j.ID, cause.OneLine(j.Pending), cause.OneLine(j.Problem))
+		default:
+			m.sayf("failed: %s: %s: %s", j.ID, cause.OneLine(j.Title), cause.OneLine(j.Problem))
+		}
+		return nil
+	})
+	if err == nil {
+		err = m.tellTally(t, asJSON)
+	}
 	if err != nil {
-		return cause.Fail(err, "the list of pending vectors could not be read", "")
-	}
-	t := tally{Vectors: len(vectors)}
-	for _, v := range vectors {
-		out := v.Run(conform.Reference)
-		missing, waits := pending[v.ID]
-		switch {
-		case out.Held():
-			t.Held++
-		case waits:
-			t.Pending++
-		default:
-			t.Failed++
-		}
-		if asJSON {
-			j := judgement{ID: v.ID, Rule: v.Rule, Also: v.Also, Verdict: string(v.Verdict), Held: out.Held(), Problem: out.Problem, Pending: missing}
-			if err := m.writeLine(j); err != nil {
-				return err
-			}
-			continue
-		}
-		switch {
-		case out.Held():
-		case waits:
-			m.sayf("pending: %s: %s: %s", v.ID, cause.OneLine(missing), cause.OneLine(out.Problem))
-		default:
-			m.sayf("failed: %s: %s: %s", v.ID, cause.OneLine(v.Title), cause.OneLine(out.Problem))
-		}
-	}
-	if err := m.tellTally(t, asJSON); err != nil {
 		return err
 	}
 	if t.Failed+t.Pending > 0 {
@@ -146,9 +94,9 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 	return nil
 }
 
-func (m *Main) tellTally(t tally, asJSON bool) error {
+func (m *Main) tellTally(t conform.Tally, asJSON bool) error {
 	if asJSON {
-		return m.writeLine(map[string]tally{"summary": t})
+		return m.writeLine(map[string]conform.Tally{"summary": t})
 	}
 	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Held, t.Failed, t.Pending)
 	return nil
@@ -174,7 +122,7 @@ func (m *Main) coverageCommand() *cobra.Command {
 		Long: `Say how many rules of each level are covered: by vectors that keep and break them, or
 by other tests of this program's sources. Rules that one event, one message or one stream
 can show should all be covered; each of them that is not is named with the reason.`,
-		Args: noArguments,
+		Args: usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := conform.Measure()
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) credentialCommand() *cobra.Command {
@@ -33,7 +34,7 @@ Roles:
             its tools are named like those of a tool service
 
 Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,
-		Args: knownCommand,
+		Args: usage.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.credentialAddCommand(), m.credentialListCommand(), m.credentialRevokeCommand())
@@ -58,32 +59,23 @@ func credentialsIn(data string) credentialfile.Dir {
 	}
 }
 
-// outside are the kinds that come from outside, by the words for them.
-func outside() map[string]bus.Kind {
-	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.Foreign}
-}
-
-// roleNames are those words for people to choose from.
-const roleNames = "tool, agent, operator or foreign"
-
-func quotedOr(s, none string) string {
-	if s == "" {
-		return none
-	}
-	return fmt.Sprintf("%q", cause.OneLine(s))
+// credentialRow is what is shown of a credential.
+type credentialRow struct {
+	Role  string   `json:"role"`
+	Name  string   `json:"name"`
+	File  string   `json:"file"`
+	URL   string   `json:"url,omitzero"`
+	Tools []string `json:"tools,omitzero"`
 }
 
 func (m *Main) credentialListCommand() *cobra.Command {
-	var (
-		dataFlag string
-		asJSON   bool
-	)
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "list",
 		Short: "List the credentials, without their secrets",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			files, err := m.credentials(dataFlag)
+			files, err := m.credentials(f.data)
 			if err != nil {
 				return err
 			}
@@ -91,34 +83,17 @@ func (m *Main) credentialListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			type row struct {
-				Role  string   `json:"role"`
-				Name  string   `json:"name"`
-				File  string   `json:"file"`
-				URL   string   `json:"url,omitzero"`
-				Tools []string `json:"tools,omitzero"`
-			}
-			rows := make([]row, 0, len(all))
+			rows := make([]credentialRow, 0, len(all))
 			for _, one := range all {
-				rows = append(rows, row{string(one.Principal.Kind), one.Principal.Name, files.File(one.Principal), one.URL, one.Tools})
+				rows = append(rows, credentialRow{string(one.Principal.Kind), one.Principal.Name, files.File(one.Principal), one.URL, one.Tools})
 			}
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("There are no credentials.")
-			}
-			for _, r := range rows {
-				m.sayf("Credentials of %s/%s: %s", r.Role, r.Name, cause.OneLine(r.File))
+			return listRows(m, f.asJSON, rows, "There are no credentials.", func(r credentialRow) string {
+				line := fmt.Sprintf("Credentials of %s/%s: %s", r.Role, r.Name, cause.OneLine(r.File))
 				if len(r.Tools) > 0 {
-					m.sayf("  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
+					line += fmt.Sprintf("\n  Tools beside %s.…: %s", r.Name, strings.Join(r.Tools, ", "))
 				}
-			}
-			return nil
+				return line
+			})
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
+	}, "write the list as JSON")
 }

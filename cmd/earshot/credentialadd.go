@@ -14,12 +14,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // addFlags are the flags of `earshot credential add`.
 type addFlags struct {
-	role, dataFlag string
-	tools          []string
+	local localFlags
+	role  string
+	tools []string
 }
 
 func (m *Main) credentialAddCommand() *cobra.Command {
@@ -33,25 +35,24 @@ A tool service registers tools whose names begin with NAME and a dot. With --too
 too; where there are credentials of NAME already, that adds to their list and leaves their secrets as they are.
 A name belongs to one of them only, and what the operator's own file serves (` + "`earshot up --tools`" + `) to none.`,
 		Example: "  earshot credential add words --role tool\n  earshot credential add words --role tool --tools word_count,word_sum\n  earshot credential add me --role operator",
-		Args:    oneName("a name: of a tool service, what its tools' names begin with"),
+		Args:    usage.One("a name: of a tool service, what its tools' names begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
-			kind, known := outside()[f.role]
-			if !known {
-				return cause.Misuse("the role is "+quotedOr(f.role, "missing")+"; expected "+roleNames, "add --role tool for a tool service")
+			kind, err := credentialfile.Kind(f.role, "add --role tool for a tool service")
+			if err != nil {
+				return err
 			}
 			return m.addCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, f)
 		},
 	}
-	c.Flags().StringVar(&f.role, "role", "", "what they are for: "+roleNames)
+	c.Flags().StringVar(&f.role, "role", "", "what they are for: "+credentialfile.RoleNames)
 	c.Flags().StringSliceVar(&f.tools, "tools", nil, "names of tools that the service may register beside NAME.…, for the roles tool and foreign")
-	c.Flags().StringVar(&f.dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Sorted(maps.Keys(outside())), cobra.ShellCompDirectiveNoFileComp))
+	f.local.add(c, "")
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Sorted(maps.Keys(credentialfile.Roles())), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags) error {
-	files, err := m.credentials(f.dataFlag)
+	files, err := m.credentials(f.local.data)
 	if err != nil {
 		return err
 	}
@@ -62,12 +63,12 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	if err := change.Write(); err != nil {
 		return cause.Fail(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
 	}
-	told, err := m.tellServer(ctx, f.dataFlag, files)
+	told, err := m.tellServer(ctx, f.local.data, files)
 	if err != nil {
 		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.File(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
 			"they count from its next start")
 	}
-	for _, r := range told.answer.Refused {
+	for _, r := range told.Answer.Refused {
 		if r.File == filepath.Base(files.File(who)) {
 			change.TakeBack()
 			return cause.Misuse("the server that runs does not take them: "+r.Message, r.Hint)
@@ -77,39 +78,22 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	if tools := change.Credentials.Tools; len(tools) > 0 {
 		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(tools, ", "))
 	}
-	m.sayf("%s Anyone who can read the file can act as %s.", told.counts(), who)
-	m.tellRefused(told.answer)
+	m.sayf("%s Anyone who can read the file can act as %s.", told.Counts(), who)
+	m.tellRefused(told.Answer)
 	return nil
 }
 
-// told is what a server that runs has made of the files; running is false without one.
-type told struct {
-	running bool
-	answer  api.Credentials
-}
-
-// counts says when what was added counts.
-func (t told) counts() string {
-	switch {
-	case !t.running:
-		return "They count from the next start of `earshot up --nats-listen ADDRESS`."
-	case t.answer.URL == "":
-		return "The server that runs lets no processes in; they count once it is started with --nats-listen ADDRESS."
-	}
-	return "They count now: it can come to " + t.answer.URL + "."
-}
-
 // tellServer has the server that works with the data, if there is one, take up the files as they are.
-func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (told, error) {
+func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (credentialfile.Reload, error) {
 	if !serverAt(filepath.Dir(files.Path)) {
-		return told{}, nil
+		return credentialfile.Reload{}, nil
 	}
 	remote, err := m.dial(ctx, serverFlags{dataFlag: dataFlag}, "earshot-credential")
 	if err != nil {
-		return told{}, err
+		return credentialfile.Reload{}, err
 	}
 	answer, err := remote.ReloadCredentials(ctx)
-	return told{running: true, answer: answer}, serverFailure(err)
+	return credentialfile.Reload{Running: true, Answer: answer}, serverFailure(err)
 }
 
 // tellRefused tells which files the server has found wanting beside the one that was meant.
@@ -120,22 +104,23 @@ func (m *Main) tellRefused(answer api.Credentials) {
 }
 
 func (m *Main) credentialRevokeCommand() *cobra.Command {
-	var role, dataFlag string
-	c := &cobra.Command{
+	var (
+		role string
+		f    localFlags
+	)
+	c := f.add(&cobra.Command{
 		Use:   "revoke NAME [--role tool|agent|operator|foreign]",
 		Short: "Take credentials away; a server that runs cuts their connections at once",
-		Args:  oneName("the name of the credentials"),
+		Args:  usage.One("the name of the credentials"),
 		RunE: func(c *cobra.Command, args []string) error {
-			kind, known := outside()[role]
-			if !known {
-				return cause.Misuse("the role is "+quotedOr(role, "missing")+"; expected "+roleNames, "see `earshot credential list`")
+			kind, err := credentialfile.Kind(role, "see `earshot credential list`")
+			if err != nil {
+				return err
 			}
-			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, dataFlag)
+			return m.revokeCredential(c.Context(), bus.Principal{Kind: kind, Name: args[0]}, f.data)
 		},
-	}
-	c.Flags().StringVar(&role, "role", "tool", "what they are for: "+roleNames)
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
+	}, "")
+	c.Flags().StringVar(&role, "role", "tool", "what they are for: "+credentialfile.RoleNames)
 	return c
 }
 
@@ -155,11 +140,11 @@ func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag
 		return cause.Fail(nil, "the file of "+who.String()+" is removed, and the server that runs has not been told: "+cause.Of(err),
 			"it lets them in until it is started again: end it now")
 	}
-	if t.running && t.answer.URL != "" {
+	if t.Running && t.Answer.URL != "" {
 		m.sayf("The credentials of %s are revoked, and its connections are cut.", who)
 	} else {
 		m.sayf("The credentials of %s are revoked.", who)
 	}
-	m.tellRefused(t.answer)
+	m.tellRefused(t.Answer)
 	return nil
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 )
@@ -31,4 +34,36 @@ func (m *Main) dataPath(flag string, given bool) (string, error) {
 		base = filepath.Join(home, ".local", "share")
 	}
 	return filepath.Join(base, "earshot"), nil
+}
+
+// localFlags are those of the commands that work on the files of a data directory, whether a server runs with it or not.
+type localFlags struct {
+	data   string
+	asJSON bool
+}
+
+// add gives a command the flags; without a word on what is written as JSON, nothing is.
+func (f *localFlags) add(c *cobra.Command, written string) *cobra.Command {
+	c.Flags().StringVar(&f.data, "data", "", dataUsage)
+	markPaths(c, []string{"data"}, nil)
+	if written != "" {
+		c.Flags().BoolVar(&f.asJSON, "json", false, written)
+	}
+	return c
+}
+
+// listRows writes rows as JSON, or each as its line or lines; none is said where there are none.
+func listRows[Row any](m *Main, asJSON bool, rows []Row, none string, line func(Row) string) error {
+	if asJSON {
+		return m.writeJSON(append([]Row{}, rows...))
+	}
+	if len(rows) == 0 {
+		m.sayf("%s", none)
+	}
+	for _, row := range rows {
+		for part := range strings.SplitSeq(line(row), "\n") {
+			m.sayf("%s", part)
+		}
+	}
+	return nil
 }

@@ -3,18 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) deadCommand() *cobra.Command {
@@ -27,41 +24,22 @@ func (m *Main) deadListCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "list",
 		Short: "List the messages that were put aside, oldest first",
-		Args:  noArguments,
+		Args:  usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
-		for after := int64(0); ; {
-			var page api.DeadAnswer
-			if err := ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
-				return err
-			}
-			for _, one := range page.Dead {
-				if err := list.add(one, m.deadLine(one)); err != nil {
-					return err
-				}
-				after = one.ID
-			}
-			if !page.More || len(page.Dead) == 0 {
-				list.end("No message was put aside.")
-				return nil
-			}
+		err := operate.EachDead(ctx, ask, func(one api.DeadDetail) error { return list.add(one, m.listing().DeadLine(one)) })
+		if err == nil {
+			list.end("No message was put aside.")
 		}
+		return err
 	})
-}
-
-func (m *Main) deadLine(one api.DeadDetail) string {
-	about := "a notice"
-	if one.Call != "" {
-		about = fmt.Sprintf("the command of %s, %s", cause.OneLine(one.Tool), one.Call)
-	}
-	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, m.moment(one.Died), legible.Line(one.Reason))
 }
 
 func (m *Main) deadShowCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "show ID",
 		Short: "Show one message that was put aside",
-		Args:  oneName("the number of a message, as `earshot dead list` tells it"),
+		Args:  usage.One("the number of a message, as `earshot dead list` tells it"),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {
@@ -70,18 +48,7 @@ func (m *Main) deadShowCommand() *cobra.Command {
 		if f.asJSON {
 			return m.writeJSON(one)
 		}
-		m.sayf("%s", m.deadLine(one))
-		m.field("Subject", one.Subject)
-		for _, name := range slices.Sorted(maps.Keys(one.Header)) {
-			for _, value := range one.Header[name] {
-				m.field("Header "+cause.OneLine(name), value)
-			}
-		}
-		if utf8.Valid(one.Payload) {
-			m.field("Payload", string(one.Payload))
-		} else {
-			m.sayf("Payload: %d bytes that are no text.", len(one.Payload))
-		}
+		m.listing().Dead(one)
 		return nil
 	}, offerOne(offerDead))
 }
@@ -109,7 +76,7 @@ func (m *Main) deadRetryCommand() *cobra.Command {
 		Long: `Try a message again that was put aside. A command is never sent again: the consent that it was sent
 for is used up or too old. Its call is asked for anew instead, with the same arguments, by the agent operator,
 as its own turn of yours: the policy decides, and a question waits for you where it says so. A notice is sent again.`,
-		Args: oneName("the number of a message, as `earshot dead list` tells it"),
+		Args: usage.One("the number of a message, as `earshot dead list` tells it"),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {

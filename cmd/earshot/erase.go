@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/operate"
 )
@@ -38,19 +37,9 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 }
 
 func (m *Main) erase(ctx context.Context, ask operate.Ask, f wordFlags, turns []string, project string) error {
-	const at = 64 // the most that one request names
-	var all api.EraseAnswer
-	for first := true; first || all.More || len(turns) > 0; first = false {
-		n := min(len(turns), at)
-		var a api.EraseAnswer
-		if err := ask(ctx, api.OpErase, api.EraseRequest{Turns: turns[:n], Project: project}, &a); err != nil {
-			return err
-		}
-		turns = turns[n:]
-		all.Erased, all.Blobs, all.Open, all.More = all.Erased+a.Erased, all.Blobs+a.Blobs, append(all.Open, a.Open...), a.More
-		if a.More {
-			m.tellf("Erased so far: %s.", legible.Counted(int64(all.Erased), "turn"))
-		}
+	all, err := operate.Erase(ctx, ask, turns, project, func(n int) { m.tellf("Erased so far: %s.", legible.Counted(int64(n), "turn")) })
+	if err != nil {
+		return err
 	}
 	if f.asJSON {
 		if err := m.writeJSON(all); err != nil {

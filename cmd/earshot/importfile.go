@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) importCommand() *cobra.Command {
@@ -22,7 +23,7 @@ and of a call that was under way it is said that its outcome is unknown. Turns t
 The whole file is read through first: one that is damaged, cut off or of a newer form changes nothing, and the line
 is named. It may be imported twice. It takes the roles operator and approver at a server.`,
 		Example: `  earshot import turns.jsonl`,
-		Args:    oneName("the file of an export"),
+		Args:    usage.One("the file of an export"),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		return m.importFile(ctx, ask, f, args[0])
 	})

@@ -77,9 +77,9 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"run", "tidy", "DIR/file/below"}, "is not a folder", "name a folder"},
 		{[]string{"run", "tidy", "DIR/loop"}, "cannot be read", "name a folder"},
 		{[]string{"run", "tidy", "DIR/pipe"}, "is not a folder", "name a folder"},
-		{[]string{"run", "tidy", "DIR", "--policy", "DIR/nowhere"}, "the policy cannot be read", "docs/policy.md"},
-		{[]string{"run", "tidy", "DIR", "--policy", "DIR"}, "should be a file", "docs/policy.md"},
-		{[]string{"run", "tidy", "DIR", "--policy", "DIR/pipe"}, "should be a file", "docs/policy.md"},
+		{[]string{"run", "tidy", "DIR", "--policy", "DIR/nowhere"}, "the policy cannot be read", "earshot help policy"},
+		{[]string{"run", "tidy", "DIR", "--policy", "DIR"}, "should be a file", "earshot help policy"},
+		{[]string{"run", "tidy", "DIR", "--policy", "DIR/pipe"}, "should be a file", "earshot help policy"},
 	} {
 		t.Run(strings.Join(row.args, " "), func(t *testing.T) {
 			t.Parallel()
@@ -107,10 +107,10 @@ func TestBadPolicies(t *testing.T) {
 	slow(t)
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
-		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "there is no member tol; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only"},
-		{"misspelt rules", "rule: []\n", "there is no member rule"},
+		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "line 2: rules[0].tol: there is no such name"},
+		{"misspelt rules", "rule: []\n", "line 1: rule: there is no such name"},
 		{"unknown decision", rule("{tool: files.delete, decide: perhaps}"), `decide is "perhaps"`},
-		{"no YAML", "rules: [}", "yaml"},
+		{"no YAML", "rules: [}", "a list does not end"},
 		{"another form", "- tool\n", "line 1"},
 		{"empty", "", "has no rules; where none are meant, write rules: []"},
 		{"a comment and no more", "# nothing\n", "has no rules"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -31,4 +32,9 @@ func removals(r files.DeleteArgs) []terminal.Item {
 		}
 	}
 	return items
+}
+
+// listing writes what operators ask for in the form of this command line.
+func (m *Main) listing() listing.Printer {
+	return listing.Printer{Say: func(line string) { m.sayf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Moment: m.moment}
 }

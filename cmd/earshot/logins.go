@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // loginRow is what is shown of a login.
@@ -30,15 +29,6 @@ func loginRows(all []access.Login) []loginRow {
 	return rows
 }
 
-// describe is a login in words, without its id.
-func (m *Main) describe(l loginRow) string {
-	browser := l.Browser
-	if browser == "" {
-		browser = "a browser that does not say its name"
-	}
-	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), shown(browser), m.moment(l.Begun), m.moment(l.Used), m.moment(l.Expires))
-}
-
 func (m *Main) loginsCommand() *cobra.Command {
 	c := m.loginsListCommand("logins", "List the browsers that are logged in on the page, and end their logins")
 	c.Long = `List the browsers that are logged in on the page, oldest first: who, in which browser (it
@@ -55,14 +45,11 @@ with ` + "`earshot logins end`" + `, which ends its streams within a second.`
 }
 
 func (m *Main) loginsListCommand(name, short string) *cobra.Command {
-	var (
-		dataFlag string
-		asJSON   bool
-	)
-	c := &cobra.Command{
-		Use: name, Short: short, Args: noArguments,
+	var f localFlags
+	return f.add(&cobra.Command{
+		Use: name, Short: short, Args: usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			store, err := m.tokens(dataFlag)
+			store, err := m.tokens(f.data)
 			if err != nil {
 				return err
 			}
@@ -70,31 +57,24 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return instance.AccessFailure(err)
 			}
-			rows := loginRows(all)
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("No browser is logged in.")
-			}
-			for _, l := range rows {
-				m.sayf("Login %s: %s", l.ID, m.describe(l))
-			}
-			return nil
+			return m.listLogins(f, all, "Login")
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
+	}, "write the list as JSON")
+}
+
+// listLogins writes logins, each after a word on what is told of it.
+func (m *Main) listLogins(f localFlags, all []access.Login, lead string) error {
+	return listRows(m, f.asJSON, loginRows(all), "No browser is logged in.", func(l loginRow) string {
+		return lead + " " + l.ID + ": " + m.listing().Login(access.Login(l))
+	})
 }
 
 func (m *Main) loginsEndCommand() *cobra.Command {
 	var (
-		dataFlag    string
-		all, asJSON bool
+		f   localFlags
+		all bool
 	)
-	c := &cobra.Command{
+	c := f.add(&cobra.Command{
 		Use:   "end ID | --all",
 		Short: "End a login, or all of them; their streams end within a second",
 		Long: `End a login, or all of them. An ID is one that ` + "`earshot logins`" + ` lists, or its beginning, as
@@ -111,30 +91,17 @@ long as no other begins so. The browser has to log in again; its open page says 
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			ended, err := m.endLogins(dataFlag, args)
+			ended, err := m.endLogins(f.data, args)
 			if err != nil {
 				return err
 			}
-			rows := loginRows(ended)
-			if asJSON {
-				return m.writeJSON(rows)
-			}
-			if len(rows) == 0 {
-				m.sayf("No browser is logged in.")
-			}
-			for _, l := range rows {
-				m.sayf("Ended: login %s: %s", l.ID, m.describe(l))
-			}
-			return nil
+			return m.listLogins(f, ended, "Ended: login")
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return m.completeLogins(dataFlag, args), cobra.ShellCompDirectiveNoFileComp
+			return m.completeLogins(f.data, args), cobra.ShellCompDirectiveNoFileComp
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
+	}, "write what was ended as JSON")
 	c.Flags().BoolVar(&all, "all", false, "end all logins, of everybody")
-	c.Flags().BoolVar(&asJSON, "json", false, "write what was ended as JSON")
 	return c
 }
 
@@ -150,7 +117,7 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 		if err != nil {
 			return nil, instance.AccessFailure(err)
 		}
-		id, err := oneLogin(all, args[0])
+		id, err := access.LoginNamed(all, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -158,23 +125,6 @@ func (m *Main) endLogins(dataFlag string, args []string) ([]access.Login, error)
 	}
 	ended, err := store.EndLogins(meant)
 	return ended, instance.AccessFailure(err)
-}
-
-// oneLogin finds the login whose id begins so.
-func oneLogin(all []access.Login, word string) (string, error) {
-	var found []string
-	for _, l := range all {
-		if strings.HasPrefix(l.ID, strings.ToLower(word)) {
-			found = append(found, l.ID)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", cause.Misuse(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
-	}
-	return "", cause.Misuse(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
 }
 
 // completeLogins are the ids for a shell to complete, each with what it is.

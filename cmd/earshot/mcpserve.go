@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
@@ -79,7 +80,7 @@ func (m *Main) mcpServe(ctx context.Context, f mcpServeFlags) error {
 			return mcp.Client{Agent: a}, nil
 		},
 		Key: local.Parent() + "\n" + workingFolder(), Holder: rand.Text(), Label: local.Folder(), Wall: f.wall,
-		Version: thisBuild().Version, Logger: m.logger(false),
+		Version: build.This().Version, Logger: m.logger(false),
 	})
 	if err := g.RunStdio(ctx); err != nil {
 		return cause.Fail(err, "the connection to the host has failed", "")

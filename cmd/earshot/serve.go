@@ -4,15 +4,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -30,7 +30,7 @@ func (m *Main) serveCommand() *cobra.Command {
 		Use:   "serve FILE",
 		Short: "Serve commands and HTTP operations as tools, by a YAML file alone",
 		Long: `Serve programs of this machine and operations of HTTP servers as tools. What they are, and
-what an agent may fill in, stands in a YAML file (docs/services.md).
+what an agent may fill in, stands in a YAML file (` + "`earshot tools example`" + ` prints one).
 
 It is a process of its own, which comes to the message bus of ` + "`earshot up --nats-listen`" + ` with
 credentials for each service of the file (` + "`earshot credential add NAME --role tool`" + `): those that
@@ -47,7 +47,7 @@ or something failed; 2 usage, or the file is not good.`,
 		Example: `  earshot serve --check tools.yaml
   earshot serve tools.yaml
   earshot serve --credential ~/outbox.json tools.yaml`,
-		Args: exactlyOne("FILE", "see docs/services.md for a complete example"),
+		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
 			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv})
 			if err != nil {
@@ -73,20 +73,6 @@ or something failed; 2 usage, or the file is not good.`,
 	flags.BoolVar(&f.debug, "debug", false, "log what the service does to standard error, without any content")
 	markPaths(c, []string{"data"}, []string{"credential"})
 	return c
-}
-
-// exactlyOne demands one argument.
-func exactlyOne(name, hint string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return cause.Misuse("no "+name+" is named", hint)
-		case 1:
-			return nil
-		default:
-			return cause.Misuse("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
-		}
-	}
 }
 
 // listedTool is one tool of `serve --check --json`.
@@ -135,7 +121,7 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	broken := make(chan error, len(services))
 	var owned sync.WaitGroup
 	for _, c := range services {
-		o := service.Options{Credentials: files[c.Name], Version: thisBuild().Version, Logger: m.logger(f.debug)}
+		o := service.Options{Credentials: files[c.Name], Version: build.This().Version, Logger: m.logger(f.debug)}
 		owned.Go(func() {
 			if err := service.Run(ctx, o, c.Tools...); err != nil {
 				broken <- cause.Fail(err, "the service "+c.Name+" has ended", "")
@@ -158,29 +144,20 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	return err
 }
 
-// credentialFiles are the files with which the services come to the bus, by their names:
-// those that are named, and for the rest those that the data directory of a running server
-// holds.
+// credentialFiles are the files with which the services come to the bus, by their names: those that are named, and for the rest
+// those that the data directory of a running server holds.
 func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[string]string, error) {
 	named := f.credentials
 	if from := m.Getenv(service.Variable); len(named) == 0 && from != "" {
 		named = []string{from}
 	}
-	files := make(map[string]string, len(services))
-	for _, path := range named {
-		c, err := bus.ReadCredentials(path)
-		if err != nil {
-			return nil, cause.Fail(nil, cause.Of(err), "name a file that `earshot credential add NAME --role tool` has made")
-		}
-		who := c.Principal
-		here := slices.ContainsFunc(services, func(c toolfile.Service) bool { return who == c.Principal() })
-		if !here || files[who.Name] != "" {
-			return nil, cause.Misuse(cause.OneLine(path)+" holds the credentials of "+who.String()+", which no service of the file is waiting for", "name one file for each service")
-		}
-		files[who.Name] = path
+	names := make([]string, 0, len(services))
+	for _, c := range services {
+		names = append(names, c.Name)
 	}
-	if len(files) == len(services) {
-		return files, nil
+	files, err := credentialfile.Named(names, named)
+	if err != nil || len(files) == len(services) {
+		return files, err
 	}
 	data, err := m.dataPath(f.dataFlag, false)
 	if err == nil {
@@ -189,16 +166,5 @@ func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[s
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range services {
-		path := credentialsIn(data).File(c.Principal())
-		switch {
-		case files[c.Name] != "":
-		case !datadir.Exists(path):
-			return nil, cause.Fail(nil, "there are no credentials of "+c.Principal().String()+" in "+data,
-				"make them with `earshot credential add "+c.Name+" --role tool`; or name their file with --credential")
-		default:
-			files[c.Name] = path
-		}
-	}
-	return files, nil
+	return files, credentialsIn(data).Complete(names, files)
 }

@@ -64,7 +64,7 @@ func TestServeCheck(t *testing.T) {
 		{"tickets.close", "desk.say", "another tool of the name desk.say"},
 		{"desk.say", "files.delete", "another tool of the name files.delete"},
 		{"https://api", "http://api", "not among the allowed hosts"},
-		{"command:", "- command:", "it cannot be read"},
+		{"command:", "- command:", "the list is not indented alike"},
 	} {
 		contains(t, s.checked(2, s.toolsFile(func(text string) string { return strings.Replace(text, row.from, row.to, 1) })), row.want)
 	}

@@ -2,37 +2,22 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
-	"github.com/earshot-dev/earshot/internal/kernel/consent"
-	"github.com/earshot-dev/earshot/internal/kernel/turn"
-)
-
-// noLimit is the longest that a question can stay open.
-const noLimit = consent.MaxSeconds * time.Second
-
-// shortestAnswer is the least time to answer that somebody can wish for.
-const shortestAnswer = api.MinAnswerSeconds * time.Second
-
-// shortestUndo and longestUndo bound the time to take an accept back.
-const (
-	shortestUndo = api.MinUndoSeconds * time.Second
-	longestUndo  = api.MaxUndoSeconds * time.Second
+	"github.com/earshot-dev/earshot/internal/preference"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) setCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set",
 		Short: "Set what you wish for yourself",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.setAnswerTimeCommand(), m.setUndoTimeCommand())
@@ -54,10 +39,10 @@ session that you own; only ` + "`earshot run --answer-within`" + ` comes before 
 server running or not.`,
 		Example: `  earshot set answer-time unlimited
   earshot set answer-time 15m`,
-		Args:      oneAtMost,
+		Args:      usage.OneAtMost,
 		ValidArgs: []string{"unlimited\tno time limit", "default\tas the policy and the tool say"},
 		RunE: func(c *cobra.Command, args []string) error {
-			seconds, err := answerTime(strings.Join(args, ""), len(args) > 0)
+			seconds, err := preference.AnswerTime(strings.Join(args, ""), len(args) > 0)
 			if err != nil {
 				return err
 			}
@@ -65,7 +50,8 @@ server running or not.`,
 			if err != nil {
 				return serverFailure(err)
 			}
-			return m.preferredAnswer(f, person, api.Preferred(now.AnswerSeconds), seconds != nil)
+			value := api.Preferred(now.AnswerSeconds)
+			return m.preferred(f, map[string]any{"person": person, "answer_seconds": value}, preference.Answer(person, value), seconds != nil)
 		},
 	}
 	f.add(c)
@@ -86,10 +72,10 @@ It is kept with your data and holds for what you accept from now on. It works wi
 server running or not.`,
 		Example: `  earshot set undo-time 20s
   earshot set undo-time default`,
-		Args:      oneAtMost,
+		Args:      usage.OneAtMost,
 		ValidArgs: []string{"default\t8 seconds"},
 		RunE: func(c *cobra.Command, args []string) error {
-			seconds, err := undoTime(strings.Join(args, ""), len(args) > 0)
+			seconds, err := preference.UndoTime(strings.Join(args, ""), len(args) > 0)
 			if err != nil {
 				return err
 			}
@@ -97,56 +83,12 @@ server running or not.`,
 			if err != nil {
 				return serverFailure(err)
 			}
-			return m.preferredUndo(f, person, api.Preferred(now.UndoSeconds), seconds != nil)
+			value := api.Preferred(now.UndoSeconds)
+			return m.preferred(f, map[string]any{"person": person, "undo_seconds": value}, preference.Undo(person, value), seconds != nil)
 		},
 	}
 	f.add(c)
 	return c
-}
-
-// undoTime reads a time to take an accept back in seconds; nil where none is given.
-func undoTime(word string, given bool) (*int, error) {
-	return wishedTime(word, given, wished{
-		what: "time to take an accept back", least: shortestUndo, most: longestUndo, bounds: "3s to 2m", sample: "20s or 1m",
-		hint:  "for example `earshot set undo-time 20s`, or default",
-		words: map[string]time.Duration{"default": 0},
-	})
-}
-
-// answerTime reads a time to answer in seconds; nil where none is given.
-func answerTime(word string, given bool) (*int, error) {
-	return wishedTime(word, given, wished{
-		what: "time to answer", least: shortestAnswer, most: noLimit, bounds: "30s to 24h", sample: "90s or 15m",
-		hint:  "for example `earshot set answer-time 15m`, or unlimited, or default",
-		words: map[string]time.Duration{"default": 0, "unlimited": noLimit},
-	})
-}
-
-// wished is a time that somebody can wish for: in its bounds, or by a word of its own.
-type wished struct {
-	what, bounds, sample, hint string
-	least, most                time.Duration
-	words                      map[string]time.Duration
-}
-
-// wishedTime reads it in seconds; nil where none is given.
-func wishedTime(word string, given bool, w wished) (*int, error) {
-	if !given {
-		return nil, nil //nolint:nilnil // nothing is to be set, and that is no error
-	}
-	d, named := w.words[strings.ToLower(strings.TrimSpace(word))]
-	if !named {
-		var err error
-		d, err = time.ParseDuration(word)
-		if _, bare := strconv.Atoi(word); bare == nil {
-			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
-		}
-		if err != nil || d < w.least || d > w.most {
-			return nil, cause.Misuse(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
-		}
-	}
-	n := int(d / time.Second)
-	return &n, nil
 }
 
 // prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
@@ -191,45 +133,14 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 	return person, a.Preferences, err
 }
 
-// preferredUndo tells what holds of the time to take an accept back.
-func (m *Main) preferredUndo(f wordFlags, person string, seconds int, set bool) error {
+// preferred tells what holds, and that it was recorded where it was set.
+func (m *Main) preferred(f wordFlags, value map[string]any, told string, set bool) error {
 	if f.asJSON {
-		return m.writeJSON(struct {
-			Person  string `json:"person"`
-			Seconds int    `json:"undo_seconds"`
-		}{person, seconds})
+		return m.writeJSON(value)
 	}
-	verb := ""
 	if set {
-		verb = "Recorded: "
+		told = "Recorded: " + told
 	}
-	d := time.Duration(seconds) * time.Second
-	if d == 0 {
-		d = turn.DefaultUndo
-	}
-	m.sayf("%s%s can take an accept back for %s, or longer where the tool or the policy says so.", verb, cause.OneLine(person), d)
-	return nil
-}
-
-// preferredAnswer tells what holds of the time to answer.
-func (m *Main) preferredAnswer(f wordFlags, person string, seconds int, set bool) error {
-	if f.asJSON {
-		return m.writeJSON(struct {
-			Person  string `json:"person"`
-			Seconds int    `json:"answer_seconds"`
-		}{person, seconds})
-	}
-	verb := ""
-	if set {
-		verb = "Recorded: "
-	}
-	switch d := time.Duration(seconds) * time.Second; {
-	case d == 0:
-		m.sayf("%squestions to %s stay open as long as the policy and the tool say.", verb, cause.OneLine(person))
-	case d >= noLimit:
-		m.sayf("%squestions to %s have no time limit; a question stays open for 24 hours at most.", verb, cause.OneLine(person))
-	default:
-		m.sayf("%squestions to %s stay open for %s once they are shown.", verb, cause.OneLine(person), d)
-	}
+	m.sayf("%s", told)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) tokenCommand() *cobra.Command {
@@ -32,7 +33,7 @@ Roles:
   operator  hears every session, starts turns and stops any
   agent     asks for calls; never hears or approves
   tool      carries calls out; never hears or approves`,
-		Args: knownCommand,
+		Args: usage.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.tokenAddCommand(), m.tokenListCommand(), m.tokenRevokeCommand())
@@ -53,19 +54,18 @@ func (m *Main) tokens(dataFlag string) (*access.Store, error) {
 
 func (m *Main) tokenAddCommand() *cobra.Command {
 	var (
-		n        access.NewToken
-		roles    []string
-		dataFlag string
-		asJSON   bool
+		n     access.NewToken
+		roles []string
+		f     localFlags
 	)
-	c := &cobra.Command{
+	c := f.add(&cobra.Command{
 		Use:   "add NAME --role ROLE",
 		Short: "Make a token and show it, this once",
 		Example: `  earshot token add phone --role approver --person anna
   (umask 077; earshot token add bot --role operator > bot.token)`,
-		Args: oneName("a name for the token"),
+		Args: usage.One("a name for the token"),
 		RunE: func(c *cobra.Command, args []string) error {
-			store, err := m.tokens(dataFlag)
+			store, err := m.tokens(f.data)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 			if err != nil {
 				return instance.AccessFailure(err)
 			}
-			if asJSON {
+			if f.asJSON {
 				return m.writeJSON(struct {
 					tokenRow
 					Token string `json:"token"`
@@ -91,16 +91,13 @@ func (m *Main) tokenAddCommand() *cobra.Command {
 			_, _ = fmt.Fprintln(m.Stdout, secret) // in one piece, to be copied
 			return nil
 		},
-	}
+	}, "write it as JSON")
 	flags := c.Flags()
 	flags.StringSliceVar(&roles, "role", nil, "what it may do; may be given several times")
 	flags.StringVar(&n.Person, "person", instance.LocalUser(), "whose token it is: who hears, answers and owns turns with it (of an agent or tool: NAME)")
 	flags.StringSliceVar(&n.Owners, "owner", nil, "somebody else whose sessions it is for as well; * is everybody")
 	flags.StringSliceVar(&n.Projects, "project", nil, "project that it is limited to")
 	flags.StringVar(&n.Surface, "surface", "", "what receipts call the place where it answers (default its name)")
-	flags.StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	flags.BoolVar(&asJSON, "json", false, "write it as JSON")
 	_ = c.RegisterFlagCompletionFunc("role", completeRoles) // fails only where the flag is not there
 	return c
 }
@@ -123,23 +120,22 @@ type tokenRow struct {
 	Projects []string      `json:"projects,omitzero"`
 	Surface  string        `json:"surface"`
 	Created  time.Time     `json:"created"`
+
+	token access.Token
 }
 
 func rowOf(t access.Token) tokenRow {
-	return tokenRow{Name: t.Name, Person: t.Person, Roles: t.Roles, Owners: t.Owners, Projects: t.Projects, Surface: t.Surface, Created: t.Created}
+	return tokenRow{Name: t.Name, Person: t.Person, Roles: t.Roles, Owners: t.Owners, Projects: t.Projects, Surface: t.Surface, Created: t.Created, token: t}
 }
 
 func (m *Main) tokenListCommand() *cobra.Command {
-	var (
-		dataFlag string
-		asJSON   bool
-	)
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, oldest first, without what they are made of",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			store, err := m.tokens(dataFlag)
+			store, err := m.tokens(f.data)
 			if err != nil {
 				return err
 			}
@@ -147,36 +143,26 @@ func (m *Main) tokenListCommand() *cobra.Command {
 			if err != nil {
 				return instance.AccessFailure(err)
 			}
-			if asJSON {
-				rows := make([]tokenRow, 0, len(all))
-				for _, t := range all {
-					rows = append(rows, rowOf(t))
-				}
-				return m.writeJSON(rows)
-			}
-			if len(all) == 0 {
-				m.sayf("There are no tokens.")
-			}
+			rows := make([]tokenRow, 0, len(all))
 			for _, t := range all {
-				m.sayf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.Describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+				rows = append(rows, rowOf(t))
 			}
-			return nil
+			return listRows(m, f.asJSON, rows, "There are no tokens.", func(r tokenRow) string {
+				t := r.token
+				return fmt.Sprintf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.Describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+			})
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	c.Flags().BoolVar(&asJSON, "json", false, "write the list as JSON")
-	return c
+	}, "write the list as JSON")
 }
 
 func (m *Main) tokenRevokeCommand() *cobra.Command {
-	var dataFlag string
-	c := &cobra.Command{
+	var f localFlags
+	return f.add(&cobra.Command{
 		Use:   "revoke NAME",
 		Short: "Take a token away; its streams end within a second",
-		Args:  oneName("the name of the token"),
+		Args:  usage.One("the name of the token"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := m.tokens(dataFlag)
+			store, err := m.tokens(f.data)
 			if err != nil {
 				return err
 			}
@@ -187,20 +173,7 @@ func (m *Main) tokenRevokeCommand() *cobra.Command {
 			m.sayf("Token %s is revoked.", cause.OneLine(t.Name))
 			return nil
 		},
-	}
-	c.Flags().StringVar(&dataFlag, "data", "", dataUsage)
-	markPaths(c, []string{"data"}, nil)
-	return c
-}
-
-// oneName demands exactly one argument.
-func oneName(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return cause.Misuse("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
-		}
-		return nil
-	}
+	}, "")
 }
 
 // writeJSON writes one value for programs.

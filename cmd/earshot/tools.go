@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,70 +9,38 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
-	"github.com/earshot-dev/earshot/internal/surface/terminal"
-	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 func (m *Main) toolsCommand() *cobra.Command {
-	return parent("tools", "Registered tools: list, show, add, review, remove, call",
+	return parent("tools", "Registered tools: list, show, add, review, remove, call; an example to begin with",
 		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
 as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
 it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
 advisory, where whoever asks could do it anyway. While a server works, "no service connected" marks a tool whose
 calls nobody would hear of. To look takes the role auditor or operator at a server, to
 add, review and remove operator and approver.`,
-		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand())
+		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand(), m.toolsExampleCommand())
 }
 
 func (m *Main) toolsListCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "list",
 		Short: "List the registered tools",
-		Args:  noArguments,
+		Args:  usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
-		for after := ""; ; {
-			var page api.ToolsAnswer
-			if err := ask(ctx, api.OpTools, api.ToolsRequest{After: after}, &page); err != nil {
-				return err
-			}
-			for _, t := range page.Tools {
-				if err := list.add(t, toolLine(t)); err != nil {
-					return err
-				}
-				after = t.Tool
-			}
-			if !page.More || len(page.Tools) == 0 {
-				list.end("No tool is registered.")
-				return nil
-			}
+		err := operate.EachTool(ctx, ask, func(t api.ToolDetail) error { return list.add(t, listing.ToolLine(t)) })
+		if err == nil {
+			list.end("No tool is registered.")
 		}
+		return err
 	})
 }
-
-func toolLine(t api.ToolDetail) string {
-	state := "reviewed"
-	switch {
-	case t.Reviewed:
-	case len(t.Seen) > 0:
-		state = "changed since its review"
-	default:
-		state = "not reviewed"
-	}
-	missing := ""
-	if unserved(t) {
-		missing = "; no service connected"
-	}
-	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s%s. %s",
-		cause.OneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, missing, legible.Value(cause.OneLine(t.Description)))
-}
-
-// unserved reports that no service of the tool is connected, as far as that is known.
-func unserved(t api.ToolDetail) bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
 
 // toolNamed reads one tool.
 func toolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetail, error) {
@@ -95,7 +62,7 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 	c := m.operated(&cobra.Command{
 		Use:   "show TOOL [--args JSON]",
 		Short: "Show the definition of a tool, what counts of it, and how it asks",
-		Args:  oneName(toolArgument),
+		Args:  usage.One(toolArgument),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		with, err := previewArgs(example)
 		if err != nil {
@@ -108,106 +75,10 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 		if f.asJSON {
 			return m.writeJSON(t)
 		}
-		return m.showTool(t, with)
+		return m.listing().Tool(t, with)
 	}, offerOne(offerTools))
 	previewFlag(c, &example)
 	return c
-}
-
-func (m *Main) showTool(t api.ToolDetail, example jsontext.Value) error {
-	m.sayf("Tool: %s", toolLine(t))
-	m.field("Description", t.Description)
-	m.field("Target", t.Target)
-	m.field("After execution", string(t.AfterExecution))
-	m.sayf("The service says: %s.", claimed(t.Definition))
-	m.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
-	m.sayf("How it is held: %s.", howHeld(t.Enforcement))
-	m.field("Digest", t.Digest)
-	m.document("Parameters", t.Parameters)
-	m.document("Options", t.Options)
-	for _, change := range changes(t) {
-		m.sayf("Changed since the last review: %s", change)
-	}
-	return m.preview(t, example)
-}
-
-// claimed is what a service says of its tool. One of another make may say nothing.
-func claimed(d utp.Definition) string {
-	if d.Class == "" && d.Risk == "" {
-		return "neither a class nor a risk, so the review alone decides"
-	}
-	if d.Risk == "" {
-		return string(d.Class) + ", and no risk"
-	}
-	return fmt.Sprintf("%s, %s risk", cmp.Or(string(d.Class), "no class"), d.Risk)
-}
-
-// howHeld says how far a tool's service is held to the gate (call protocol, "Who may answer").
-func howHeld(e utp.Enforcement) string {
-	switch e {
-	case utp.Enforced:
-		return "enforced, its service runs nothing before it is let"
-	case utp.BrokerOnly:
-		return "broker-only, its service is sent a call only when the gate is passed, and nobody holds it to what it then does"
-	case utp.Advisory:
-		return "advisory, whoever asks has the effect itself, and only asks"
-	}
-	return "unknown"
-}
-
-// unnamed stands for a class or risk that a service leaves out.
-const unnamed = "not named"
-
-// changes tells what of a definition is other than when it was reviewed last.
-func changes(t api.ToolDetail) []string {
-	if len(t.Seen) == 0 {
-		return nil
-	}
-	var was utp.Definition
-	if err := json.Unmarshal(t.Seen, &was); err != nil {
-		return []string{"the definition that was reviewed cannot be read"}
-	}
-	var out []string
-	for _, part := range []struct{ name, was, is string }{
-		{"description", was.Description, t.Description},
-		{"target", was.Target, t.Target},
-		{"after execution", string(was.AfterExecution), string(t.AfterExecution)},
-		{"class", cmp.Or(string(was.Class), unnamed), cmp.Or(string(t.Class), unnamed)},
-		{"risk", cmp.Or(string(was.Risk), unnamed), cmp.Or(string(t.Risk), unnamed)},
-	} {
-		if part.was != part.is {
-			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(cause.OneLine(part.was)), legible.Value(cause.OneLine(part.is))))
-		}
-	}
-	out = append(out, differing("parameters", was.Parameters, t.Parameters)...)
-	return append(out, differing("options", was.Options, t.Options)...)
-}
-
-// differing tells the values that came, went or changed in a document.
-func differing(name string, was, is jsontext.Value) []string {
-	before, now := map[string]string{}, map[string]string{}
-	for _, item := range terminal.Values(was) {
-		before[item.Note] = item.Value
-	}
-	var out []string
-	for _, item := range terminal.Values(is) {
-		now[item.Note] = item.Value
-		switch value, there := before[item.Note]; {
-		case !there:
-			out = append(out, fmt.Sprintf("the %s have %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
-		case value != item.Value:
-			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Note), legible.Value(item.Value)))
-		}
-	}
-	for _, item := range terminal.Values(was) {
-		if _, there := now[item.Note]; !there {
-			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
-		}
-	}
-	if len(out) == 0 && string(was) != string(is) {
-		out = append(out, "the "+name+" are written or nested in another way.")
-	}
-	return out
 }
 
 func (m *Main) toolsReviewCommand() *cobra.Command {
@@ -221,7 +92,7 @@ has changed meanwhile, nothing is recorded. Class and risk default to what the s
 where it says nothing; a service can only raise them later, and a changed definition counts as not reviewed.`,
 		Example: `  earshot tools review mail.send
   earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
-		Args: oneName(toolArgument),
+		Args: usage.One(toolArgument),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		with, err := previewArgs(example)
 		if err != nil {
@@ -238,7 +109,7 @@ where it says nothing; a service can only raise them later, and a changed defini
 			return cause.Fail(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", cause.OneLine(t.Tool)),
 				"look at it again: `earshot tools review "+cause.OneLine(t.Tool)+"`")
 		}
-		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: classOr(class, t), Risk: riskOr(risk, t)}
+		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: listing.ClassOr(class, t), Risk: listing.RiskOr(risk, t)}
 		if !q.Class.Valid() || !q.Risk.Valid() {
 			return cause.Misuse("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}
@@ -248,7 +119,7 @@ where it says nothing; a service can only raise them later, and a changed defini
 		if f.asJSON {
 			return m.writeJSON(t)
 		}
-		m.sayf("Recorded: %s", toolLine(t))
+		m.sayf("Recorded: %s", listing.ToolLine(t))
 		return nil
 	}, offerOne(offerTools))
 	previewFlag(c, &example)
@@ -264,22 +135,12 @@ func (m *Main) offerReview(t api.ToolDetail, f wordFlags, class, risk string, ex
 	if f.asJSON {
 		return m.writeJSON(t)
 	}
-	if err := m.showTool(t, example); err != nil {
+	if err := m.listing().Tool(t, example); err != nil {
 		return err
 	}
 	m.sayf("To record that you have looked at this very definition:")
-	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", cause.Quoted(t.Tool), t.Digest, classOr(class, t), riskOr(risk, t))
+	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", cause.Quoted(t.Tool), t.Digest, listing.ClassOr(class, t), listing.RiskOr(risk, t))
 	return nil
-}
-
-// classOr and riskOr are what an operator has named, else what the service says, else the
-// worst.
-func classOr(named string, t api.ToolDetail) utp.Class {
-	return cmp.Or(utp.Class(named), t.Class, utp.Irreversible)
-}
-
-func riskOr(named string, t api.ToolDetail) utp.Risk {
-	return cmp.Or(utp.Risk(named), t.Risk, utp.RiskHigh)
 }
 
 func (m *Main) toolsRemoveCommand() *cobra.Command {
@@ -288,7 +149,7 @@ func (m *Main) toolsRemoveCommand() *cobra.Command {
 		Short: "Take a tool out of the registry",
 		Long: `Take a tool out of the registry. Calls of it that wait are not started any more. When its service registers
 it again, nobody has reviewed it.`,
-		Args: oneName(toolArgument),
+		Args: usage.One(toolArgument),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		if err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
 			return err
@@ -377,32 +238,16 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 
 // printResult writes the result of the one call of a turn.
 func (m *Main) printResult(ctx context.Context, ask operate.Ask, session string, asJSON bool) error {
-	t, err := turnNamed(ctx, ask, session)
-	if err != nil {
+	last, err := operate.LastCall(ctx, ask, session)
+	switch {
+	case err != nil:
 		return deskFailure(err)
-	}
-	if len(t.Calls) == 0 {
+	case last == nil:
 		return nil
+	case asJSON:
+		return m.writeJSON(last)
 	}
-	last := t.Calls[len(t.Calls)-1]
-	var page api.CardsAnswer
-	if last.Result != "" {
-		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: last.Result}, &page); err != nil {
-			return deskFailure(err)
-		}
-	}
-	out := struct {
-		api.CallDetail
-
-		Content jsontext.Value `json:"result,omitzero"`
-	}{CallDetail: last}
-	for _, raw := range page.Cards {
-		out.Content = cardOf(raw).Content
-	}
-	if asJSON {
-		return m.writeJSON(out)
-	}
-	if _, err := fmt.Fprintln(m.Stdout, string(out.Content)); err != nil {
+	if _, err := fmt.Fprintln(m.Stdout, string(last.Content)); err != nil {
 		return cause.Fail(err, "the result could not be written", "")
 	}
 	return nil

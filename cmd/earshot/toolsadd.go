@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,7 +33,7 @@ has reviewed it. Until that is done, and the policy names it with broker_only wh
 are denied. The same definition again changes nothing; another one of the same name takes its place, unreviewed.`,
 		Example: `  earshot tools add words.yaml
   earshot tools review words.count`,
-		Args: oneName("the file of the definitions, or - for standard input"),
+		Args: usage.One("the file of the definitions, or - for standard input"),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		all, err := m.definitionsIn(args[0])
 		if err != nil {
@@ -57,7 +55,7 @@ func (m *Main) addTools(ctx context.Context, ask operate.Ask, f wordFlags, all [
 			}
 			return m.notAdded(err, definition, i, len(all))
 		}
-		if err := list.add(t, "Recorded: "+toolLine(t)); err != nil {
+		if err := list.add(t, "Recorded: "+listing.ToolLine(t)); err != nil {
 			return err
 		}
 	}
@@ -73,36 +71,13 @@ func (m *Main) notAdded(err error, d utp.Definition, n, of int) error {
 	return err
 }
 
-const definitionsHint = "it should be YAML or JSON: a tool, or a list of tools, with tool_name, description, parameters, target_subject and after_execution"
-
-// definitionsIn reads a file of definitions, at most 1 MiB.
+// definitionsIn reads a file of definitions, or standard input for -.
 func (m *Main) definitionsIn(path string) ([]utp.Definition, error) {
 	raw, err := m.definitionFile(path)
 	if err != nil {
 		return nil, cause.Fail(err, cause.OneLine(path)+" cannot be read", "name a file of definitions, or - for standard input")
 	}
-	doc, err := settings.ParseJSON(raw)
-	if err != nil {
-		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.OneLine(cause.Of(err)), definitionsHint)
-	}
-	items := []jsontext.Value{doc}
-	if doc.Kind() == jsontext.KindBeginArray {
-		if err := json.Unmarshal(doc, &items); err != nil {
-			return nil, cause.Misuse(cause.OneLine(path)+": "+cause.OneLine(cause.Of(err)), definitionsHint)
-		}
-	}
-	all := make([]utp.Definition, 0, len(items))
-	for i, item := range items {
-		d, unused, err := definitionOf(item)
-		if err != nil {
-			return nil, cause.Misuse(fmt.Sprintf("%s, tool %d: %s", cause.OneLine(path), i+1, cause.OneLine(cause.Of(err))), definitionsHint)
-		}
-		if len(unused) > 0 {
-			m.tellf("Left out of %s, since it means nothing here: %s.", cmp.Or(cause.OneLine(d.Tool), "a tool without a name"), cause.OneLine(strings.Join(unused, ", ")))
-		}
-		all = append(all, d)
-	}
-	return all, nil
+	return toolfile.Definitions(path, raw, m.tellLine)
 }
 
 func (m *Main) definitionFile(path string) ([]byte, error) {
@@ -114,32 +89,4 @@ func (m *Main) definitionFile(path string) ([]byte, error) {
 		err = errors.New("it is larger than 1 MiB")
 	}
 	return raw, err
-}
-
-// definitionOf reads one tool, and tells what of it has no meaning here.
-func definitionOf(item jsontext.Value) (d utp.Definition, unused []string, err error) {
-	var members map[string]jsontext.Value
-	if item.Kind() != jsontext.KindBeginObject {
-		return d, nil, errors.New("it is no object")
-	}
-	if err := json.Unmarshal(item, &members); err != nil {
-		return d, nil, err //nolint:wrapcheck // the caller does
-	}
-	if name, is := members["name"]; is && members["tool_name"] == nil {
-		members["tool_name"] = name
-		delete(members, "name")
-	}
-	known := []string{"tool_name", "description", "parameters", "target_subject", "after_execution", "class", "risk", "options"}
-	for name := range members {
-		if !slices.Contains(known, name) {
-			unused = append(unused, name)
-			delete(members, name)
-		}
-	}
-	slices.Sort(unused)
-	used, err := json.Marshal(members, jsontext.PreserveRawStrings(true))
-	if err == nil {
-		err = json.Unmarshal(used, &d)
-	}
-	return d, unused, err //nolint:wrapcheck // the caller does
 }

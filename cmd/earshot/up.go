@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/server"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -60,7 +62,7 @@ prints the address again, with another code). It serves this machine only, unles
 says where others may come, with a certificate; behind a proxy with TLS, name the address
 that browsers use with --page-url.
 
-With --tools, programs and HTTP servers become tools by a YAML file alone (docs/services.md,
+With --tools, programs and HTTP servers become tools by a YAML file alone (` + "`earshot tools example`" + `,
 ` + "`earshot serve --check`" + `). The file is yours, and so are the classes that it names: the
 server takes them as reviewed. Tool services in processes of their own, which are not
 reviewed by that, come to --nats-listen (` + "`earshot credential`, `earshot serve`" + `).
@@ -76,7 +78,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 2 usage.`,
 		Example: `  earshot up --sample
   earshot up --root ~/Pictures --root ~/Downloads`,
-		Args: noArguments,
+		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error {
 			from, err := config.Fill(c.Flags(), m.Getenv)
 			if err != nil {
@@ -180,7 +182,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		Notice:  m.tellLine,
-		Version: thisBuild().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
+		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
 }
 

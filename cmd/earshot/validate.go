@@ -1,20 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/capture"
-	"github.com/earshot-dev/earshot/aaep/conform"
-	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/validation"
 )
 
 // collectEarly is by how many percent memory may grow before what is not needed is collected. What a
@@ -88,19 +84,38 @@ func (m *Main) validate(f validateFlags, files []string) error {
 	if !f.stream && (f.joinedLate || f.cutShort || f.terms != "") {
 		return cause.Misuse("--joined-late, --cut-short and --terms are about the order of messages, which is not judged", "add --stream")
 	}
-	checker, err := m.checker(f, mode)
+	run, err := validation.New(validation.Options{
+		Mode: mode, Strict: f.strict, Order: f.stream, JoinedLate: f.joinedLate, CutShort: f.cutShort, Terms: f.terms,
+		Out: m.Stdout, JSON: f.asJSON, Quiet: f.quiet, Progress: m.tellLine, Report: m.explain, Now: m.Now,
+	})
 	if err != nil {
 		return err
 	}
-	lifted, err := demanded()
-	if err != nil {
-		return err
-	}
-	j := &validation{main: m, flags: f, mode: mode, checker: checker, lifted: lifted, nextTold: m.Now().Add(progressFirst)}
 	for _, name := range files {
-		j.file(name)
+		m.validateFile(run, name)
 	}
-	return j.end()
+	outcome, err := run.End()
+	switch {
+	case err != nil || outcome == validation.Valid:
+		return err
+	case outcome == validation.Unread:
+		return &exitError{exitUsage}
+	}
+	return &exitError{exitFailed}
+}
+
+// validateFile judges one file. What is wrong with the file itself is told, and the next one is judged all the same.
+func (m *Main) validateFile(run *validation.Run, name string) {
+	in, size, err := m.openInput(name)
+	if err != nil {
+		run.Fail(err)
+		return
+	}
+	defer func() { _ = in.Close() }()
+	if name == "-" {
+		name = "standard input"
+	}
+	run.File(name, in, size)
 }
 
 func modeOf(name string) (aaep.Mode, error) {
@@ -116,95 +131,23 @@ func modeOf(name string) (aaep.Mode, error) {
 	}
 }
 
-// checker judges the order, where that is wanted; nil otherwise.
-func (m *Main) checker(f validateFlags, mode aaep.Mode) (*session.Checker, error) {
-	if !f.stream {
-		return nil, nil //nolint:nilnil // none is wanted
-	}
-	stream := session.Stream{JoinedLate: f.joinedLate, CutShort: f.cutShort, Mode: mode}
-	if f.terms != "" {
-		raw, err := os.ReadFile(f.terms)
-		if err != nil {
-			return nil, unreadable(f.terms, err)
-		}
-		accepted, err := aaep.DecodeSubscriptionAccepted(raw)
-		if err != nil {
-			return nil, cause.Misuse(fmt.Sprintf("%s holds no subscription.accepted: %v", f.terms, err), "give the file with the answer that the producer gave")
-		}
-		stream.Terms = &accepted.HonoredCapabilities
-	}
-	return session.NewStreamChecker(stream), nil
-}
-
-// demanded are the rules whose warnings --strict counts as errors: those that the
-// specification demands.
-func demanded() (map[string]bool, error) {
-	rules, err := conform.Catalogue()
-	if err != nil {
-		return nil, cause.Fail(err, "the catalogue of rules cannot be read", "")
-	}
-	lifted := map[string]bool{}
-	for _, rule := range rules {
-		lifted[rule.ID] = rule.Level == conform.LevelMust
-	}
-	return lifted, nil
-}
-
-// open opens a file to be judged, or standard input.
+// openInput opens a file to be judged, or standard input.
 func (m *Main) openInput(name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
 		return io.NopCloser(m.Stdin), 0, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, 0, unreadable(name, err)
+		return nil, 0, validation.Unreadable(name, err)
 	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 		_ = file.Close()
-		return nil, 0, unreadable(name, err)
+		return nil, 0, validation.Unreadable(name, err)
 	case info.IsDir():
 		_ = file.Close()
 		return nil, 0, cause.Misuse(fmt.Sprintf("%s is a directory, expected a file", name), "name the files in it")
 	}
 	return file, info.Size(), nil
-}
-
-func unreadable(name string, err error) *cause.Error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be read: %s", name, cause.Of(err)), Hint: "check the name and the rights", Err: err}
-}
-
-// file judges one file. What is wrong with the file itself is told, and the next one is
-// judged all the same.
-func (j *validation) file(name string) {
-	in, size, err := j.main.openInput(name)
-	if err != nil {
-		j.fail(err)
-		return
-	}
-	defer func() { _ = in.Close() }()
-	if name == "-" {
-		name = "standard input"
-	}
-	j.begin(name, size)
-	r := capture.NewReader(in, capture.Options{})
-	for {
-		message, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			j.fail(unreadable(name, err))
-			return
-		}
-		if err := j.message(message); err != nil {
-			j.fail(err)
-			return
-		}
-	}
-	j.endFile()
 }

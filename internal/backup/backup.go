@@ -23,7 +23,7 @@ import (
 // time. It returns the file. What it does is told in lines.
 func Make(ctx context.Context, data, to string, now time.Time, tell func(line string)) (file string, err error) {
 	d := &datadir.Dir{Path: data}
-	if err := instance.InDatabase(d, "back it up with PostgreSQL's own means, and the directory as files; see docs/operations.md"); err != nil {
+	if err := instance.InDatabase(d, "back it up with PostgreSQL's own means, such as pg_dump, and copy the data directory at the same time"); err != nil {
 		return "", err
 	}
 	from := d.File(datadir.LedgerFile)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool/settings"
@@ -40,7 +39,7 @@ func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 	if c.Path != "" || flags.Changed(Flag) {
 		var err error
 		if values, c.Sets, err = read(c.Path, getenv("HOME"), flags); err != nil {
-			return c, cause.Misuse(cause.Of(err), configHint(err))
+			return c, cause.Misuse(cause.Of(err), hint(err))
 		}
 	}
 	var failure error
@@ -54,17 +53,17 @@ func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 
 // fill sets one flag from its variable or from the file.
 func fill(flags *pflag.FlagSet, f *pflag.Flag, getenv func(string) string, values []string, path string) error {
-	from, hint := "the configuration "+path, "see docs/server.md for a complete example"
+	from, advice := "the configuration "+path, "`earshot help configuration` prints a complete example"
 	if text := getenv(variable(f.Name)); text != "" {
-		from, hint = "the variable "+variable(f.Name), "correct it, or unset it"
+		from, advice = "the variable "+variable(f.Name), "correct it, or unset it"
 		var err error
 		if values, err = fromVariable(f, text); err != nil {
-			return cause.Misuse(from+": "+cause.Of(err), hint)
+			return cause.Misuse(from+": "+cause.Of(err), advice)
 		}
 	}
 	for _, value := range values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return cause.Misuse(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, ValueOf(f)), hint)
+			return cause.Misuse(fmt.Sprintf("%s: %s is %q; it takes %s", from, f.Name, value, ValueOf(f)), advice)
 		}
 	}
 	return nil
@@ -90,11 +89,14 @@ func fromVariable(f *pflag.Flag, text string) ([]string, error) {
 	if !several(f) || !strings.HasPrefix(text, "[") {
 		return []string{text}, nil
 	}
-	var list []string
-	if err := yaml.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("%q is no list such as [/home/anna/Pictures, /srv/scans]", text)
+	section, err := settings.Parse([]byte(f.Name + ": " + text))
+	if err == nil {
+		var list []string
+		if list, err = section.Texts(f.Name, true); err == nil {
+			return list, nil
+		}
 	}
-	return list, nil
+	return nil, fmt.Errorf("%q is no list such as [/home/anna/Pictures, /srv/scans]", text)
 }
 
 // Names are all that can be set, in the order of the alphabet.
@@ -109,26 +111,12 @@ func Names(flags *pflag.FlagSet) []string {
 	return names
 }
 
-// unknownSettingError is a name that is none: a misspelt setting must not be one left out.
-type unknownSettingError struct {
-	name  string
-	line  int
-	known []string
-}
-
-func (e *unknownSettingError) Error() string {
-	return fmt.Sprintf("line %d: there is no setting %q", e.line, e.name)
-}
-
-func configHint(err error) string {
-	unknown, is := errors.AsType[*unknownSettingError](err)
-	if !is {
-		return "see docs/server.md for a complete example"
+// hint is what to do about a configuration that cannot be used.
+func hint(err error) string {
+	if wrong, is := errors.AsType[*settings.Error](err); is && wrong.Hint != "" {
+		return wrong.Hint
 	}
-	if near := settings.Nearest(unknown.name, unknown.known); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "the settings are: " + strings.Join(unknown.known, ", ")
+	return "`earshot help configuration` prints a complete example"
 }
 
 // ValueOf says what a flag takes.

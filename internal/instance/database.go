@@ -148,7 +148,7 @@ func databaseFailure(err error) error {
 	case errors.As(err, &newer):
 		return cause.Fail(nil, newer.Error(), "use the newer earshot that wrote it, or another database with --ledger")
 	case !is:
-		return cause.Fail(err, "the ledger cannot be opened", "see docs/server.md, --ledger")
+		return cause.Fail(err, "the ledger cannot be opened", "see `earshot help database`")
 	case errors.Is(err, ledgersql.ErrBusy) && e.Expected != "":
 		return cause.Fail(nil, "the ledger "+e.Path+" is served already: by "+e.Found, "end that server first, or use another database with --ledger")
 	case errors.Is(err, ledgersql.ErrUnreachable), errors.Is(err, ledgersql.ErrBusy):
@@ -159,9 +159,9 @@ func databaseFailure(err error) error {
 		return cause.Fail(nil, "no room is left in the database "+e.Path, "make room there, then start again")
 	case errors.Is(err, ledgersql.ErrAccess):
 		return cause.Fail(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),
-			"check its name, the user, and what it may do; see docs/server.md, --ledger")
+			"check its name, the user, and what it may do; see `earshot help database`")
 	}
-	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see docs/server.md, --ledger")
+	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see `earshot help database`")
 }
 
 // CheckDatabase refuses what is no DSN before anything is started. A password on the command

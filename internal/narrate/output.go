@@ -1,12 +1,10 @@
 package narrate
 
 import (
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/session"
 )
 
 const (
@@ -50,8 +48,7 @@ type chunk struct {
 }
 
 // chunks cuts a text into pieces of bounded size that joined are the text again. A
-// piece ends at the last end of a paragraph, or else of a sentence, or else of a word
-// that it has room for.
+// piece ends where [session.Cut] says.
 func chunks(text string) []chunk {
 	var out []chunk
 	for text != "" {
@@ -59,7 +56,7 @@ func chunks(text string) []chunk {
 		if room == len(text) {
 			return append(out, chunk{text: text, boundary: aaep.BoundaryCompletion})
 		}
-		end, boundary := bestCut(text, room)
+		end, boundary := session.Cut(text, room)
 		out = append(out, chunk{text: text[:end], boundary: boundary})
 		text = text[end:]
 	}
@@ -81,41 +78,4 @@ func fits(text string) int {
 		encoded += size
 	}
 	return len(text)
-}
-
-// bestCut is where to cut text that is longer than room bytes.
-func bestCut(text string, room int) (int, aaep.CoalesceHint) {
-	head := text[:room]
-	if i := strings.LastIndex(head, "\n\n"); i >= room/2 && !legible.Joined(text[:i+2], text[i+2:]) {
-		return i + 2, aaep.BoundaryParagraph
-	}
-	if end := lastSentence(text, room); end >= room/4 && !legible.Joined(text[:end], text[end:]) {
-		return end, aaep.BoundarySentence
-	}
-	if end := legible.LastWord(head); end >= room/4 && !legible.Joined(text[:end], text[end:]) {
-		return end, aaep.BoundaryWord
-	}
-	if end := legible.Whole(text, room); end > 0 {
-		return end, aaep.BoundaryNone
-	}
-	return room, aaep.BoundaryNone // a character longer than any reader knows
-}
-
-// lastSentence is the end of the last sentence within the first room bytes: a full
-// stop, an exclamation or a question mark with the spaces behind it (BP-13).
-func lastSentence(text string, room int) int {
-	end, stop := 0, false
-	for i, r := range text[:room] {
-		space := unicode.IsSpace(r)
-		if stop && space {
-			end = i + utf8.RuneLen(r)
-		}
-		switch {
-		case strings.ContainsRune(".!?…。！？", r):
-			stop = true
-		case !space && !strings.ContainsRune(")]}\"'”’»", r):
-			stop = false
-		}
-	}
-	return end
 }

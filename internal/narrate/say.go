@@ -2,12 +2,12 @@ package narrate
 
 import (
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -101,21 +101,7 @@ func (s *scene) joined(text string) bool {
 func saidIn(text string) []chunk {
 	pieces := chunks(text)
 	if n := len(pieces); n > 0 {
-		pieces[n-1].boundary = boundaryOf(pieces[n-1].text)
+		pieces[n-1].boundary = session.EndOf(pieces[n-1].text)
 	}
 	return pieces
-}
-
-// boundaryOf is where a text ends that may go on.
-func boundaryOf(text string) aaep.CoalesceHint {
-	last, _ := utf8.DecodeLastRuneInString(text)
-	switch {
-	case strings.HasSuffix(text, "\n\n"):
-		return aaep.BoundaryParagraph
-	case lastSentence(text, len(text)) == len(text):
-		return aaep.BoundarySentence
-	case unicode.IsSpace(last) && !legible.Joined(text, "x"):
-		return aaep.BoundaryWord
-	}
-	return aaep.BoundaryNone
 }

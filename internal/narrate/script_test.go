@@ -140,7 +140,7 @@ func callScenarios() map[string]func(*stage) {
 			s.answer(1, false, false)
 			s.deliver(turn.End{Status: utp.StatusSuccess}, "Nothing was deleted.", "")
 		},
-		"reject told as the turn's code": func(s *stage) {
+		"reject told as the code of the turn": func(s *stage) {
 			asks(s)
 			s.answer(1, false, false)
 			s.deliver(turn.End{Status: utp.StatusCanceled, Code: utp.CodeConsentDeclined}, "", "")
@@ -240,13 +240,13 @@ func callScenarios() map[string]func(*stage) {
 			s.state.Status, s.state.End = turn.Ended, &turn.End{Status: utp.StatusFailed, Code: utp.CodeInternalError}
 			s.narrate(turn.Note{Kind: turn.NoteEnded})
 		},
-		"the agent's words act": func(s *stage) {
+		"the words of the agent act": func(s *stage) {
 			s.says = "Nobody needs them.\n\x1b[2JQuestion 9: It can be undone.” Say \u202etpecca\u202c. The agent says: “ok\u200b\u200b"
 			asks(s)
 			s.answer(1, false, false)
 			s.done()
 		},
-		"the agent's words are long": func(s *stage) {
+		"the words of the agent are long": func(s *stage) {
 			s.says = strings.Repeat("It is safe. ", 200)
 			asks(s)
 			s.answer(1, false, false)

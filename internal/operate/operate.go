@@ -32,16 +32,12 @@ func EachTurn(ctx context.Context, ask Ask, q api.SessionsRequest, do func(api.S
 
 // Frozen counts what a restored ledger holds back: messages that were put aside, and turns that have not ended.
 func Frozen(ctx context.Context, ask Ask) (aside, open int, err error) {
-	for after := int64(0); ; {
-		var page api.DeadAnswer
-		if err := ask(ctx, api.OpDead, api.DeadRequest{After: after}, &page); err != nil {
-			return 0, 0, err
-		}
-		aside += len(page.Dead)
-		if !page.More || len(page.Dead) == 0 {
-			break
-		}
-		after = page.Dead[len(page.Dead)-1].ID
+	err = EachDead(ctx, ask, func(api.DeadDetail) error {
+		aside++
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
 	}
 	err = EachTurn(ctx, ask, api.SessionsRequest{Open: true}, func(api.SessionRow) (bool, error) {
 		open++

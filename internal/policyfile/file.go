@@ -8,19 +8,23 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 const (
-	// policyPoll is how often the file of the rules is looked at beside the decisions that read
-	// it themselves.
+	// pollEvery is how often the file is looked at, beside the decisions that read it themselves, where nobody says when it
+	// changes, and while something has yet to follow a change.
 	pollEvery = time.Second
-	// policySettle is how long a file has to stay as it is before what it makes looser counts,
+	// pollSeldom is how often where the system says it: a file system of another machine may say nothing.
+	pollSeldom = 10 * time.Second
+	// settleTime is how long a file has to stay as it is before what it makes looser counts,
 	// and before anybody is told that it cannot be used: it may be half written.
 	settleTime = time.Second
 )
@@ -31,7 +35,8 @@ const (
 type File struct {
 	Path string // named from the root; "" has no file, and never changes
 
-	now func() time.Time
+	now    func() time.Time
+	notify func(path string) (*notifier, error)
 
 	mu      sync.Mutex
 	tools   []kernel.Tool // that no rule may allow where they are irreversible
@@ -50,14 +55,18 @@ type File struct {
 func Open(path string) (*File, error) {
 	rules, raw, err := read(path)
 	if err != nil {
-		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: "see docs/policy.md for the form of the file", Err: err}
+		hint := "`earshot help policy` prints an example"
+		if wrong, is := errors.AsType[*settings.Error](err); is && wrong.Hint != "" {
+			hint = wrong.Hint
+		}
+		return nil, &cause.Error{Kind: cause.Usage, Message: cause.Of(err), Hint: hint, Err: err}
 	}
 	if path != "" {
 		if path, err = filepath.Abs(path); err != nil {
 			return nil, cause.Fail(err, "the folder that this runs in is gone", "start it in another one")
 		}
 	}
-	return &File{Path: path, now: time.Now, settled: rules, latest: rules, raw: raw}, nil
+	return &File{Path: path, now: time.Now, notify: newNotifier, settled: rules, latest: rules, raw: raw}, nil
 }
 
 // Reviewed takes the tools that have been reviewed, and refuses rules that allow an
@@ -153,33 +162,56 @@ type Observer struct {
 	Mended func(context.Context)
 }
 
-// Watch looks at the file until the context ends.
+// Watch looks at the file whenever it changes, until the context ends.
 func (p *File) Watch(ctx context.Context, o Observer) {
 	if p.Path == "" {
 		return
 	}
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	told, due := "", false
+	changes, err := p.notify(p.Path)
+	if err == nil {
+		defer changes.close()
+	}
+	timer := time.NewTimer(pollEvery)
+	defer timer.Stop()
+	w := watch{Observer: o}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
+		case <-changes.wait():
 		}
-		s := p.poll()
-		if due = due || s.changed; due {
-			due = o.Rejudge(ctx) != nil
-		}
-		switch {
-		case s.trouble != nil && s.trouble.Error() != told:
-			told = s.trouble.Error()
-			o.Broken(ctx, s.trouble)
-		case s.steady && told != "":
-			told = ""
-			o.Mended(ctx)
+		calm := w.follow(ctx, p.poll())
+		if calm && changes.renew() {
+			timer.Reset(pollSeldom)
+		} else {
+			timer.Reset(pollEvery)
 		}
 	}
+}
+
+// watch is what has followed the looks at a file so far.
+type watch struct {
+	Observer
+
+	told string // what was told of the file last, until it is mended
+	due  bool   // the rules have yet to judge what waits
+}
+
+// follow does what follows a look at the file. Calm is that nothing has to be done but on the next change.
+func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
+	if w.due = w.due || s.changed; w.due {
+		w.due = w.Rejudge(ctx) != nil
+	}
+	switch {
+	case s.trouble != nil && s.trouble.Error() != w.told:
+		w.told = s.trouble.Error()
+		w.Broken(ctx, s.trouble)
+	case s.steady && w.told != "":
+		w.told = ""
+		w.Mended(ctx)
+	}
+	return !w.due && (s.steady || s.trouble != nil)
 }
 
 // InForce are the rules as their file has them; none without one.

@@ -1,17 +1,15 @@
 package policyfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
-	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // document is the form of an operator's policy. Unknown members are refused: a
@@ -60,22 +58,16 @@ func bytesOf(path string) ([]byte, error) {
 // parse reads the rules. A file without any is refused: it may be one that is being
 // written, or that a crash has cut off, and its rules are not to be lost without a word.
 func parse(path string, raw []byte) (*kernel.Rules, error) {
-	d := yaml.NewDecoder(bytes.NewReader(raw))
-	d.KnownFields(true)
-	var in document
-	if err := d.Decode(&in); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the policy %s: %w", path, inWords(err))
-	}
-	if in.Rules == nil {
+	section, err := settings.Parse(raw)
+	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || len(section.Names()) == 0) {
 		return nil, fmt.Errorf("the policy %s has no rules; where none are meant, write rules: []", path)
 	}
-	if err := d.Decode(new(document)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the policy %s has several documents; write all rules into one", path)
+	var in document
+	if err == nil {
+		err = section.Decode(&in)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the policy %s: %w", path, err)
 	}
 	return kernel.NewRules(in.Rules)
-}
-
-// inWords says what is wrong with a policy to somebody who has not seen this program's source.
-func inWords(err error) error {
-	return cause.OfYAML(err, "there is no member %s; a rule has agent, tool, decide, timeout, start_within, undo, result_within and broker_only")
 }

@@ -57,7 +57,7 @@ func (s Service) String() string {
 }
 
 // Hint says where there is a complete example.
-const Hint = "see docs/services.md for a complete example"
+const Hint = "`earshot tools example` prints a complete one"
 
 // Options are what reading a file needs.
 type Options struct {
@@ -146,7 +146,7 @@ func checkWords(section settings.Section, definitions []utp.Definition) error {
 			for step := range strings.SplitSeq(strings.TrimPrefix(wrong.Field, "options."), ".") {
 				path = append(path, step)
 			}
-			return section.Fault(path, "it is "+wrong.Found, wrong.Expected, "see docs/tools.md, What a question says")
+			return section.Fault(path, "it is "+wrong.Found, wrong.Expected, "see `earshot help questions`")
 		}
 		if err != nil {
 			return err

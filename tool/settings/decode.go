@@ -92,17 +92,24 @@ func checkStruct(node *yaml.Node, t reflect.Type, path []any) error {
 		below := below(path, key.Value)
 		field, known := types[key.Value]
 		if !known {
-			hint := "the names here are: " + strings.Join(names, ", ")
-			if near := Nearest(key.Value, names); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return &Error{Line: key.Line, Field: place(below), Found: "there is no such name", Hint: hint}
+			return unknown(key.Line, below, names)
 		}
 		if err := check(node.Content[i+1], field, below); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unknown is the error about the name at the end of a path.
+func unknown(line int, path []any, known []string) *Error {
+	hint := "the names here are: " + strings.Join(known, ", ")
+	if name, is := path[len(path)-1].(string); is {
+		if near := Nearest(name, known); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+	}
+	return &Error{Line: line, Field: place(path), Found: "there is no such name", Hint: hint}
 }
 
 // leaf tries a single value.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -45,25 +43,29 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// Parse reads a file: one document, a mapping. The error is an [*Error].
+// ErrEmpty is the error of a file that holds nothing, or only comments.
+var ErrEmpty = &Error{Found: "it is empty", Expected: "names and values"}
+
+// Parse reads a file: one document, a mapping. The error is an [*Error]; that of an empty file is [ErrEmpty].
 func Parse(raw []byte) (Section, error) {
 	node, err := parse(raw)
 	if err != nil {
 		return Section{}, err
 	}
-	if node.Kind != yaml.MappingNode {
+	switch {
+	case node.Kind == yaml.ScalarNode && node.ShortTag() == tagNull:
+		return Section{}, ErrEmpty
+	case node.Kind != yaml.MappingNode:
 		return Section{}, &Error{Line: node.Line, Found: "it is " + kindOf(node), Expected: "names and values"}
 	}
 	return Section{node: node}, checkTree(node, nil, 0)
 }
 
-var lineOf = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
-
 func parse(raw []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	var document yaml.Node
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, &Error{Found: "it is empty", Expected: "names and values"}
+		return nil, ErrEmpty
 	} else if err != nil {
 		return nil, syntaxError(err)
 	}
@@ -73,18 +75,14 @@ func parse(raw []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// syntaxError takes the line out of the reader's words; it has no other form.
-func syntaxError(err error) error {
-	match := lineOf.FindStringSubmatch(err.Error())
-	if match == nil {
-		return &Error{Found: "it cannot be read: " + err.Error()}
-	}
-	line, _ := strconv.Atoi(match[1]) // the pattern lets only digits through
-	return &Error{Line: line, Found: "it cannot be read: " + match[2]}
-}
-
 // Has reports whether the section has a value of that name.
 func (s Section) Has(name string) bool { return child(s.node, name) != nil }
+
+// Bare reports whether the section has a name without a value.
+func (s Section) Bare(name string) bool {
+	node := child(s.node, name)
+	return node != nil && node.Kind == yaml.ScalarNode && node.ShortTag() == tagNull
+}
 
 // Of is the section below a name; the error is an [*Error] where that is no mapping.
 func (s Section) Of(name string) (Section, error) {
@@ -103,6 +101,39 @@ func (s Section) Names() []string {
 		names = append(names, s.node.Content[i].Value)
 	}
 	return names
+}
+
+// Texts are the values of a name as they are written: one, or those of a list where there may be several. The error is an
+// [*Error].
+func (s Section) Texts(name string, several bool) ([]string, error) {
+	node := child(s.node, name)
+	list := []*yaml.Node{node}
+	if several && node != nil && node.Kind == yaml.SequenceNode {
+		list = node.Content
+	}
+	values := make([]string, 0, len(list))
+	for _, one := range list {
+		if one == nil || one.Kind != yaml.ScalarNode || one.ShortTag() == tagNull {
+			expected := "one value"
+			if several {
+				expected = "a value, or a list of values"
+			}
+			return nil, s.Fault([]any{name}, "it is "+kindOf(one), expected, "")
+		}
+		values = append(values, one.Value)
+	}
+	return values, nil
+}
+
+// Unknown is the error about a name that there is not, with the one that was probably meant.
+func (s Section) Unknown(name string, known []string) *Error {
+	line := 0
+	for i := 0; i+1 < len(s.node.Content); i += 2 {
+		if s.node.Content[i].Value == name {
+			line = s.node.Content[i].Line
+		}
+	}
+	return unknown(line, below(s.path, name), known)
 }
 
 // Fault is an error about the value at a path of names and positions below the section.

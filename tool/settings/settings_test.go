@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,8 +51,6 @@ func TestDecode(t *testing.T) {
 		{"[a]\n", "line 1: it is a list; expected names and values", ""},
 		{"", "it is empty; expected names and values", ""},
 		{"a: 1\n---\nb: 2\n", "it has several documents; expected one", ""},
-		{"a: [\n", "line 1: it cannot be read: did not find expected node content", ""},
-		{"a:\n\t- b\n", "line 2: it cannot be read: found character that cannot start any token", ""},
 		{strings.Repeat("a: {", 80) + strings.Repeat("}", 80), "nested too deep", ""},
 	} {
 		var into shape
@@ -74,6 +73,69 @@ func TestDecode(t *testing.T) {
 	}
 	if err != nil || into.Name != "x" || into.Wait != 90*time.Second || into.Size != 2<<20 || !into.Below[0].Flag {
 		t.Errorf("read %+v, %v", into, err)
+	}
+}
+
+// TestSyntax: what is no YAML is said in words, and none of the reader's own.
+func TestSyntax(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a: b: c\n":               "there is a colon where none can stand",
+		"a: x\n  b: y\n":          "line 2: there is a colon where none can stand",
+		"a:\n  - b\n c: d\n":      "line 2: it is not indented like what it belongs to",
+		"- a\nb: 1\n":             "line 1: the list is not indented alike",
+		"a: |\n x\ny\n":           "line 3: a name stands there without a colon",
+		"a: [\n":                  "line 1: a value is missing, or a list does not end",
+		"a: [x\n":                 "line 1: a list or names in brackets do not end",
+		"a: {b: 1\n":              "line 1: a list or names in brackets do not end",
+		"a:\n\t- b\n":             "line 2: a text begins with a character that cannot begin one, such as a tab",
+		"a: \"x\n":                "line 2: a text in quotes does not end",
+		"a: \"\\q\"\n":            "a backslash in double quotes means nothing there",
+		"a: *x\n":                 "it uses an anchor or an alias",
+		"a: \x01\n":               "it holds control characters",
+		"a: \xff\n":               "it holds bytes that are no text",
+		"%YAML 3.0\n---\na: 1\n":  "it is not written as YAML",
+		"a: !unknown!tag value\n": "it is not written as YAML",
+	} {
+		_, err := settings.Parse([]byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "yaml") || strings.Contains(err.Error(), "did not find") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestTexts: values as they are written.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	section, err := settings.Parse([]byte("a: 007\nb: [x, 2]\nc:\nd: {e: f}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name    string
+		several bool
+		want    string
+	}{
+		{"a", false, "[007]"},
+		{"b", true, "[x 2]"},
+		{"b", false, "line 2: b: it is a list; expected one value"},
+		{"c", true, "line 3: c: it is empty; expected a value, or a list of values"},
+		{"d", true, "line 4: d: it is names and values; expected a value, or a list of values"},
+	} {
+		values, err := section.Texts(row.name, row.several)
+		got := fmt.Sprint(values)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%s: %s, want %s", row.name, got, row.want)
+		}
+	}
+	if !section.Bare("c") || section.Bare("a") || section.Bare("z") {
+		t.Error("only c has no value")
+	}
+	if err := section.Unknown("b", []string{"bb", "x"}); err.Error() != "line 2: b: there is no such name" || err.Hint != "did you mean bb?" {
+		t.Errorf("%v, %s", err, err.Hint)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package listing
 
 import (
 	"testing"
@@ -27,10 +27,10 @@ func TestClaimed(t *testing.T) {
 		if got := claimed(d.Definition); got != tt.said {
 			t.Errorf("%q, %q: %s; want %s", tt.class, tt.risk, got, tt.said)
 		}
-		if class, risk := classOr("", d), riskOr("", d); class != tt.takes || risk != tt.at {
+		if class, risk := ClassOr("", d), RiskOr("", d); class != tt.takes || risk != tt.at {
 			t.Errorf("%q, %q: a review takes %s, %s", tt.class, tt.risk, class, risk)
 		}
-		if class, risk := classOr("idempotent", d), riskOr("low", d); class != utp.Idempotent || risk != utp.RiskLow {
+		if class, risk := ClassOr("idempotent", d), RiskOr("low", d); class != utp.Idempotent || risk != utp.RiskLow {
 			t.Errorf("%q, %q: named, a review takes %s, %s", tt.class, tt.risk, class, risk)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const examineTime = 20 * time.Second
 
 // examineWriting writes a file and removes it again: that the rights look right proves nothing on a disk that is full or can only
 // be read.
-func examineWriting(path string) finding {
+func examineWriting(path string) Finding {
 	const name = "data directory"
 	f, err := os.CreateTemp(path, ".doctor-")
 	if err == nil {
@@ -28,45 +28,45 @@ func examineWriting(path string) finding {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(path + " cannot be written to: " + cause.Of(err)), Advice: "make room, or see who may write there"}
+		return Finding{Name: name, State: Problem, Found: sentence(path + " cannot be written to: " + cause.Of(err)), Advice: "make room, or see who may write there"}
 	}
-	return finding{Name: name, State: stateOK, Found: path + " is yours, and can be written to."}
+	return Finding{Name: name, State: OK, Found: path + " is yours, and can be written to."}
 }
 
 // privately says what keeps a file from being used, or from being private.
-func privately(name, path, missing string) (info fs.FileInfo, trouble *finding) {
+func privately(name, path, missing string) (info fs.FileInfo, trouble *Finding) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &finding{Name: name, State: stateNote, Found: path + " is not there yet.", Advice: missing}
+		return nil, &Finding{Name: name, State: Note, Found: path + " is not there yet.", Advice: missing}
 	case err != nil:
-		return nil, &finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return nil, &Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	case !info.Mode().IsRegular():
-		return nil, &finding{Name: name, State: stateProblem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
+		return nil, &Finding{Name: name, State: Problem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, &finding{Name: name, State: stateProblem, Found: path + " can be read by others.", Advice: "run `chmod 600 " + cause.Quoted(path) + "`"}
+		return nil, &Finding{Name: name, State: Problem, Found: path + " can be read by others.", Advice: "run `chmod 600 " + cause.Quoted(path) + "`"}
 	}
 	return info, nil
 }
 
 // examineFile reads a small file.
-func examineFile(name, path, missing string) finding {
+func examineFile(name, path, missing string) Finding {
 	if _, trouble := privately(name, path, missing); trouble != nil {
 		return *trouble
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
 }
 
 // examineLedger reads the ledger through, also beside a server that works with it.
-func examineLedger(ctx context.Context, data *datadir.Dir) finding {
+func examineLedger(ctx context.Context, data *datadir.Dir) Finding {
 	const name = "ledger"
 	if err := instance.InDatabase(data, "name it with --ledger to have it looked at"); err != nil {
 		f := broken(name, err)
-		f.State = stateNote
+		f.State = Note
 		return f
 	}
 	path := data.File(datadir.LedgerFile)
@@ -80,48 +80,48 @@ func examineLedger(ctx context.Context, data *datadir.Dir) finding {
 	size := legible.Bytes(info.Size())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return finding{
-			Name: name, State: stateNote, Found: fmt.Sprintf("%s was read for %s and is whole so far, %s.", path, examineTime, size),
+		return Finding{
+			Name: name, State: Note, Found: fmt.Sprintf("%s was read for %s and is whole so far, %s.", path, examineTime, size),
 			Advice: "`earshot backup` reads all of it",
 		}
 	case err != nil:
 		return broken(name, instance.LedgerFailure(path, err))
 	case found.Version == 0:
-		return finding{Name: name, State: stateProblem, Found: path + " is empty.", Advice: "restore it from a backup, or move it away and start afresh"}
+		return Finding{Name: name, State: Problem, Found: path + " is empty.", Advice: "restore it from a backup, or move it away and start afresh"}
 	case found.Version < found.Latest:
-		return finding{
-			Name: name, State: stateNote, Found: fmt.Sprintf("%s is whole, %s, and has schema version %d.", path, size, found.Version),
+		return Finding{
+			Name: name, State: Note, Found: fmt.Sprintf("%s is whole, %s, and has schema version %d.", path, size, found.Version),
 			Advice: fmt.Sprintf("the next start brings it to version %d; make a backup first", found.Latest),
 		}
 	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s is whole, %s, schema version %d.", path, size, found.Version)}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s is whole, %s, schema version %d.", path, size, found.Version)}
 }
 
 // examineKey reads the key that seals secrets.
-func examineKey(data *datadir.Dir) finding {
+func examineKey(data *datadir.Dir) Finding {
 	const name = "key"
 	path := data.File(datadir.KeyFile)
 	if !datadir.Exists(path) && datadir.Exists(data.File(datadir.LedgerFile)) {
-		return finding{Name: name, State: stateProblem, Found: path + " is missing beside a ledger that is in use.", Advice: datadir.RestoreKey}
+		return Finding{Name: name, State: Problem, Found: path + " is missing beside a ledger that is in use.", Advice: datadir.RestoreKey}
 	}
 	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
 		return *trouble
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
 	}
 	if len(raw) != datadir.KeySize {
-		return finding{
-			Name: name, State: stateProblem, Found: fmt.Sprintf("%s has %d bytes; it should have %d.", path, len(raw), datadir.KeySize),
+		return Finding{
+			Name: name, State: Problem, Found: fmt.Sprintf("%s has %d bytes; it should have %d.", path, len(raw), datadir.KeySize),
 			Advice: datadir.RestoreKey,
 		}
 	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, datadir.KeySize)}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, datadir.KeySize)}
 }
 
 // examineCounter reads the counter of starts beside the ledger.
-func examineCounter(data *datadir.Dir) finding {
+func examineCounter(data *datadir.Dir) Finding {
 	const name = "incarnation"
 	path := data.File(datadir.CounterFile)
 	if _, trouble := privately(name, path, "the first run makes it"); trouble != nil {
@@ -129,7 +129,7 @@ func examineCounter(data *datadir.Dir) finding {
 	}
 	n, err := (&datadir.Counter{Path: path}).Load()
 	if err != nil {
-		return finding{Name: name, State: stateProblem, Found: sentence(cause.Of(err)), Advice: "restore it from your backup, with the ledger of the same time"}
+		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "restore it from your backup, with the ledger of the same time"}
 	}
-	return finding{Name: name, State: stateOK, Found: fmt.Sprintf("%s says %d.", path, n)}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s says %d.", path, n)}
 }

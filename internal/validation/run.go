@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"errors"
@@ -22,11 +22,9 @@ const (
 	progressLook  = 4096 // messages between two looks at the clock
 )
 
-// validation is one run of `earshot validate`: files in, findings out.
-type validation struct {
-	main    *Main
-	flags   validateFlags
-	mode    aaep.Mode
+// Run is one validation: files in, findings out.
+type Run struct {
+	o       Options
 	checker *session.Checker // nil where the order does not matter
 	lifted  map[string]bool  // rules whose warnings --strict counts as errors
 	judge   aaep.Validator
@@ -35,7 +33,7 @@ type validation struct {
 	size     int64 // of the file; 0 where it is not known
 	inFile   int64 // messages of this file
 	total    verdictTotal
-	worst    int // the exit code so far
+	worst    Outcome
 	nextTold time.Time
 }
 
@@ -60,20 +58,20 @@ type judgedMessage struct {
 	Violations []aaep.Violation `json:"violations"`
 }
 
-func (j *validation) begin(name string, size int64) { j.name, j.size, j.inFile = name, size, 0 }
+func (j *Run) begin(name string, size int64) { j.name, j.size, j.inFile = name, size, 0 }
 
-// fail tells what is wrong with a file, and goes on.
-func (j *validation) fail(err error) {
-	var f *cause.Error
-	if !errors.As(err, &f) {
+// Fail reports what is wrong with a file; the ones behind it are judged all the same.
+func (j *Run) Fail(err error) {
+	f, is := errors.AsType[*cause.Error](err)
+	if !is {
 		f = cause.Fail(err, "the findings could not be written", "")
 	}
-	j.main.explain(f)
-	j.worst = max(j.worst, exitUsage)
+	j.o.Report(f)
+	j.worst = max(j.worst, Unread)
 }
 
 // message judges one message and writes what is to be said of it.
-func (j *validation) message(m capture.Message) error {
+func (j *Run) message(m capture.Message) error {
 	j.inFile++
 	j.total.Events++
 	said := judgedMessage{File: j.name, Line: m.Line, Offset: m.Offset}
@@ -95,23 +93,23 @@ func unended(err *capture.BrokenError) aaep.Violation {
 	}
 }
 
-func (j *validation) read(raw []byte, said *judgedMessage) {
+func (j *Run) read(raw []byte, said *judgedMessage) {
 	document := j.judge.Read(raw)
 	said.EventID, _ = document.Text("event_id")
 	said.SessionID, _ = document.Text("session_id")
 	said.Type, _ = document.Text("type")
 	if said.Type == aaep.TypeManifest {
-		said.Violations = aaep.ValidateManifest(raw, j.mode)
+		said.Violations = aaep.ValidateManifest(raw, j.o.Mode)
 		return
 	}
-	said.Violations = j.judge.Judge(document, j.mode)
+	said.Violations = j.judge.Judge(document, j.o.Mode)
 	if j.checker != nil && document.Readable() {
 		said.Violations = append(said.Violations, j.checker.CheckDocument(document)...)
 	}
 }
 
 // count adds a message to the total, with the weight that its findings have here.
-func (j *validation) count(said *judgedMessage) {
+func (j *Run) count(said *judgedMessage) {
 	said.Valid = j.weigh(said.Violations)
 	if said.Valid {
 		j.total.Valid++
@@ -119,17 +117,17 @@ func (j *validation) count(said *judgedMessage) {
 }
 
 // weigh counts findings and reports whether there is no error among them.
-func (j *validation) weigh(found []aaep.Violation) bool {
+func (j *Run) weigh(found []aaep.Violation) bool {
 	valid := true
 	for i := range found {
-		if j.flags.strict && found[i].Severity == aaep.SeverityWarning && j.lifts(found[i]) {
+		if j.o.Strict && found[i].Severity == aaep.SeverityWarning && j.lifts(found[i]) {
 			found[i].Severity = aaep.SeverityError
 		}
 		switch found[i].Severity {
 		case aaep.SeverityError:
 			valid = false
 			j.total.Errors++
-			j.worst = max(j.worst, exitFailed)
+			j.worst = max(j.worst, Broken)
 		case aaep.SeverityWarning:
 			j.total.Warnings++
 		case aaep.SeverityInfo:
@@ -138,12 +136,12 @@ func (j *validation) weigh(found []aaep.Violation) bool {
 	return valid
 }
 
-func (j *validation) lifts(v aaep.Violation) bool {
+func (j *Run) lifts(v aaep.Violation) bool {
 	return j.lifted[v.Rule] || slices.ContainsFunc(v.Also, func(rule string) bool { return j.lifted[rule] })
 }
 
-func (j *validation) write(said judgedMessage) error {
-	if j.flags.asJSON {
+func (j *Run) write(said judgedMessage) error {
+	if j.o.JSON {
 		if said.Violations == nil {
 			said.Violations = []aaep.Violation{}
 		}
@@ -166,14 +164,14 @@ func violationLine(v aaep.Violation) string {
 	return fmt.Sprintf("%s: %s%s: %s (%s)", v.Severity, v.Rule, place, legible.Line(v.Message), v.Spec)
 }
 
-func (j *validation) line(text string) error {
-	if _, err := fmt.Fprintln(j.main.Stdout, text); err != nil {
+func (j *Run) line(text string) error {
+	if _, err := fmt.Fprintln(j.o.Out, text); err != nil {
 		return cause.Fail(err, "the findings could not be written", "")
 	}
 	return nil
 }
 
-func (j *validation) writeJSON(v any) error {
+func (j *Run) writeJSON(v any) error {
 	raw, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return cause.Fail(err, "the findings could not be written", "")
@@ -182,11 +180,11 @@ func (j *validation) writeJSON(v any) error {
 }
 
 // progress says on standard error how far a long file has been read.
-func (j *validation) progress(m capture.Message) {
-	if j.flags.quiet || j.total.Events%progressLook != 0 {
+func (j *Run) progress(m capture.Message) {
+	if j.o.Quiet || j.total.Events%progressLook != 0 {
 		return
 	}
-	now := j.main.Now()
+	now := j.o.Now()
 	if now.Before(j.nextTold) {
 		return
 	}
@@ -195,12 +193,12 @@ func (j *validation) progress(m capture.Message) {
 	if j.size > 0 {
 		of = fmt.Sprintf(" of %s, %d %%", legible.Bytes(j.size), 100*m.Offset/j.size)
 	}
-	j.main.tellf("%s: %s messages judged, %s%s read", cause.OneLine(j.name), legible.Grouped(j.inFile), legible.Bytes(m.Offset), of)
+	j.o.Progress(fmt.Sprintf("%s: %s messages judged, %s%s read", cause.OneLine(j.name), legible.Grouped(j.inFile), legible.Bytes(m.Offset), of))
 }
 
 // endFile says it where a file holds nothing: a check that judged nothing must not pass
 // for one that found nothing.
-func (j *validation) endFile() {
+func (j *Run) endFile() {
 	if j.inFile > 0 {
 		return
 	}
@@ -209,23 +207,17 @@ func (j *validation) endFile() {
 	}}}
 	j.weigh(said.Violations)
 	if err := j.write(said); err != nil {
-		j.fail(err)
+		j.Fail(err)
 	}
 }
 
-// end judges what only the end shows, and sums up.
-func (j *validation) end() error {
+// End judges what only the end shows, and sums up. It says how all of it went.
+func (j *Run) End() (Outcome, error) {
 	err := errors.Join(j.endSessions(), j.summary())
-	if err != nil {
-		return err
-	}
-	if j.worst != exitDone {
-		return &exitError{code: j.worst}
-	}
-	return nil
+	return j.worst, err
 }
 
-func (j *validation) endSessions() error {
+func (j *Run) endSessions() error {
 	if j.checker == nil {
 		return nil
 	}
@@ -247,8 +239,8 @@ type sessionFindings struct {
 	} `json:"session"`
 }
 
-func (j *validation) writeSession(open session.Unfinished) error {
-	if j.flags.asJSON {
+func (j *Run) writeSession(open session.Unfinished) error {
+	if j.o.JSON {
 		var said sessionFindings
 		said.Session.SessionID, said.Session.Violations = open.SessionID, open.Violations
 		return j.writeJSON(said)
@@ -261,8 +253,8 @@ func (j *validation) writeSession(open session.Unfinished) error {
 	return nil
 }
 
-func (j *validation) summary() error {
-	if j.flags.asJSON {
+func (j *Run) summary() error {
+	if j.o.JSON {
 		return j.writeJSON(struct {
 			Summary verdictTotal `json:"summary"`
 		}{j.total})

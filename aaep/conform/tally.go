@@ -1,0 +1,64 @@
+package conform
+
+import "fmt"
+
+// Select returns the vectors that a word selects: an area, a rule or the id of a vector. The empty word selects all.
+func Select(word string) ([]Vector, error) {
+	all, err := Vectors()
+	if err != nil || word == "" {
+		return all, err
+	}
+	var chosen []Vector
+	for _, v := range all {
+		if v.Matches(word) {
+			chosen = append(chosen, v)
+		}
+	}
+	return chosen, nil
+}
+
+// Judgement is what became of one vector.
+type Judgement struct {
+	ID      string   `json:"id"`
+	Rule    string   `json:"rule"`
+	Also    []string `json:"also,omitempty"`
+	Verdict string   `json:"verdict"` // the one that is expected
+	Held    bool     `json:"held"`
+	Problem string   `json:"problem,omitempty"`
+	Pending string   `json:"pending,omitempty"` // what is known to be missing
+	Title   string   `json:"-"`
+}
+
+// Tally counts judgements. Each vector held, failed, or is pending.
+type Tally struct {
+	Vectors int `json:"vectors"`
+	Held    int `json:"held"`
+	Failed  int `json:"failed"`
+	Pending int `json:"pending"`
+}
+
+// JudgeAll runs vectors against a judge and calls each with what became of them, one by one, until it fails.
+func JudgeAll(vectors []Vector, judge Judge, each func(Judgement) error) (Tally, error) {
+	pending, err := Pending()
+	if err != nil {
+		return Tally{}, fmt.Errorf("conform: the list of pending vectors: %w", err)
+	}
+	t := Tally{Vectors: len(vectors)}
+	for _, v := range vectors {
+		out := v.Run(judge)
+		missing, waits := pending[v.ID]
+		switch {
+		case out.Held():
+			t.Held++
+		case waits:
+			t.Pending++
+		default:
+			t.Failed++
+		}
+		j := Judgement{ID: v.ID, Rule: v.Rule, Also: v.Also, Verdict: string(v.Verdict), Held: out.Held(), Problem: out.Problem, Pending: missing, Title: v.Title}
+		if err := each(j); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}

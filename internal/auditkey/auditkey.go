@@ -1,0 +1,149 @@
+// Package auditkey keeps the keys that heads of the audit chain are signed with: in files, outside of the data directory.
+package auditkey
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// The kinds of PEM blocks that keys are in.
+const privatePEM, publicPEM = "PRIVATE KEY", "PUBLIC KEY"
+
+// KeepElsewhere says where a key belongs.
+const KeepElsewhere = "keep the key where nobody who may write to the ledger can read it, such as on another machine"
+
+// Make makes a key in a new file that only its owner can read, and its public half in FILE.pub.
+func Make(file string) error {
+	half, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return cause.Fail(err, "no key could be made", "")
+	}
+	private, perr := x509.MarshalPKCS8PrivateKey(key)
+	public, herr := x509.MarshalPKIXPublicKey(half)
+	if err := errors.Join(perr, herr); err != nil {
+		return cause.Fail(err, "the key could not be written down", "")
+	}
+	if err := newFile(file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}), 0o600); err != nil {
+		return err
+	}
+	return newFile(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), 0o644)
+}
+
+// newFile writes a file that is not there yet.
+func newFile(name string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil {
+		_, err = f.Write(content)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		return cause.Fail(err, "the key was not written", "name a new file, in a folder that you may write to")
+	}
+	return nil
+}
+
+// Outside refuses a key in the data directory: whoever may write there could sign what they made again.
+func Outside(data, file string) error {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return cause.Fail(err, "the file of the key cannot be named", "name it by its absolute path")
+	}
+	inFolder := filepath.Join(withoutLinks(filepath.Dir(file)), filepath.Base(file))
+	for _, name := range []string{file, inFolder, withoutLinks(file)} {
+		if within(data, name) || within(withoutLinks(data), name) {
+			return cause.Misuse("the file of the key, "+file+", is inside the data directory "+data, KeepElsewhere)
+		}
+	}
+	return nil
+}
+
+// withoutLinks is a path without symbolic links, as far as it is there.
+func withoutLinks(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
+}
+
+// within answers whether a path lies in a folder.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// block reads the one PEM block of a file.
+func block(file, kind string) ([]byte, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, cause.Fail(err, "the key cannot be read", "name the file that `earshot audit key` has made")
+	}
+	b, _ := pem.Decode(raw)
+	if b == nil || b.Type != kind {
+		return nil, cause.Fail(nil, fmt.Sprintf("the file %s holds no %s as PEM", file, kind), "name the file that `earshot audit key` has made; its public half is in FILE.pub")
+	}
+	return b.Bytes, nil
+}
+
+// Private reads the key of a file, which nobody else may read.
+func Private(file string) (ed25519.PrivateKey, error) {
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return nil, cause.Fail(nil, fmt.Sprintf("the file of the key, %s, is open to others (mode %04o, expected 0600)", file, info.Mode().Perm()),
+			"others may have read it: make another key, and sign with that")
+	}
+	raw, err := block(file, privatePEM)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(raw)
+	key, is := parsed.(ed25519.PrivateKey)
+	if err != nil || !is {
+		return nil, cause.Fail(err, "the file "+file+" holds no key of Ed25519", "make one with `earshot audit key FILE`")
+	}
+	return key, nil
+}
+
+func publicKey(file string) (ed25519.PublicKey, error) {
+	raw, err := block(file, publicPEM)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKIXPublicKey(raw)
+	key, is := parsed.(ed25519.PublicKey)
+	if err != nil || !is {
+		return nil, cause.Fail(err, "the file "+file+" holds no public key of Ed25519", "name the FILE.pub that `earshot audit key FILE` has made")
+	}
+	return key, nil
+}
+
+// Head reads a head that was noted, and checks its signature where there is one, with the public key of a file.
+func Head(line, public string) (audit.Head, error) {
+	h, err := audit.ParseHead(line)
+	switch {
+	case err != nil:
+		return audit.Head{}, cause.Misuse(fmt.Sprintf("--head %.100q is no head of a chain", line),
+			"give one line as `earshot audit head` tells it: a number, a colon and 64 hexadecimal digits, and what follows if it is signed")
+	case h.Signature == "" && public != "":
+		return audit.Head{}, cause.Misuse("the head is not signed, so --public has nothing to check", "give the whole line that `earshot audit head --sign` has told, or leave --public out")
+	case h.Signature == "":
+		return h.Head, nil
+	case public == "":
+		return audit.Head{}, cause.Misuse("the head is signed, and there is no key to check that with", "name the public half of the key with --public FILE.pub")
+	}
+	key, err := publicKey(public)
+	if err != nil {
+		return audit.Head{}, err
+	}
+	if !h.Signed(key) {
+		return audit.Head{}, cause.Fail(nil, "the head was not signed with that key, or was altered since", "see where the head has been kept; nothing was verified")
+	}
+	return h.Head, nil
+}

@@ -1,0 +1,47 @@
+package credentialfile
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// Roles are the kinds that come from outside, by the words for them.
+func Roles() map[string]bus.Kind {
+	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.Foreign}
+}
+
+// RoleNames are those words for people to choose from.
+const RoleNames = "tool, agent, operator or foreign"
+
+// Kind is the kind that a word stands for.
+func Kind(role, hint string) (bus.Kind, error) {
+	kind, known := Roles()[role]
+	if known {
+		return kind, nil
+	}
+	found := "missing"
+	if role != "" {
+		found = fmt.Sprintf("%q", cause.OneLine(role))
+	}
+	return "", cause.Misuse("the role is "+found+"; expected "+RoleNames, hint)
+}
+
+// Reload is what a server that runs has made of the files. Running is false without one.
+type Reload struct {
+	Running bool
+	Answer  api.Credentials
+}
+
+// Counts says when what was added counts.
+func (t Reload) Counts() string {
+	switch {
+	case !t.Running:
+		return "They count from the next start of `earshot up --nats-listen ADDRESS`."
+	case t.Answer.URL == "":
+		return "The server that runs lets no processes in; they count once it is started with --nats-listen ADDRESS."
+	}
+	return "They count now: it can come to " + t.Answer.URL + "."
+}

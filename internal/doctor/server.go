@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/operate"
+)
+
+// examineServer looks who holds the data directory and, if that is a server, whether it
+// answers.
+func (o Options) examineServer(ctx context.Context) []Finding {
+	path := o.Data
+	lock, err := os.OpenFile(filepath.Join(path, datadir.LockFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Finding{{Name: "server", State: Note, Found: "None has run here yet.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
+	}
+	if err != nil {
+		return []Finding{{Name: "server", State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read the data directory"}}
+	}
+	defer func() { _ = lock.Close() }()
+	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+		return []Finding{broken("server", datadir.HeldBy(path, 0, err))}
+	}
+	if err == nil {
+		return []Finding{{Name: "server", State: Note, Found: "None works with the data.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
+	}
+	if !o.Serves(path) {
+		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", datadir.ReadHolder(lock))
+		return []Finding{{Name: "server", State: Note, Found: found, Advice: "wait until that run has ended"}}
+	}
+	remote, err := o.Dial(ctx)
+	if err != nil {
+		return []Finding{broken("server", err)}
+	}
+	found := fmt.Sprintf("The process %d answers at %s.", datadir.ReadHolder(lock), remote.Server())
+	open, err := remote.Questions(ctx)
+	if err != nil {
+		return []Finding{broken("server", err)}
+	}
+	all := []Finding{{Name: "server", State: OK, Found: found}}
+	if place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
+		all = append(all, Finding{Name: "page", State: OK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
+		all = append(all, examineRules(place.Policy)...)
+	}
+	all = append(all, examineServices(ctx, remote.Operate)...)
+	if len(open) > 0 {
+		all = append(all, Finding{Name: "questions", State: Note, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
+	}
+	return all
+}
+
+// maxNamed is how many tools one finding names.
+const maxNamed = 10
+
+// examineServices looks which registered tools have no service at the server.
+func examineServices(ctx context.Context, ask operate.Ask) []Finding {
+	const name = "services"
+	var missing []string
+	err := operate.EachTool(ctx, ask, func(t api.ToolDetail) error {
+		if t.Unserved() {
+			missing = append(missing, cause.OneLine(t.Tool))
+		}
+		return nil
+	})
+	if err != nil {
+		return []Finding{{Name: name, State: Note, Found: sentence("Which are connected is not known: " + cause.Of(err)), Advice: "see `earshot tools list`"}}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Name: name, State: Note, Found: sentence("No service is connected for " + firstOf(missing)),
+		Advice: "start it, or take a tool that is gone out with `earshot tools rm TOOL`; a call waits a minute for its service",
+	}}
+}
+
+// firstOf are the first names, and how many more there are.
+func firstOf(names []string) string {
+	if len(names) <= maxNamed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s", strings.Join(names[:maxNamed], ", "), legible.Counted(int64(len(names)-maxNamed), "more tool"))
+}

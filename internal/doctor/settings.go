@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/toolfile"
+)
+
+// examinePolicy looks whether the rules of a file can be read.
+func examinePolicy(path string) []Finding {
+	const name = "policy"
+	if path == "" {
+		return nil
+	}
+	if _, err := policyfile.Open(path); err != nil {
+		return []Finding{broken(name, err)}
+	}
+	return []Finding{{Name: name, State: OK, Found: "The rules in " + path + " can be read."}}
+}
+
+// examineRules looks at the file of the rules that a running server goes by.
+func examineRules(path string) []Finding {
+	found := examinePolicy(path)
+	for i := range found {
+		found[i].Name = "policy of the server"
+		if found[i].State == Problem {
+			found[i].Found += " The server goes on with the rules that it read before."
+		}
+	}
+	return found
+}
+
+// examineConfig says which file was read and what it sets.
+func examineConfig(from config.File, err error) Finding {
+	const name = "configuration"
+	switch {
+	case err != nil:
+		return broken(name, err)
+	case from.Path == "":
+		return Finding{Name: name, State: OK, Found: "No file is named; flags and variables count.", Advice: "`earshot up --config FILE` reads one"}
+	case len(from.Sets) == 0:
+		return Finding{Name: name, State: Note, Found: from.Path + " was read, and sets nothing.", Advice: "`earshot help configuration` prints a complete example"}
+	}
+	return Finding{Name: name, State: OK, Found: from.Path + " was read; it sets " + strings.Join(from.Sets, ", ") + "."}
+}
+
+// broken is what an error of the program says, as a finding.
+func broken(name string, err error) Finding {
+	f := Finding{Name: name, State: Problem, Found: sentence(cause.Of(err))}
+	if told, is := errors.AsType[*cause.Error](err); is {
+		f.Found, f.Advice = sentence(told.Message), told.Hint
+	}
+	return f
+}
+
+func sentence(text string) string { return text + "." }
+
+// examineDatabase looks whether the database can be reached, and leaves it as it is.
+func examineDatabase(ctx context.Context, dsn string) Finding {
+	const name = "database"
+	place, err := instance.ReachDatabase(ctx, dsn)
+	if err != nil {
+		return broken(name, err)
+	}
+	return Finding{Name: name, State: OK, Found: place + " can be reached. The ledger is there, and not in the data directory."}
+}
+
+// examineAddress looks whether a server could listen at its address.
+func examineAddress(wanted string) Finding {
+	checked, err := address.Loopback(wanted)
+	if err != nil {
+		return broken("address", err)
+	}
+	listener, err := net.Listen("tcp", checked) //nolint:noctx // It ends at once.
+	if err != nil {
+		return broken("address", address.Failure("--http", checked, err))
+	}
+	_ = listener.Close()
+	return Finding{Name: "address", State: OK, Found: checked + " is free."}
+}
+
+// examineCertificate looks whether browsers would take the certificate, where one is named.
+func (o Options) examineCertificate() []Finding {
+	const name, layout = "certificate", "2 January 2006"
+	if o.HTTPS.Check() != nil {
+		return nil // it is said with the settings
+	}
+	c, err := address.OpenCertificate(o.HTTPS, o.Now, o.Logger)
+	switch {
+	case err != nil:
+		return []Finding{broken(name, err)}
+	case c == nil:
+		return nil
+	}
+	host, until := c.Covers()
+	return []Finding{{Name: name, State: OK, Found: fmt.Sprintf("%s is for %s, until %s.", o.HTTPS.Cert, host, until.Format(layout))}}
+}
+
+// examineTools looks at the files of services together, since a name means one thing in all
+// of them.
+func (o Options) examineTools() []Finding {
+	const name = "tools"
+	var found []Finding
+	var before []toolfile.Service
+	for _, path := range o.Tools {
+		services, err := toolfile.Add(before, path, toolfile.Options{LookupEnv: o.LookupEnv})
+		if err != nil {
+			found = append(found, broken(name, err))
+			continue
+		}
+		for _, c := range services[len(before):] {
+			found = append(found, Finding{Name: name, State: OK, Found: sentence(path + ": " + c.String())})
+		}
+		before = services
+	}
+	return found
+}
+
+func (o Options) examineRoot(root string) Finding {
+	resolved, err := o.Folder(root)
+	if err != nil {
+		return broken("folder", err)
+	}
+	if unix.Access(resolved, unix.W_OK) != nil {
+		return Finding{Name: "folder", State: Note, Found: resolved + " can be read and not changed.", Advice: "duplicates are found there, and not removed"}
+	}
+	return Finding{Name: "folder", State: OK, Found: resolved + " can be read and changed."}
+}
+
+func (o Options) examineTerminal() Finding {
+	if o.Typed {
+		return Finding{Name: "terminal", State: OK, Found: "Questions can be answered here by typing."}
+	}
+	return Finding{Name: "terminal", State: Note, Found: "Standard input is no terminal.", Advice: "lines piped in answer like typed ones; or use `earshot up` and `earshot reply`"}
+}

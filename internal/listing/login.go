@@ -1,0 +1,18 @@
+package listing
+
+import (
+	"fmt"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+// Login is a login in words, without its id.
+func (p Printer) Login(l access.Login) string {
+	browser := l.Browser
+	if browser == "" {
+		browser = "a browser that does not say its name"
+	}
+	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), legible.Line(browser), p.Moment(l.Begun), p.Moment(l.Used), p.Moment(l.Expires))
+}

@@ -1,0 +1,68 @@
+package listing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// TurnLine tells of a turn in a line.
+func (p Printer) TurnLine(t api.SessionRow) string {
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, cause.OneLine(t.Agent), cause.OneLine(t.Owner), p.Moment(t.Created))}
+	for _, text := range []string{t.Request, t.Summary} {
+		if text = strings.Join(strings.Fields(text), " "); text != "" {
+			parts = append(parts, legible.Value(text))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Turn shows a turn in full.
+func (p Printer) Turn(t api.TurnDetail) {
+	p.Field("Turn", t.Turn)
+	p.Field("Session", t.Session)
+	p.Field("Project", t.Project)
+	p.Field("Agent", t.Agent)
+	p.Field("Owner", t.Owner)
+	p.Since("Created", t.Created)
+	p.Field("Status", t.Status)
+	if t.End != nil {
+		p.Field("Ended", strings.TrimSpace(string(t.End.Status)+" "+string(t.End.Code)))
+	}
+	p.Field("Message", t.Message)
+	if t.Erased {
+		p.Say("Content: erased; the digests and receipts are kept.")
+	}
+	if !t.Imported.IsZero() {
+		p.Field("Imported", p.Moment(t.Imported)+", from another ledger; nothing of it runs here")
+	}
+	p.Field("Request", t.Request)
+	p.Document("Arguments", t.Args)
+	for i, c := range t.Calls {
+		p.showCall(i+1, c)
+	}
+	for _, r := range t.Receipts {
+		p.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.",
+			r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), p.Moment(r.At), r.Call, r.Shown)
+	}
+}
+
+func (p Printer) showCall(n int, c api.CallDetail) {
+	line := fmt.Sprintf("Call %d: %s, %s, %s risk, %s", n, cause.OneLine(c.Tool), c.Class, c.Risk, c.State)
+	if c.Status != "" {
+		line += ": " + strings.TrimSpace(string(c.Status)+" "+string(c.Code))
+	}
+	p.sayf("%s. %s.", line, c.ID)
+	p.Field("  Message", c.Message)
+	p.Field("  The agent says", c.Says)
+	if c.Question > 0 {
+		p.Field("  Question", strconv.Itoa(c.Question))
+	}
+	p.Field("  Arguments card", c.Card)
+	p.Field("  Result card", c.Result)
+	p.Field("  Consent digest", c.Digest)
+}

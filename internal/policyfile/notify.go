@@ -1,0 +1,85 @@
+package policyfile
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// notifier says when a file may have changed: something happened to its name in its folder, or in the folder of the file that
+// it links to. Editors put a new file in the place of the old one, so that the file itself is not what is watched. A nil
+// notifier says nothing.
+type notifier struct {
+	path    string
+	watcher *fsnotify.Watcher
+	wake    chan struct{}
+	ended   chan struct{}
+}
+
+func newNotifier(path string) (*notifier, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watching the policy: %w", err)
+	}
+	n := &notifier{path: path, watcher: watcher, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	if !n.renew() {
+		_ = watcher.Close()
+		return nil, fmt.Errorf("watching the policy: %w", fs.ErrNotExist)
+	}
+	go n.listen()
+	return n, nil
+}
+
+// listen passes on what is about the file, many as one, until the watcher is closed.
+func (n *notifier) listen() {
+	defer close(n.ended)
+	for {
+		select {
+		case e, open := <-n.watcher.Events:
+			if !open {
+				return
+			}
+			if !n.concerns(e.Name) {
+				continue
+			}
+		case _, open := <-n.watcher.Errors: // such as an overflow: anything may have happened
+			if !open {
+				return
+			}
+		}
+		select {
+		case n.wake <- struct{}{}:
+		default: // it is awake
+		}
+	}
+}
+
+// concerns answers whether an event can be about the file. Behind a link, anything can: a folder on the way may be exchanged.
+func (n *notifier) concerns(name string) bool {
+	target, err := filepath.EvalSymlinks(n.path)
+	return err != nil || target != n.path || filepath.Base(name) == filepath.Base(n.path)
+}
+
+// wait is woken up when the file may have changed.
+func (n *notifier) wait() <-chan struct{} {
+	if n == nil {
+		return nil
+	}
+	return n.wake
+}
+
+// renew watches the folders that the path leads through now, and answers whether changes will be heard of.
+func (n *notifier) renew() bool {
+	if n == nil || n.watcher.Add(filepath.Dir(n.path)) != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(n.path)
+	return err == nil && n.watcher.Add(filepath.Dir(target)) == nil
+}
+
+func (n *notifier) close() {
+	_ = n.watcher.Close()
+	<-n.ended
+}

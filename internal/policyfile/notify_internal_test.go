@@ -1,0 +1,75 @@
+package policyfile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestNotified: whichever way a file is changed, that is heard of; what happens to its neighbours is not.
+func TestNotified(t *testing.T) {
+	t.Parallel()
+	const patience = 20 * time.Second // what is heard is heard at once; this only ends a test that fails
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(t *testing.T, path, text string) { t.Helper(); must(t, os.WriteFile(path, []byte(text), 0o600)) }
+	for name, change := range map[string]func(t *testing.T, dir, path string){
+		"written in place": func(t *testing.T, _, path string) { write(t, path, askPaint) },
+		"exchanged for another file": func(t *testing.T, dir, path string) {
+			write(t, filepath.Join(dir, "new"), askPaint)
+			must(t, os.Rename(filepath.Join(dir, "new"), path))
+		},
+		"removed": func(t *testing.T, _, path string) { must(t, os.Remove(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "policy.yaml")
+			write(t, path, allowPaint)
+			n, err := newNotifier(path)
+			must(t, err)
+			defer n.close()
+			change(t, dir, path)
+			select {
+			case <-n.wait():
+			case <-time.After(patience):
+				t.Error("nothing was heard")
+			}
+		})
+	}
+	t.Run("behind a link", func(t *testing.T) {
+		t.Parallel()
+		dir, elsewhere := t.TempDir(), t.TempDir()
+		path, target := filepath.Join(dir, "policy.yaml"), filepath.Join(elsewhere, "rules.yaml")
+		write(t, target, allowPaint)
+		must(t, os.Symlink(target, path))
+		n, err := newNotifier(path)
+		must(t, err)
+		defer n.close()
+		if !n.renew() {
+			t.Fatal("the file behind the link is not watched")
+		}
+		write(t, target, askPaint)
+		select {
+		case <-n.wait():
+		case <-time.After(patience):
+			t.Error("nothing was heard")
+		}
+	})
+	t.Run("a neighbour", func(t *testing.T) {
+		t.Parallel()
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		must(t, err)
+		path := filepath.Join(dir, "policy.yaml")
+		write(t, path, allowPaint)
+		n := &notifier{path: path}
+		if n.concerns(filepath.Join(dir, "other.yaml")) || !n.concerns(path) {
+			t.Error("a neighbour concerns the file, or the file does not")
+		}
+	})
+}

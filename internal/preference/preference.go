@@ -1,0 +1,92 @@
+// Package preference reads what a person wishes for themselves, and says what holds.
+package preference
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// noLimit is the longest that a question can stay open.
+const noLimit = consent.MaxSeconds * time.Second
+
+// shortestAnswer is the least time to answer that somebody can wish for.
+const shortestAnswer = api.MinAnswerSeconds * time.Second
+
+// shortestUndo and longestUndo bound the time to take an accept back.
+const (
+	shortestUndo = api.MinUndoSeconds * time.Second
+	longestUndo  = api.MaxUndoSeconds * time.Second
+)
+
+// UndoTime reads a time to take an accept back in seconds; nil where none is given.
+func UndoTime(word string, given bool) (*int, error) {
+	return wishedTime(word, given, wished{
+		what: "time to take an accept back", least: shortestUndo, most: longestUndo, bounds: "3s to 2m", sample: "20s or 1m",
+		hint:  "for example `earshot set undo-time 20s`, or default",
+		words: map[string]time.Duration{"default": 0},
+	})
+}
+
+// AnswerTime reads a time to answer in seconds; nil where none is given.
+func AnswerTime(word string, given bool) (*int, error) {
+	return wishedTime(word, given, wished{
+		what: "time to answer", least: shortestAnswer, most: noLimit, bounds: "30s to 24h", sample: "90s or 15m",
+		hint:  "for example `earshot set answer-time 15m`, or unlimited, or default",
+		words: map[string]time.Duration{"default": 0, "unlimited": noLimit},
+	})
+}
+
+// wished is a time that somebody can wish for: in its bounds, or by a word of its own.
+type wished struct {
+	what, bounds, sample, hint string
+	least, most                time.Duration
+	words                      map[string]time.Duration
+}
+
+// wishedTime reads it in seconds; nil where none is given.
+func wishedTime(word string, given bool, w wished) (*int, error) {
+	if !given {
+		return nil, nil //nolint:nilnil // nothing is to be set, and that is no error
+	}
+	d, named := w.words[strings.ToLower(strings.TrimSpace(word))]
+	if !named {
+		var err error
+		d, err = time.ParseDuration(word)
+		if _, bare := strconv.Atoi(word); bare == nil {
+			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
+		}
+		if err != nil || d < w.least || d > w.most {
+			return nil, cause.Misuse(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
+		}
+	}
+	n := int(d / time.Second)
+	return &n, nil
+}
+
+// Undo says for how long a person can take an accept back; 0 is what everybody has.
+func Undo(person string, seconds int) string {
+	d := time.Duration(seconds) * time.Second
+	if d == 0 {
+		d = turn.DefaultUndo
+	}
+	return fmt.Sprintf("%s can take an accept back for %s, or longer where the tool or the policy says so.", cause.OneLine(person), d)
+}
+
+// Answer says how long questions to a person stay open; 0 is as the policy and the tool say.
+func Answer(person string, seconds int) string {
+	switch d := time.Duration(seconds) * time.Second; {
+	case d == 0:
+		return fmt.Sprintf("questions to %s stay open as long as the policy and the tool say.", cause.OneLine(person))
+	case d >= noLimit:
+		return fmt.Sprintf("questions to %s have no time limit; a question stays open for 24 hours at most.", cause.OneLine(person))
+	default:
+		return fmt.Sprintf("questions to %s stay open for %s once they are shown.", cause.OneLine(person), d)
+	}
+}

@@ -1,0 +1,124 @@
+// Package usage puts into words what is wrong with a command line itself: an argument too many, a flag that there is not, and
+// which one is near that there is.
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/config"
+	"github.com/earshot-dev/earshot/tool/settings"
+)
+
+// KnownCommand refuses a word that is no command, and says which one is near.
+func KnownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return cause.Misuse(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
+}
+
+// UnknownFlag tells what is wrong with a flag, and which one is near that there is.
+func UnknownFlag(c *cobra.Command, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return cause.Misuse("there is no flag -"+short, orHelp(c, ""))
+		}
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		near := settings.Nearest(unknown.GetSpecifiedName(), names)
+		if near != "" {
+			near = "--" + near
+		}
+		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
+	}
+	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
+		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+config.ValueOf(missing.GetFlag()), orHelp(c, ""))
+	}
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), config.ValueOf(wrong.GetFlag())), orHelp(c, ""))
+	}
+	return cause.Misuse(cause.Of(err), orHelp(c, ""))
+}
+
+// None refuses every argument.
+func None(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return cause.Misuse(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
+}
+
+// OneAtMost refuses a second argument.
+func OneAtMost(c *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return cause.Misuse(fmt.Sprintf("`%s` takes one argument at most; %.64q is one more", c.CommandPath(), args[1]), orHelp(c, ""))
+}
+
+// orHelp is a hint: what was probably meant, and where there is more.
+func orHelp(c *cobra.Command, near string) string {
+	help := "see `" + c.CommandPath() + " --help`"
+	if near != "" {
+		return "did you mean " + near + "? Or " + help
+	}
+	return help
+}
+
+// flagGroup is how the library of the command line says that flags exclude each other.
+var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.+)\] were all set$`)
+
+// Unworded is an error that no part of the program has put into words: flags that exclude each other, or one that nobody has
+// thought of.
+func Unworded(err error) *cause.Error {
+	m := flagGroup.FindStringSubmatch(err.Error())
+	if m == nil {
+		return cause.Fail(nil, cause.Of(err), "")
+	}
+	return cause.Misuse("--"+strings.ReplaceAll(m[1], " ", " and --")+" do not go together", "leave one of them out")
+}
+
+// One demands exactly one argument; what says which.
+func One(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return cause.Misuse("expected one argument, "+what, "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+// AtMostOne refuses a second argument; what says which the one is.
+func AtMostOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return cause.Misuse("expected at most one argument, "+what, "see `"+c.CommandPath()+" --help`")
+		}
+		return nil
+	}
+}
+
+// OneFile demands one argument, and has a hint where it is missing.
+func OneFile(name, hint string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return cause.Misuse("no "+name+" is named", hint)
+		case 1:
+			return nil
+		default:
+			return cause.Misuse("there is more than one "+name, "see `"+c.CommandPath()+" --help`")
+		}
+	}
+}
