@@ -1,0 +1,223 @@
+package hosts_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
+	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+)
+
+// program is the earshot that these tests run.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(built(m)) }
+
+func built(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "earshot-hosts-")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(dir) }()
+		program = filepath.Join(dir, "earshot")
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", program, "../../cmd/earshot").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// gate is an Earshot with a tool that cannot be undone: it adds a line to a file.
+type gate struct {
+	t           *testing.T
+	data, lines string
+	up          *exec.Cmd
+	said        *bytes.Buffer
+	people      *client.Client
+}
+
+func newGate(t *testing.T) *gate {
+	t.Helper()
+	dir := t.TempDir()
+	g := &gate{t: t, data: filepath.Join(dir, "data"), lines: filepath.Join(dir, "lines")}
+	tools, policy, script := filepath.Join(dir, "tools.yaml"), filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "add.sh")
+	for path, text := range map[string]string{
+		g.lines: "",
+		script:  "#!/bin/sh\necho \"$1\" >> \"$2\"\n",
+		policy:  "rules: [{tool: box.add, decide: ask, undo: 3s, start_within: 8s}]\n",
+		tools: fmt.Sprintf(`command:
+  target: box
+  operations:
+    - tool: box.add
+      description: Add a line.
+      class: irreversible
+      program: %s
+      argv: ["{line}", %q]
+      parameters: {type: object, properties: {line: {type: string, pattern: "^[a-z]+$"}}, required: [line]}
+`, script, g.lines),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // one of them is run
+			t.Fatal(err)
+		}
+	}
+	g.serves("--tools", tools, "--policy", policy)
+	return g
+}
+
+// serves starts the server and waits until a person has reached it.
+func (g *gate) serves(args ...string) {
+	g.t.Helper()
+	g.up, g.said = exec.Command(program, append([]string{"up", "--data", g.data, "--http", "127.0.0.1:0"}, args...)...), &bytes.Buffer{} //nolint:gosec,noctx // our own, ended below
+	g.up.Stdout, g.up.Stderr, g.up.Env = g.said, g.said, []string{"HOME=" + g.t.TempDir(), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	if err := g.up.Start(); err != nil {
+		g.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = g.up.Wait() // what it said tells
+	}()
+	g.t.Cleanup(func() {
+		_ = g.up.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-ended
+		if g.t.Failed() {
+			g.t.Logf("the server said:\n%s", g.said)
+		}
+	})
+	g.until("a server", func(ctx context.Context) (err error) {
+		g.people, err = client.Dial(ctx, client.Options{ServerFile: filepath.Join(g.data, "server.json"), TokenFile: filepath.Join(g.data, "person.token")})
+		return err
+	})
+}
+
+// until asks until there is no error. The server has a clock of its own.
+func (g *gate) until(what string, ask func(ctx context.Context) error) {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			g.t.Fatalf("expected %s: %v", what, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// asks waits until a question is open.
+func (g *gate) asks(number int) {
+	g.t.Helper()
+	g.until(fmt.Sprintf("question %d", number), func(ctx context.Context) error {
+		open, err := g.people.Questions(ctx)
+		for _, q := range open {
+			if q.Number == number {
+				return nil
+			}
+		}
+		return cmp.Or(err, errors.New("it is not open"))
+	})
+}
+
+// does runs a person's command.
+func (g *gate) does(args ...string) string {
+	g.t.Helper()
+	out, err := exec.CommandContext(g.t.Context(), program, append(args, "--data", g.data)...).CombinedOutput() //nolint:gosec // our own
+	if err != nil {
+		g.t.Errorf("earshot %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (g *gate) linesAre(want string) {
+	g.t.Helper()
+	if got, err := os.ReadFile(g.lines); string(got) != want {
+		g.t.Errorf("found the lines %q (%v), expected %q", got, err, want)
+	}
+}
+
+// gateway is `earshot mcp serve` as a host has it.
+func (g *gate) gateway(args ...string) []agenthost.MCPServer {
+	return []agenthost.MCPServer{{Name: "earshot", Command: append([]string{program, "mcp", "serve", "--data", g.data}, args...)}}
+}
+
+func adds(line string) []fakemodel.Call {
+	return []fakemodel.Call{{Tool: "earshot/box_add", Args: map[string]any{"line": line}}}
+}
+
+// TestGate: what a real host asks for through the gate is not done before a person's yes, and done once after it; a no is a
+// result that its model is told.
+func TestGate(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		g := newGate(t)
+		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {Call: adds("two")}, {When: "said no", Say: "I see."}})
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add two lines.", MCP: g.gateway()}))
+		g.asks(1)
+		g.linesAre("")
+		if shown := g.does("pending", "1"); !strings.Contains(shown, host.String()) || !strings.Contains(shown, "one") {
+			t.Errorf("the question is: %s", shown)
+		}
+		g.does("reply", "1", "accept")
+		g.asks(2)
+		g.linesAre("one\n")
+		g.does("reply", "2", "reject")
+		ended(t, process.Wait(t.Context()), "I see.")
+		g.linesAre("one\n")
+		g.does("audit", "verify")
+	})
+}
+
+// TestGateWall: a person who takes longer than the host waits. The host is answered before, its model asks again, and the yes
+// that comes then has one effect.
+func TestGateWall(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		g := newGate(t)
+		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Say: "Done."}})
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
+			Model: model.URL, Prompt: "Add a line.", MCP: g.gateway("--answer-before", "15s"), Limit: 25 * time.Second,
+		}))
+		if _, err := model.Request(process.Context(t.Context()), 2); err != nil {
+			t.Fatal(err)
+		}
+		g.linesAre("")
+		g.does("reply", "1", "accept")
+		ended(t, process.Wait(t.Context()), "Done.")
+		g.linesAre("one\n")
+	})
+}
+
+// TestGateHostKilled: a yes for a host that was killed starts nothing, and the person hears why.
+func TestGateHostKilled(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		g := newGate(t)
+		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}})
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway()}))
+		g.asks(1)
+		process.Kill()
+		g.does("reply", "1", "accept")
+		g.until("the reason", func(context.Context) error {
+			if told := g.does("recap", "20"); !strings.Contains(told, "did not wait for it any more") {
+				return errors.New(told)
+			}
+			return nil
+		})
+		g.linesAre("")
+	})
+}
