@@ -192,9 +192,6 @@ func (b *tab) observed(name string) []string {
 // said is everything that the live regions have said in this tab, in order.
 func (b *tab) said() []string { return b.observed("said") }
 
-// focuses is everywhere that the focus has been.
-func (b *tab) focuses() []string { return b.observed("focus") }
-
 // hears waits until the live regions have said a text.
 func (b *tab) hears(text string) {
 	b.t.Helper()
