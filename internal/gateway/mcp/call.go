@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // hostCalls are where hosts put their own id of a call.
@@ -48,6 +49,7 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 	over := time.Now().Add(g.o.Wall)
 	tell, quiet := g.beats(ctx, r)
 	defer quiet()
+	request := g.requested()
 	var known api.AgentCall
 	wait := firstLook
 	for {
@@ -60,6 +62,9 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 		if err == nil {
 			c, err = g.look(ctx, s, known.ID, max(0, min(wait, left)), ask)
 		}
+		if err == nil {
+			g.stands(request, c)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the host has gone
@@ -70,11 +75,13 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 			tell(c.Message)
 			continue
 		case client.Stopped(err):
+			g.settled(request)
 			return failed(stoppedText, c), nil
 		case hasEnded(err) && known.ID == "":
 			g.ended(s)
 			continue
 		case !lost(err) || time.Now().After(over):
+			g.settled(request)
 			return failed(wordsOf(err), known), nil
 		}
 		tell("Earshot cannot be reached at the moment.")
@@ -168,11 +175,10 @@ const callMeta = "earshot/call_id"
 // resultOf is the result of a call as the host gets it.
 func resultOf(c api.AgentCall) *sdk.CallToolResult {
 	if !succeeded(c) {
-		text := c.Message
-		if len(c.Result) > 0 && c.Result.Kind() != 'n' {
-			text = strings.TrimSpace(text + "\n" + string(c.Result))
+		if c.Status == utp.StatusCanceled || c.Result.Kind() == 'n' {
+			c.Result = nil // it says only what the message says
 		}
-		return failed(text, c)
+		return failed(c.Message, c)
 	}
 	out := &sdk.CallToolResult{Meta: sdk.Meta{callMeta: c.ID}}
 	text := string(c.Result)
@@ -189,31 +195,34 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 func succeeded(c api.AgentCall) bool { return c.Status == "success" || c.Status == "partial" }
 
 // failed is a result that says what is wrong, typed for a host that reads it.
-func failed(text string, c api.AgentCall) *sdk.CallToolResult {
+func failed(message string, c api.AgentCall) *sdk.CallToolResult {
+	text := strings.TrimSpace(message + "\n" + string(c.Result))
 	out := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 	if c.ID != "" {
 		out.Meta = sdk.Meta{callMeta: c.ID}
-		out.StructuredContent = state{CallID: c.ID, State: c.State, Status: string(c.Status), Code: string(c.Code)}
+		out.StructuredContent = state{Message: message, CallID: c.ID, State: c.State, Status: string(c.Status), Code: string(c.Code), Result: c.Result}
 	}
 	return out
 }
 
-// state is the structured part of an answer without a result.
+// state is the structured part of an answer without a result. Some hosts give their model nothing else, so the words are in it, too.
 type state struct {
-	CallID   string `json:"call_id"`
-	State    string `json:"state"`
-	Status   string `json:"status,omitempty"`
-	Code     string `json:"code,omitempty"`
-	Question int    `json:"question,omitempty"`
-	AnswerBy string `json:"answer_by,omitempty"`
+	Message  string         `json:"message"`
+	CallID   string         `json:"call_id"`
+	State    string         `json:"state"`
+	Status   string         `json:"status,omitempty"`
+	Code     string         `json:"code,omitempty"`
+	Result   jsontext.Value `json:"result,omitzero"`
+	Question int            `json:"question,omitempty"`
+	AnswerBy string         `json:"answer_by,omitempty"`
 }
 
 // stillOpen is the answer to a call that is open when the host's patience is nearly over. It is no error: nothing has failed.
 func stillOpen(c api.AgentCall) *sdk.CallToolResult {
-	s := state{CallID: c.ID, State: c.State, Question: c.Question}
+	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
+	s := state{Message: text, CallID: c.ID, State: c.State, Question: c.Question}
 	if !c.AnswerBy.IsZero() {
 		s.AnswerBy = c.AnswerBy.UTC().Format(time.RFC3339)
 	}
-	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: s}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -75,6 +76,8 @@ type Gateway struct {
 	agent   Agent
 	session Session
 	opened  int               // how many sessions there have been under the key
+	open    map[string]bool   // calls that the host has asked for and has no result of, by id or by the number of the request
+	asked   int               // requests for calls
 	tools   map[string]string // Earshot's names, by those that the host has
 	offered map[string]string // what the host was offered under each name, to see what has changed
 }
@@ -85,7 +88,7 @@ func New(o Options) *Gateway {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	g := &Gateway{o: o, tools: map[string]string{}, offered: map[string]string{}}
+	g := &Gateway{o: o, open: map[string]bool{}, tools: map[string]string{}, offered: map[string]string{}}
 	g.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
@@ -103,7 +106,8 @@ const instructions = "Calls of these tools go through Earshot: a person may be a
 // RunStdio serves the host that has started this process, on standard input and output.
 func (g *Gateway) RunStdio(ctx context.Context) error { return g.Run(ctx, &sdk.StdioTransport{}) }
 
-// Run serves one host until it goes away or the context ends. Then it ends the session.
+// Run serves one host until it goes away or the context ends. Then it ends the session, unless a call is open: the host may
+// start another gateway, which joins it, and a person can answer meanwhile.
 func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	watching, quiet := context.WithCancel(ctx)
 	var owned sync.WaitGroup
@@ -113,8 +117,9 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	owned.Wait()
 	g.mu.Lock()
 	session := g.session
+	leaves := len(g.open) > 0
 	g.mu.Unlock()
-	if session != nil {
+	if session != nil && !leaves {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 		defer cancel()
 		if err := session.End(ctx, api.AgentEnd{}); err != nil {
@@ -188,6 +193,35 @@ func (g *Gateway) at(ctx context.Context) (Session, error) {
 	return session, err
 }
 
+// requested notes that a call was asked for, whose id is not known yet.
+func (g *Gateway) requested() (request string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked++
+	request = "request " + strconv.Itoa(g.asked)
+	g.open[request] = true
+	return request
+}
+
+// settled notes that nothing is open by a request alone: its call is known, or there is none.
+func (g *Gateway) settled(request string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.open, request)
+}
+
+// stands notes whether a call is open.
+func (g *Gateway) stands(request string, c api.AgentCall) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.open, request)
+	if c.Ended() {
+		delete(g.open, c.ID)
+	} else {
+		g.open[c.ID] = true
+	}
+}
+
 // ended lets go of a session that has ended by itself: the next call opens another one.
 func (g *Gateway) ended(session Session) {
 	g.mu.Lock()
@@ -195,5 +229,6 @@ func (g *Gateway) ended(session Session) {
 	if g.session == session {
 		g.session = nil
 		g.opened++
+		clear(g.open)
 	}
 }

@@ -293,6 +293,10 @@ func TestCall(t *testing.T) {
 		{"list", ended("call_1", `[1,2]`), nil, false, `[1,2]`, nil},
 		{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
 		{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
+		{
+			"failed", api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.", Result: jsontext.Value(`{"exit_code":1}`)},
+			nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed",
+		},
 		{"refused", api.AgentCall{}, &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}, true, "Not done: args have no text. give a text", nil},
 		{"stopped", api.AgentCall{}, &client.Error{Code: "conflict", Message: "stopped", Stopped: true}, true, "A person has stopped this session.", nil},
 	} {
@@ -493,6 +497,9 @@ func TestHostGivesUp(t *testing.T) {
 		h.leave()
 		if strings.Contains(e.all(), "received") {
 			t.Error("a result counts as received that there was not")
+		}
+		if strings.HasSuffix(e.all(), "\nend") {
+			t.Error("the session was ended while a call is open")
 		}
 	})
 }
