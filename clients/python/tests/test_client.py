@@ -114,6 +114,19 @@ class ClientTest(unittest.TestCase):
         person.until(lambda: "did not wait for it any more" in person.record(session))
         self.assertEqual(self.added(), [])
 
+    def test_agent_started_again(self):
+        """An agent that is killed and started again goes on with its call, by its keys: one question, one effect."""
+        script = "from earshot import Earshot; Earshot().open(key='again').call('box.add', line='again', key='step-1')"
+        session = Earshot().open(key="again")
+        with subprocess.Popen([sys.executable, "-c", script]) as agent:
+            number = person.question(session)
+            agent.kill()
+        with subprocess.Popen([sys.executable, "-c", script]) as agent:
+            self.assertEqual(person.accept(session), number)
+            self.assertEqual(agent.wait(), 0)
+        self.assertEqual(self.added(), ["again"])
+        self.close(session)
+
     def test_stopped(self):
         call = Waiting(lambda: self.session.call("box.add", line="stop"))
         person.question(self.session)
