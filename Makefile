@@ -25,7 +25,7 @@ build: ## bin/earshot
 	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
 
 .PHONY: test
-test: vet postgres unit catalogue browser race ## everything that proves the program; with CI=true a missing part is a failure
+test: vet postgres unit catalogue browser clients race ## everything that proves the program; with CI=true a missing part is a failure
 
 .PHONY: short
 short: ## go test -short of everything: about two minutes
@@ -37,8 +37,8 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but those of browser, postgres and chaos, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/internal/(transport/web/browser|kernel/store/postgres|chaos)$$')
+unit: ## go test of every package but those of browser, clients, postgres and chaos, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(clients|internal/(transport/web/browser|kernel/store/postgres|chaos))$$')
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
@@ -56,6 +56,10 @@ catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
 	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
+
+.PHONY: clients
+clients: ## the clients in Python and TypeScript, their adapters and the examples of docs/agents.md at the real program (needs Python, Node and npm; fetches packages)
+	@if scripts/need clients || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./clients; else exit 1; fi
 
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000
