@@ -181,7 +181,7 @@ func (s *stage) command(folder, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	cmd.Env = append(s.environment(), "EARSHOT_URL="+s.url, "EARSHOT_TOKEN="+s.agent, "PYTHONPATH="+python, "PYTHONDONTWRITEBYTECODE=1",
-		"PYENV_VERSION="+os.Getenv("PYENV_VERSION"), "STAGE_URL="+s.control, "STAGE_APPROVER="+s.approver, "STAGE_LINES="+s.lines)
+		"STAGE_URL="+s.control, "STAGE_APPROVER="+s.approver, "STAGE_LINES="+s.lines)
 	return cmd
 }
 

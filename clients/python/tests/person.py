@@ -29,15 +29,22 @@ def api(method, path, body=None):
         return answer.read().decode()
 
 
+def asked(session):
+    """Waits for the open question of a session."""
+    return until(lambda: [q for q in json.loads(api("GET", "/questions"))["questions"] if q["session_id"] == session.id])[0]
+
+
 def question(session):
     """Waits for the open question of a session and returns its number."""
-    return until(lambda: [q["number"] for q in json.loads(api("GET", "/questions"))["questions"] if q["session_id"] == session.id])[0]
+    return asked(session)["number"]
 
 
 def reply(session, **answer):
-    number = question(session)
+    """Answers the question as it stands now: its reply token changes when it is asked again."""
+    q = asked(session)
+    number = q["number"]
     api("GET", f"/questions/{number}/arguments")  # nobody accepts what they have not seen
-    api("POST", f"/questions/{number}/reply", answer)
+    api("POST", f"/questions/{number}/reply", {"reply_token": q["reply_token"], **answer})
     return number
 
 

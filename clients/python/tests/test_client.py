@@ -103,6 +103,16 @@ class ClientTest(unittest.TestCase):
         call.result()
         self.assertEqual(self.added(), ["killed"])
 
+    def test_server_killed_after_the_yes(self):
+        """A yes of which nothing came is asked for again; the agent waits on, and there is one effect."""
+        call = Waiting(lambda: self.session.call("box.add", line="late"))
+        number = person.accept(self.session)
+        person.restart()
+        self.assertEqual(person.accept(self.session), number)
+        self.assertIn("Earshot restarted after your yes", person.record(self.session))
+        call.result()
+        self.assertEqual(self.added(), ["late"])
+
     def test_agent_gone(self):
         """Nothing is started for an agent that is gone, whatever the person answers."""
         script = "from earshot import Earshot; s = Earshot().open(); print(s.id, flush=True); s.call('box.add_soon', line='gone')"

@@ -73,6 +73,16 @@ test("the server is killed while a call waits", async () => {
   assert.deepEqual(added(), ["killed"]);
 });
 
+test("the server is killed after the yes", async () => {
+  const session = await opened("killed after");
+  const call = session.call("box.add", { line: "late" });
+  const number = await person.accept(session);
+  await person.restart();
+  assert.equal(await person.accept(session), number); // it is asked for again
+  await call;
+  assert.deepEqual(added(), ["late"]);
+});
+
 test("nothing starts for an agent that does not wait any more", async () => {
   const session = await opened("gone");
   const leave = new AbortController();

@@ -22,18 +22,20 @@ export async function api(method: string, path: string, body?: object): Promise<
   return text;
 }
 
-/** Waits for the open question of a session and returns its number. */
-export function question(session: Session): Promise<number> {
-  return until(async () => {
-    const open = JSON.parse(await api("GET", "/questions")) as { questions: { number: number; session_id: string }[] };
-    return open.questions.find((q) => q.session_id === session.id)?.number;
-  });
-}
+interface Question { number: number; session_id: string; reply_token: string }
 
+/** Waits for the open question of a session. */
+const asked = (session: Session): Promise<Question> =>
+  until(async () => (JSON.parse(await api("GET", "/questions")) as { questions: Question[] }).questions.find((q) => q.session_id === session.id));
+
+/** Waits for the open question of a session and returns its number. */
+export const question = async (session: Session): Promise<number> => (await asked(session)).number;
+
+/** Answers the question as it stands now: its reply token changes when it is asked again. */
 export async function reply(session: Session, answer: object): Promise<number> {
-  const number = await question(session);
+  const { number, reply_token } = await asked(session);
   await api("GET", `/questions/${number}/arguments`); // nobody accepts what they have not seen
-  await api("POST", `/questions/${number}/reply`, answer);
+  await api("POST", `/questions/${number}/reply`, { reply_token, ...answer });
   return number;
 }
 
