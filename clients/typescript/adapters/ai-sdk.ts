@@ -8,19 +8,20 @@ import type { Args, Session } from "../src/index.js";
  * called, so that the loop ends: pass its signal as `abortSignal`.
  */
 export async function aiTools(session: Session, abort?: AbortController): Promise<ToolSet> {
-  const tools: ToolSet = {};
-  for (const tool of await session.tools())
-    tools[tool.modelName] = dynamicTool({
+  const tools = await session.tools();
+  const set: ToolSet = {};
+  for (const tool of tools)
+    set[tool.modelName] = dynamicTool({
       description: tool.description,
       inputSchema: jsonSchema(tool.parameters),
       execute: async (input, { abortSignal }) => {
         try {
-          return await session.callForModel(tool.name, input as Args, abortSignal ? { signal: abortSignal } : {});
+          return await session.callForModel(tools, tool.modelName, input as Args, abortSignal ? { signal: abortSignal } : {});
         } catch (error) {
           abort?.abort(error); // the SDK would give the error to the model and go on
           throw error;
         }
       },
     });
-  return tools;
+  return set;
 }

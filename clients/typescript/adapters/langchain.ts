@@ -8,13 +8,15 @@ import type { Args, Session } from "../src/index.js";
  * `new ToolNode(tools, { handleToolErrors: false })`).
  */
 export async function langchainTools(session: Session): Promise<DynamicStructuredTool[]> {
-  return (await session.tools()).map(
+  const tools = await session.tools();
+  return tools.map(
     (tool) =>
       new DynamicStructuredTool({
         name: tool.modelName,
         description: tool.description,
         schema: tool.parameters,
-        func: (args: Args, _run, config) => session.callForModel(tool.name, args, config?.signal ? { signal: config.signal } : {}),
+        func: (args: Args, _run, config) =>
+          session.callForModel(tools, tool.modelName, args, config?.signal ? { signal: config.signal } : {}),
       }),
   );
 }

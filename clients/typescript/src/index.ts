@@ -212,14 +212,24 @@ export class Session {
     return ended.result as T;
   }
 
-  /** Calls a tool for a language model: whatever keeps the call from its result is text to give back. Throws Stopped, Refused and
-   * Unreachable, so that the model's loop ends. */
-  async callForModel(tool: string, args: Args, options: CallOptions = {}): Promise<string> {
+  /** Runs what a language model asked for, by the tool's model name, and returns JSON text to give back to it: the result, or what
+   * kept the call from one. Throws Stopped, Refused and Unreachable, so that the model's loop ends. */
+  async callForModel(tools: Tool[], modelName: string, args: string | Args, options: CallOptions = {}): Promise<string> {
+    const failure = (code: string, message: string, result?: Json) => JSON.stringify({ error: { code, message }, result });
+    const tool = tools.find((one) => one.modelName === modelName);
+    if (!tool) return failure("unknown_tool", `There is no tool ${modelName}. There are: ${tools.map((one) => one.modelName).join(", ")}.`);
+    let parsed: unknown = args;
     try {
-      return JSON.stringify((await this.call<Json>(tool, args, options)) ?? null);
+      if (typeof args === "string") parsed = JSON.parse(args || "{}");
+    } catch (error) {
+      return failure("bad_request", `The arguments are not JSON: ${String(error)}.`);
+    }
+    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return failure("bad_request", "The arguments are not an object.");
+    try {
+      return JSON.stringify((await this.call<Json>(tool.name, parsed as Args, options)) ?? null);
     } catch (error) {
       if (!(error instanceof EarshotError) || error instanceof Stopped || error instanceof Refused || error instanceof Unreachable) throw error;
-      return JSON.stringify({ error: { code: error.code, message: error.message }, result: error.result });
+      return failure(error.code, error.message, error.result);
     }
   }
 
@@ -276,6 +286,19 @@ export class Session {
     return this.#connection.result(this.#path, path, body, options.key ?? newKey(), options.signal);
   }
 }
+
+const defined = ({ modelName: name, description, parameters }: Tool) => ({ name, description, parameters });
+
+/** Tools in the forms that the APIs of language models take. */
+export const forModels = {
+  /** OpenAI's Chat Completions, and the servers that follow it. */
+  openai: (tools: Tool[]) => tools.map((tool) => ({ type: "function" as const, function: defined(tool) })),
+  /** OpenAI's Responses. */
+  openaiResponses: (tools: Tool[]) => tools.map((tool) => ({ type: "function" as const, strict: false, ...defined(tool) })),
+  /** Anthropic's Messages. */
+  anthropic: (tools: Tool[]) =>
+    tools.map(({ modelName: name, description, parameters: input_schema }) => ({ name, description, input_schema })),
+};
 
 interface Ended { call_id: string; tool: string; state: string; status?: string; code?: string; message?: string; result?: Json }
 type Reply = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // The client against a real `earshot up`, which the stage starts: go test ./clients
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Declined, Denied, Earshot, Expired, Failed, NotDone, Refused, type Session, Stopped, Unreachable } from "../src/index.js";
+import { Declined, Denied, Earshot, Expired, Failed, forModels, NotDone, Refused, type Session, Stopped, Unreachable } from "../src/index.js";
 import * as person from "./person.js";
 
 let before: string[];
@@ -59,8 +59,26 @@ test("what is denied or invalid", async () => {
   assert.ok((await failure(session.call("box.clear"))) instanceof Denied);
   const invalid = await failure(session.call("box.add", { lines: "one" }));
   assert.ok(invalid instanceof Failed && invalid.code === "bad_request", String(invalid));
-  const told = JSON.parse(await session.callForModel("box.add", { lines: "one" })) as { error: { code: string } };
-  assert.equal(told.error.code, "bad_request");
+});
+
+test("language models", async () => {
+  const session = await opened("models");
+  const tools = await session.tools();
+  const add = tools.find((tool) => tool.modelName === "box_add");
+  assert.ok(add);
+  assert.deepEqual([add.name, add.effect, add.asks], ["box.add", "irreversible", true]);
+  const { description, parameters } = add;
+  assert.deepEqual(forModels.openai([add]), [{ type: "function", function: { name: "box_add", description, parameters } }]);
+  assert.deepEqual(forModels.openaiResponses([add]), [{ type: "function", strict: false, name: "box_add", description, parameters }]);
+  assert.deepEqual(forModels.anthropic([add]), [{ name: "box_add", description, input_schema: parameters }]);
+  assert.match(await session.callForModel(tools, "box_read", ""), /"output":/);
+  for (const [name, args, code] of [
+    ["box_none", "{}", "unknown_tool"], ["box_add", "{", "bad_request"], ["box_add", "[]", "bad_request"], ["box_add", '{"line":"A"}', "bad_request"],
+  ] as const) {
+    const told = JSON.parse(await session.callForModel(tools, name, args)) as { error: { code: string } };
+    assert.equal(told.error.code, code, `${name} ${args}`);
+  }
+  assert.deepEqual(added(), []);
 });
 
 test("the server is killed while a call waits", async () => {
@@ -101,7 +119,7 @@ test("a person stops it", async () => {
   await person.question(session);
   await person.stop(session);
   assert.ok((await call) instanceof Stopped);
-  assert.ok((await failure(session.callForModel("box.read", {}))) instanceof Stopped);
+  assert.ok((await failure(session.callForModel(await session.tools(), "box_read", {}))) instanceof Stopped);
   assert.deepEqual(added(), []);
 });
 
