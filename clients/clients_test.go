@@ -189,8 +189,12 @@ func nodeModules(t *testing.T) string {
 	t.Helper()
 	lock, err := os.ReadFile("typescript/package-lock.json")
 	must(t, err)
-	cache, err := os.UserCacheDir()
-	must(t, err)
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		must(t, err)
+		cache = filepath.Join(home, ".cache")
+	}
 	sum := sha256.Sum256(lock)
 	folder := filepath.Join(cache, "earshot-test", "clients-"+hex.EncodeToString(sum[:])[:16], "node_modules")
 	if _, err := os.Stat(folder); err != nil {
