@@ -33,7 +33,7 @@ release-smoke: ## a release for this machine only, made twice, unpacked and run
 	@if command -v dpkg-deb >/dev/null || [ "$${CI-}" = true ]; then scripts/release-smoke; else echo 'release-smoke: left out: there is no dpkg-deb'; fi
 
 .PHONY: test
-test: vet postgres unit catalogue browser race agents ## everything that proves the program; with CI=true a missing part is a failure
+test: vet postgres unit catalogue browser clients race agents ## everything that proves the program; with CI=true a missing part is a failure
 
 .PHONY: short
 short: ## go test -short of everything: about two minutes
@@ -45,8 +45,8 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but those of browser, postgres, chaos and agents, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/internal/(transport/web/browser|kernel/store/postgres|chaos|hosts)$$')
+unit: ## go test of every package but those of browser, clients, postgres, chaos and agents, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(clients|internal/(transport/web/browser|kernel/store/postgres|chaos|hosts))$$')
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
@@ -68,6 +68,10 @@ browser: ## the page in a real Chromium, by keyboard and with axe-core (needs bo
 .PHONY: agents
 agents: ## the real Claude Code, Codex and Gemini CLI through turns with a scripted model (once fetches 700 MB from npm)
 	@if scripts/need npm || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/hosts; else exit 1; fi
+
+.PHONY: clients
+clients: ## the clients in Python and TypeScript, their adapters and the examples of docs/agents.md at the real program (needs Python, Node and npm; fetches packages)
+	@if scripts/need clients || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./clients; else exit 1; fi
 
 # How many seeds make sim plays, from which one on; SEED=n plays that one and prints its trace.
 SEEDS ?= 10000

@@ -24,7 +24,7 @@ func (o overAgents) Offered(ctx context.Context, who Principal) ([]api.OfferedTo
 
 func (o overAgents) Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error) {
 	a, err := o.hub.AsAgent(who).Open(ctx, q)
-	return a, refusal(err)
+	return a, unstarted(err, q.Key != "")
 }
 
 func (o overAgents) Session(ctx context.Context, who Principal, id string) (api.Session, error) {

@@ -1,0 +1,232 @@
+// Package clients_test runs the clients of other languages against the real program: their own tests, their adapters with the real
+// packages that they are for, and the examples of docs/agents.md as they stand there.
+//
+// Without Python, Node or the packages of npm the tests that need them are left out by name. `make clients` installs them where
+// it can.
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait. It is long because a loaded machine is no failure.
+const patience = 2 * time.Minute
+
+// program is the built binary, in a folder that TestMain owns.
+var program = filepath.Join(os.TempDir(), fmt.Sprintf("earshot-clients-%d", os.Getpid()), "earshot")
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	if flag.Parse(); testing.Short() {
+		return m.Run() // what needs the program is left out
+	}
+	dir := filepath.Dir(program)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		fmt.Fprintln(os.Stderr, "a folder for the program:", err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", program, "../cmd/earshot")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building the program:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// TestPython runs the tests of the Python client.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	s := newStage(t)
+	s.runs(s.command("python", "python3", "-W", "error", "-m", "unittest", "discover", "-v", "-s", "tests"))
+}
+
+// TestTypeScript compiles the TypeScript client, its adapters and its tests, and runs the tests.
+func TestTypeScript(t *testing.T) {
+	t.Parallel()
+	folder := compiled(t, "")
+	s := newStage(t)
+	s.runs(s.command(folder, "node", "--test", "--test-concurrency=1", "dist/test"))
+}
+
+// TestPythonExample runs the example of docs/agents.md: the files are deleted once a person has said yes, and not before.
+func TestPythonExample(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	s := newStage(t)
+	s.tidies(s.command("python", "python3", "-c", example(t, "python"), s.folder))
+}
+
+// TestTypeScriptExample does the same with that in TypeScript.
+func TestTypeScriptExample(t *testing.T) {
+	t.Parallel()
+	folder := compiled(t, example(t, "ts"))
+	s := newStage(t)
+	s.tidies(s.command(folder, "node", "dist/examples/agent.js", s.folder))
+}
+
+// TestCurlExample runs the example for a shell, and answers its question.
+func TestCurlExample(t *testing.T) {
+	t.Parallel()
+	needs(t, "bash", "curl")
+	s := newStage(t)
+	cmd := s.command(s.home, "bash", "-euo", "pipefail", "-c", example(t, "sh"))
+	cmd.Env = append(cmd.Env, "FOLDER="+s.folder)
+	done := s.starts(cmd)
+	s.asked("1", done)
+	s.terminal("reply", "1", "true")
+	said := done()
+	for _, part := range []string{`"name":"helper, curl"`, `"files":[`, `"state":"ended"`, `"answer":true`} {
+		if !strings.Contains(said, part) {
+			t.Errorf("it lacks %s; it said:\n%s", part, said)
+		}
+	}
+}
+
+// TestPythonExamples compiles the examples for packages that cannot be had everywhere. It does not run them.
+func TestPythonExamples(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	files, err := filepath.Glob("python/examples/*.py")
+	must(t, err)
+	if len(files) < 2 {
+		t.Fatalf("found only %v", files)
+	}
+	out, err := exec.CommandContext(t.Context(), "python3", append([]string{"-c", "import ast, sys\nfor f in sys.argv[1:]: ast.parse(open(f).read(), f, feature_version=(3, 9))"}, files...)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSizes: each client has fewer than 400 lines that are not blank, so that it can be read before it is trusted.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"python/earshot/*.py", "typescript/src/*.ts"} {
+		files, err := filepath.Glob(pattern)
+		must(t, err)
+		count := 0
+		for _, name := range files {
+			raw, err := os.ReadFile(name)
+			must(t, err)
+			for line := range bytes.Lines(raw) {
+				if len(bytes.TrimSpace(line)) > 0 {
+					count++
+				}
+			}
+		}
+		if count == 0 || count >= 400 {
+			t.Errorf("%s: %d lines; want fewer than 400", pattern, count)
+		}
+	}
+}
+
+// TestExamplesAreShort: an agent is 15 lines, in either language.
+func TestExamplesAreShort(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"python", "ts"} {
+		if n := len(regexp.MustCompile(`(?m)^.*\S`).FindAllString(example(t, language), -1)); n > 15 {
+			t.Errorf("the example in %s has %d lines", language, n)
+		}
+	}
+}
+
+// example is the first block of code in that language in docs/agents.md.
+func example(t *testing.T, language string) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/agents.md")
+	must(t, err)
+	block := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)```\n").FindSubmatch(text)
+	if block == nil {
+		t.Fatalf("docs/agents.md has no block in %s", language)
+	}
+	return string(block[1])
+}
+
+// compiled copies the TypeScript client, with an example if there is one, and compiles it against the packages of its lock file.
+func compiled(t *testing.T, text string) (folder string) {
+	t.Helper()
+	needs(t, "node")
+	packages := nodeModules(t)
+	folder = t.TempDir()
+	for _, part := range []string{"src", "adapters", "test"} {
+		must(t, os.CopyFS(filepath.Join(folder, part), os.DirFS(filepath.Join("typescript", part))))
+	}
+	for _, name := range []string{"package.json", "tsconfig.json"} {
+		raw, err := os.ReadFile(filepath.Join("typescript", name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(folder, name), raw, 0o600))
+	}
+	if text != "" {
+		must(t, os.Mkdir(filepath.Join(folder, "examples"), 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, "examples", "agent.ts"), []byte(text), 0o600))
+	}
+	must(t, os.Symlink(packages, filepath.Join(folder, "node_modules")))
+	cmd := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	return folder
+}
+
+// nodeModules is where scripts/need has put the packages of the lock file.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	lock, err := os.ReadFile("typescript/package-lock.json")
+	must(t, err)
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		must(t, err)
+		cache = filepath.Join(home, ".cache")
+	}
+	sum := sha256.Sum256(lock)
+	folder := filepath.Join(cache, "earshot-test", "clients-"+hex.EncodeToString(sum[:])[:16], "node_modules")
+	if _, err := os.Stat(folder); err != nil {
+		lacks(t, "the packages that the TypeScript client is tested with are not here; `scripts/need clients` fetches them")
+	}
+	return folder
+}
+
+// needs leaves a test out where a program is missing. With CI=true in the environment that is a failure.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: real programs, and real waits")
+	}
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			lacks(t, name+" is not here; `scripts/need clients` installs it")
+		}
+	}
+}
+
+func lacks(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal("left out: " + what)
+	}
+	t.Skip("left out: " + what)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
