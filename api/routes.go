@@ -136,18 +136,21 @@ var routes = []Route{
 	takes[AgentOpen](answers[OpenAnswer](route(RouteAgentOpen, "POST", AgentRoot+"/sessions", Act, "Opens a session of the agent."), 201),
 		turnLimit, `{"request":"Tidy my pictures.","label":"photos"}`).
 		keyed().refuses(KindConflict, KindBusy, KindUncertain).
-		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
+		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. " +
+			"It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
 	answers[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
 	takes[AgentInvoke](answers[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
 		callLimit, `{"tool":"files.move","args":{"from":"a","to":"b"},"says":"It belongs there."}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail(openDoc + keyDoc + "Calls run side by side. Whatever is wrong with a call is its result (`status`, `code`, `message`), not a refusal."),
-	takes[AgentPermission](answers[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act, "Asks a person whether the agent may do something by itself."), 200, 202),
+	takes[AgentPermission](answers[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act,
+		"Asks a person whether the agent may do something by itself."), 200, 202),
 		callLimit, `{"tool":"Bash","input":{"command":"rm -rf build"}}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The status `success` is a yes, for this one time; `partial` says that the operator's policy leaves it to the agent's own rules; anything else is a no. " +
 			"Earshot starts nothing, and cannot hold the agent to the answer: surfaces say so. The answer is 200, or 202 while there is none. " + keyDoc),
-	takes[AgentQuestion](answers[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act, "Asks the person something, and waits for the answer."), 200, 202),
+	takes[AgentQuestion](answers[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act,
+		"Asks the person something, and waits for the answer."), 200, 202),
 		replyLimit, `{"question":"Which folder do you mean?","choices":[{"value":"a","label":"The old one"},{"value":"b","label":"The new one"}]}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The result is `{\"answer\":…}`. It is information; no answer to it allows the use of a tool. The answer is 200, or 202 while there is none. " + keyDoc),

@@ -158,7 +158,11 @@ func (s *AgentSession) until(ctx context.Context, ask func(context.Context) (api
 	)
 
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		c, err := known, error(nil)
+		var (
+			c   api.AgentCall
+			err error
+		)
+
 		if known.ID == "" {
 			c, err = ask(ctx)
 		} else {

@@ -26,7 +26,7 @@ func (s *scene) box() (tools, lines string) {
 	lines = filepath.Join(dir, "lines")
 	must(s.t, os.WriteFile(lines, nil, 0o600))
 	writer := filepath.Join(dir, "add.sh")
-	must(s.t, os.WriteFile(writer, []byte("#!/bin/sh\necho \"$1\" >> \"$2\"\n"), 0o700)) //nolint:gosec // it is run
+	must(s.t, os.WriteFile(writer, []byte("#!/bin/sh\necho \"$1\" >> \"$2\"\n"), 0o700))
 	text := strings.NewReplacer("WRITER", writer, "LINES", lines).Replace(`command:
   target: box
   operations:
@@ -295,7 +295,7 @@ func TestOutsideAgentRights(t *testing.T) {
 		t.Errorf("a revoked token gets %d", got)
 	}
 	if _, err := exec.LookPath("curl"); err == nil {
-		out, _ := exec.CommandContext(t.Context(), "curl", "-s", s.place().URL+"/api/v1/agent/tools", "-H", "Authorization: Bearer "+other).Output() //nolint:gosec // our own
+		out, _ := exec.CommandContext(t.Context(), "curl", "-s", s.place().URL+"/api/v1/agent/tools", "-H", "Authorization: Bearer "+other).Output()
 		contains(t, string(out), `"model_name":"box_add"`)
 	}
 }

@@ -69,7 +69,8 @@ func ofOne(err error) string {
 }
 
 // packages stand before the texts of errors, for those who read the code.
-var packages = regexp.MustCompile(`^(access|aaep|agent|audit|bus|capture|client|cluster|conform|exec|files|http|hub|json|jsontext|kernel|ledger|local|mcp|narrate|nats|net|postgres|rpc|service|` +
+var packages = regexp.MustCompile(`^(access|aaep|agent|audit|bus|capture|client|cluster|conform|exec|files|http|hub|json|jsontext|kernel|ledger|local|mcp|` +
+	`narrate|nats|net|postgres|rpc|service|` +
 	`settings|sim|sqlite|storetest|strconv|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
 
 func withoutPackages(text string) string {

@@ -70,7 +70,7 @@ func newGate(t *testing.T) *gate {
       parameters: {type: object, properties: {line: {type: string, pattern: "^[a-z]+$"}}, required: [line]}
 `, script, g.lines),
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // one of them is run
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,7 +81,7 @@ func newGate(t *testing.T) *gate {
 // serves starts the server and waits until a person has reached it.
 func (g *gate) serves(args ...string) {
 	g.t.Helper()
-	g.up, g.said = exec.Command(program, append([]string{"up", "--data", g.data, "--http", "127.0.0.1:0"}, args...)...), &bytes.Buffer{} //nolint:gosec,noctx // our own, ended below
+	g.up, g.said = exec.Command(program, append([]string{"up", "--data", g.data, "--http", "127.0.0.1:0"}, args...)...), &bytes.Buffer{}
 	g.up.Stdout, g.up.Stderr, g.up.Env = g.said, g.said, []string{"HOME=" + g.t.TempDir(), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	if err := g.up.Start(); err != nil {
 		g.t.Fatal(err)
@@ -139,7 +139,7 @@ func (g *gate) asks(number int) {
 // does runs a person's command.
 func (g *gate) does(args ...string) string {
 	g.t.Helper()
-	out, err := exec.CommandContext(g.t.Context(), program, append(args, "--data", g.data)...).CombinedOutput() //nolint:gosec // our own
+	out, err := exec.CommandContext(g.t.Context(), program, append(args, "--data", g.data)...).CombinedOutput()
 	if err != nil {
 		g.t.Errorf("earshot %s: %v\n%s", strings.Join(args, " "), err, out)
 	}

@@ -75,7 +75,7 @@ func mine(rec Record, q api.OutsideRequest) error {
 }
 
 // invoke asks for one call of an outside turn, or finds the call that the same request has asked for before.
-func (k *Kernel) invoke(ctx context.Context, from Caller, q api.InvokeRequest) (a api.CallStatus, err error) {
+func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a api.CallStatus, err error) {
 	if err := checkInvoke(q); err != nil {
 		return a, err
 	}
@@ -274,21 +274,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
 		return a, fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
 	}
-	changes := true
-	err = k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Session: q.Session})
-		if err == nil {
-			err = mine(rec, q.OutsideRequest)
-		}
-		if err != nil {
-			return err
-		}
-		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
-		a, err = s.callStatus(q.Call)
-		c, live := s.latest(q.Call)
-		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
-		return err
-	})
+	a, changes, err := k.stands(ctx, q)
 	if err != nil || !changes {
 		return a, protocolError(err)
 	}
@@ -314,6 +300,25 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 		return err
 	})
 	return a, err
+}
+
+// stands tells how a call stands, and whether the request changes anything.
+func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStatus, changes bool, err error) {
+	err = k.o.Store.View(ctx, func(tx Tx) error {
+		rec, err := tx.Turn(TurnRef{Session: q.Session})
+		if err == nil {
+			err = mine(rec, q.OutsideRequest)
+		}
+		if err != nil {
+			return err
+		}
+		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
+		a, err = s.callStatus(q.Call)
+		c, live := s.latest(q.Call)
+		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
+		return err
+	})
+	return a, changes, err
 }
 
 // tellOutside tells what an outside agent says of its work.

@@ -68,6 +68,7 @@ func (p *program) asked(name string, change ...func(*api.InvokeRequest)) api.Cal
 }
 
 func key(text string) func(*api.InvokeRequest) { return func(q *api.InvokeRequest) { q.Key = text } }
+
 func host(text string) func(*api.InvokeRequest) {
 	return func(q *api.InvokeRequest) { q.HostCall = text }
 }
@@ -152,7 +153,7 @@ func TestOutside(t *testing.T) {
 		w.say(w.asked(), "reject")
 		w.isStatus(p.waits(rejected.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
 		w.isStatus(p.asked("no.such.tool"), utp.StatusFailed, utp.CodeUnknownTool)
-		w.isStatus(p.asked(look, func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"nmae":1}`) }), utp.StatusFailed, utp.CodeBadRequest)
+		w.isStatus(p.asked(look, func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"other":1}`) }), utp.StatusFailed, utp.CodeBadRequest)
 		p.closes()
 		_, err := p.asks(look)
 		wantFault(t, err, utp.CodeTurnEnded)

@@ -15,9 +15,10 @@ var englishOutside = map[string]Message{
 			"{agent} did not wait for it any more. Nothing of it was done.",
 	},
 	"permission.given": {
-		Terse:    "Recorded: yes.",
-		Normal:   "Recorded: yes to question {question}. {agent} is told so.",
-		Detailed: "Recorded: yes to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. {agent} is told so. The yes is good for this one time.",
+		Terse:  "Recorded: yes.",
+		Normal: "Recorded: yes to question {question}. {agent} is told so.",
+		Detailed: "Recorded: yes to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
+			"{agent} is told so. The yes is good for this one time.",
 	},
 	"permission.refused.consent_declined": {
 		Terse:    "Recorded: no.",

@@ -178,6 +178,13 @@ func (s *scene) ofTheTurn() error {
 		return s.said()
 	case turn.NoteResponded:
 		return s.responded()
+	}
+	return s.ofAnOutsideTurn()
+}
+
+// ofAnOutsideTurn finds the words for what happens only in turns whose planner is a program outside.
+func (s *scene) ofAnOutsideTurn() error {
+	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of outside turns alone
 	case turn.NotePermitted:
 		return s.permitted()
 	case turn.NoteObserved:

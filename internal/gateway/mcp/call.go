@@ -186,7 +186,7 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 		text = "Done."
 	}
 	if c.Result.Kind() == '{' {
-		out.StructuredContent = jsontext.Value(c.Result)
+		out.StructuredContent = c.Result
 	}
 	out.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	return out
@@ -219,7 +219,8 @@ type state struct {
 
 // stillOpen is the answer to a call that is open when the host's patience is nearly over. It is no error: nothing has failed.
 func stillOpen(c api.AgentCall) *sdk.CallToolResult {
-	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
+	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. "+
+		"It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
 	s := state{Message: text, CallID: c.ID, State: c.State, Question: c.Question}
 	if !c.AnswerBy.IsZero() {
 		s.AnswerBy = c.AnswerBy.UTC().Format(time.RFC3339)

@@ -17,7 +17,7 @@ type Client struct{ *client.Agent }
 func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	s, err := c.Agent.Open(ctx, q)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says itself what is wrong
+		return nil, err
 	}
 	return s, nil
 }

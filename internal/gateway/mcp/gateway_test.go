@@ -29,7 +29,7 @@ type earshot struct {
 	asked  int
 }
 
-func (e *earshot) note(format string, args ...any) {
+func (e *earshot) notef(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.noted = append(e.noted, fmt.Sprintf(format, args...))
@@ -61,11 +61,14 @@ func (e *earshot) offer(tools ...api.AgentTool) {
 }
 
 func (e *earshot) Open(_ context.Context, q api.AgentOpen) (mcp.Session, error) {
-	e.note("open %s %s %.8s", q.Label, q.Holder, q.Key)
+	e.notef("open %s %s %.8s", q.Label, q.Holder, q.Key)
 	return &session{e}, nil
 }
 
 type session struct{ *earshot }
+
+// pass lets virtual time go by.
+func pass(d time.Duration) { <-time.After(d) }
 
 // during answers when the time has passed for which the request may wait, unless the host has gone.
 func during(ctx context.Context, wait time.Duration, answer api.AgentCall, err error) (api.AgentCall, error) {
@@ -81,34 +84,34 @@ func during(ctx context.Context, wait time.Duration, answer api.AgentCall, err e
 }
 
 func (s *session) Invoke(ctx context.Context, q api.AgentInvoke, wait time.Duration) (api.AgentCall, error) {
-	s.note("invoke %s %s %s for %v", q.Tool, q.Args, q.HostCall, wait)
+	s.notef("invoke %s %s %s for %v", q.Tool, q.Args, q.HostCall, wait)
 	c, err := s.invoke(s.count(), q, wait)
 	return during(ctx, wait, c, err)
 }
 
 func (s *session) Question(ctx context.Context, q api.AgentQuestion, wait time.Duration) (api.AgentCall, error) {
-	s.note("ask %s %d for %v", q.Question.Text, len(q.Choices), wait)
+	s.notef("ask %s %d for %v", q.Text, len(q.Choices), wait)
 	return during(ctx, wait, ended("q_1", `{"answer":"the blue one"}`), nil)
 }
 
 func (s *session) Wait(ctx context.Context, call string, wait time.Duration) (api.AgentCall, error) {
-	s.note("wait %s for %v", call, wait)
-	c, err := s.earshot.wait(s.count(), call, wait)
+	s.notef("wait %s for %v", call, wait)
+	c, err := s.wait(s.count(), call, wait)
 	return during(ctx, wait, c, err)
 }
 
 func (s *session) Received(_ context.Context, call string) error {
-	s.note("received %s", call)
+	s.notef("received %s", call)
 	return nil
 }
 
 func (s *session) Report(_ context.Context, q api.AgentReport) error {
-	s.note("say %s", q.Doing)
+	s.notef("say %s", q.Doing)
 	return nil
 }
 
 func (s *session) End(context.Context, api.AgentEnd) error {
-	s.note("end")
+	s.notef("end")
 	return nil
 }
 
@@ -141,7 +144,7 @@ func join(t *testing.T, e *earshot) *host {
 	h := &host{t: t, gone: make(chan error, 1)}
 	g := mcp.New(mcp.Options{
 		Dial: func(_ context.Context, name string) (mcp.Agent, error) {
-			e.note("dial for %s", name)
+			e.notef("dial for %s", name)
 			return e, nil
 		},
 		Key: "host 1", Holder: "process 1", Label: "photos",
@@ -243,11 +246,11 @@ func TestToolsChange(t *testing.T) {
 		if _, err := h.ListTools(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		h.mu.Lock()
 		h.changed = 0
 		h.mu.Unlock()
-		time.Sleep(5 * time.Minute)
+		pass(5 * time.Minute)
 		synctest.Wait()
 		h.mu.Lock()
 		if h.changed != 0 {
@@ -257,7 +260,7 @@ func TestToolsChange(t *testing.T) {
 		odd := note("note.odd", utp.Read, false)
 		odd.Parameters = jsontext.Value(`{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A b"}}}`)
 		e.offer(note("note.send", utp.Irreversible, true), odd)
-		time.Sleep(2 * time.Minute)
+		pass(2 * time.Minute)
 		synctest.Wait()
 		h.mu.Lock()
 		if h.changed == 0 {
@@ -294,7 +297,8 @@ func TestCall(t *testing.T) {
 		{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
 		{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
 		{
-			"failed", api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.", Result: jsontext.Value(`{"exit_code":1}`)},
+			"failed",
+			api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.", Result: jsontext.Value(`{"exit_code":1}`)},
 			nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed",
 		},
 		{"refused", api.AgentCall{}, &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}, true, "Not done: args have no text. give a text", nil},
@@ -392,7 +396,7 @@ func TestProgress(t *testing.T) {
 					tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
 					invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state() },
 					wait: func(_ int, _ string, wait time.Duration) (api.AgentCall, error) {
-						time.Sleep(min(wait, time.Until(over)))
+						pass(min(wait, time.Until(over)))
 						return state()
 					},
 				}
@@ -463,7 +467,7 @@ func TestEndedSession(t *testing.T) {
 		h.use("note_send", map[string]any{"text": "hi"}, nil)
 		h.leave()
 		var keys []string
-		for _, line := range strings.Split(e.all(), "\n") {
+		for line := range strings.SplitSeq(e.all(), "\n") {
 			if strings.HasPrefix(line, "open") {
 				keys = append(keys, line)
 			}
@@ -490,7 +494,7 @@ func TestHostGivesUp(t *testing.T) {
 		}
 		synctest.Wait()
 		before := e.all()
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		if e.all() != before {
 			t.Errorf("after the host had given up:\n%s", strings.TrimPrefix(e.all(), before))
 		}

@@ -28,7 +28,8 @@ func (g *Gateway) addOwn() {
 	g.server.AddTool(&sdk.Tool{
 		Name: waitTool, Annotations: looks,
 		Description: "Wait for the result of a call that is still open, such as one that waits for a person's answer. It starts only while you wait.",
-		InputSchema: jsontext.Value(`{"type":"object","properties":{"call_id":{"type":"string","description":"The call_id that came with the answer."}},"required":["call_id"],"additionalProperties":false}`),
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"call_id":{"type":"string","description":"The call_id that came with the answer."}},` +
+			`"required":["call_id"],"additionalProperties":false}`),
 	}, g.wait)
 	g.server.AddTool(&sdk.Tool{
 		Name: sayTool, Annotations: looks,

@@ -51,7 +51,7 @@ func callIn(m jsonrpc.Message) string {
 		return ""
 	}
 	var result struct {
-		Meta map[string]jsontext.Value `json:"_meta"`
+		Meta map[string]jsontext.Value `json:"_meta"` //nolint:tagliatelle // the protocol's name
 	}
 	var call string
 	if json.Unmarshal(response.Result, &result) != nil || json.Unmarshal(result.Meta[callMeta], &call) != nil {

@@ -34,7 +34,7 @@ func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
 func (g *Gateway) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // it says itself what is wrong
+		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,7 +97,7 @@ func toolFor(t api.AgentTool) (*sdk.Tool, string) {
 	if t.Asks {
 		description = strings.TrimSpace(description + " A person is asked first.")
 	}
-	schema := jsontext.Value(t.Parameters)
+	schema := t.Parameters
 	if !object(schema) {
 		schema = jsontext.Value(`{"type":"object"}`)
 	}

@@ -205,16 +205,17 @@ func (m *machine) adopt(c Call) error {
 	if m.Stop != nil {
 		return refuse(utp.CodeStopped, "the turn has been stopped; no further call is taken")
 	}
-	if old := m.call(c.Replaces); old != nil {
+	switch old := m.call(c.Replaces); {
+	case old != nil:
 		old.ReplacedBy = c.ID
 		c.Adopted, c.Key, c.Range, c.Origin = old.Adopted, old.Key, old.Range, old.Origin
 		c.Awaited, c.Answered, c.Identity, c.HostCall = old.Awaited, old.Answered, old.Identity, old.HostCall
-	} else if m.Closing != nil {
+	case m.Closing != nil:
 		return refuse(utp.CodeTurnEnded, "the session is ending; no further call is taken")
-	} else if m.Outside {
+	case m.Outside:
 		c.Adopted, m.IdleFrom = true, m.now
 		m.dropReceived()
-	} else {
+	default:
 		c.Adopted = true
 		m.dropAnswered()
 	}
