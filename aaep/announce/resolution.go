@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,31 +38,95 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	by := text("by")
 	mine := by != "" && by == a.wish.Person
 	said := outcome{
-		how: how, number: n, mine: mine, who: who(by, text("surface")), reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"),
-		consent: q == nil || q.consent, summary: first(p.SummaryNormal, p.SummaryTerse),
+		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), place: place(text("surface")),
+		reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"), consent: q == nil || q.Consent, summary: first(p.SummaryNormal, p.SummaryTerse),
+	}
+	mineHere := a.answered[n]
+	if mineHere != nil && mineHere.how == how {
+		mineHere.heard = one(a.resolved(e, p, said))
+		said.recorded, said.mine, said.here = true, true, true
+		if mineHere.counted {
+			delete(a.answered, n)
+		}
 	}
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
-		said.starts = starts(at.Sub(e.Time))
+		said.starts = join(starts(at.Sub(e.Time)), a.undoHint(at.Sub(e.Time), n))
 	}
+	return one(a.resolved(e, p, said))
+}
+
+// resolved is how a question ended, at the priority that it has for this listener.
+func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) saying {
 	offers := said.starts != ""
 	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if said.recorded && said.starts == "" {
+		return saying{} // the surface has said it
+	}
+	if offers {
+		w.offer = OfferUndo
+	}
 	if said.starts != "" && isEnglish(w.language) {
-		said.starts = "" // whoever hears it again can no longer take it back
+		said.starts, said.recorded = "", false // whoever hears it again can no longer take it back
 		w.kept = legible.Shorten(said.text(), MaxText)
 	}
-	w.kind, w.question, w.unnamed = KindResolution, n, isEnglish(primary(e))
-	w.own = mine
+	w.kind, w.question, w.unnamed = KindResolution, said.number, isEnglish(primary(e))
+	w.own = said.mine
 	switch {
-	case !mine:
+	case !said.mine:
 		w.priority = Assertive
-	case a.wish.Echo == EchoNone:
+	case said.here && a.wish.Echo == EchoNone:
 		w.priority = Silent
 	case offers: // for some seconds only
 		w.priority = Assertive
 	default:
 		w.priority = Polite
 	}
-	return one(w)
+	return w
+}
+
+// Answered says that the listener has given an answer to a question here, and that the surface tells
+// itself what becomes of it: when it is heard that the question ended like that, only what can be done
+// about it is still told.
+func (a *Announcer) Answered(question int, how aaep.Resolution) {
+	if question > 0 {
+		a.answered[question] = &ownAnswer{how: how}
+	}
+}
+
+// Settled says whether that answer counted. Where it did not, what was not told for its sake is told
+// now: somebody else has said the same, and was first.
+func (a *Announcer) Settled(now time.Time, question int, counted bool) []Announcement {
+	mine := a.answered[question]
+	if mine == nil {
+		return nil
+	}
+	if counted && mine.heard == nil {
+		mine.counted = true
+		return nil
+	}
+	delete(a.answered, question)
+	if counted {
+		return nil
+	}
+	var out []Announcement
+	for _, w := range mine.heard {
+		out = append(out, a.again(Announcement{
+			ID: strconv.Itoa(question), Text: w.text, Language: w.language, Kind: w.kind, Question: question, At: now,
+		}, "late"))
+	}
+	return a.told(out)
+}
+
+// ownAnswer is an answer that a listener has given here.
+type ownAnswer struct {
+	how     aaep.Resolution
+	counted bool     // it was recorded
+	heard   []saying // how the question ended, in the words for anybody else's answer
+}
+
+// isHere reports whether an answer was given on this surface, as far as that is known.
+func (a *Announcer) isHere(surface string) bool {
+	return a.wish.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.wish.Surface.Name)
 }
 
 // who says who did something and where.
@@ -69,46 +134,90 @@ func who(by, surface string) string {
 	if by == "" {
 		return ""
 	}
-	text := " by " + nameText(by)
+	return " by " + nameText(by) + place(surface)
+}
+
+// place says where something was done.
+func place(surface string) string {
 	switch place, known := surfaces[strings.ToLower(surface)]; {
 	case known:
-		text += " " + place
+		return " " + place
 	case surface != "":
-		text += " at " + nameText(surface)
+		return " at " + nameText(surface)
 	}
-	return text
+	return ""
 }
 
 func starts(in time.Duration) string {
 	if in <= 0 {
 		return "It starts now."
 	}
-	return "Starts in " + timeText(in) + "; undo takes it back."
+	return "Starts in " + timeText(in) + "."
+}
+
+func (a *Announcer) undoHint(in time.Duration, question int) string {
+	if in <= 0 {
+		return ""
+	}
+	return a.hint(OfferUndo, question)
+}
+
+// Recorded says that an answer has been recorded, or what else a person has asked for.
+func Recorded(question int, how aaep.Resolution) string {
+	about := strings.ToLower(questionLabel(question)[:1]) + questionLabel(question)[1:]
+	switch how {
+	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
+		return "Recorded: " + about + " is " + string(how) + "."
+	case aaep.ResolutionStopped:
+		return "Recorded: the yes to " + about + " is taken back."
+	case aaep.ResolutionExtended:
+		return "Recorded: " + about + " has more time."
+	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn:
+	}
+	return "Recorded."
 }
 
 // outcome is the end of a question, about to be told.
 type outcome struct {
-	how                                aaep.Resolution
-	number                             int
-	mine, consent                      bool
-	who, reason, code, starts, summary string
+	how                               aaep.Resolution
+	number                            int
+	mine, here, consent               bool
+	recorded                          bool // the surface has said that it is recorded
+	who, place, reason, code, summary string
+	starts                            string
+}
+
+// mineText is what becomes of an own answer, "" where it is told as that of anybody.
+func (o outcome) mineText(about string) string {
+	not := ""
+	if o.how == aaep.ResolutionRejected {
+		not = "It is not done."
+	}
+	switch o.how {
+	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
+	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
+		return ""
+	default:
+		return ""
+	}
+	switch {
+	case o.recorded:
+		return o.starts
+	case o.here:
+		return join(Recorded(o.number, o.how), not, fates[o.reason], o.starts)
+	default:
+		return join("You "+string(o.how)+" "+about+o.place+".", not, fates[o.reason], o.starts)
+	}
 }
 
 func (o outcome) text() string {
 	label := questionLabel(o.number)
 	about := strings.ToLower(label[:1]) + label[1:]
 	if o.mine {
-		switch o.how {
-		case aaep.ResolutionAccepted:
-			return join("Recorded: yes to "+about+".", o.starts)
-		case aaep.ResolutionRejected:
-			return "Recorded: no to " + about + ". It is not done."
-		case aaep.ResolutionAnswered:
-			return join("Recorded: the answer to "+about+".", fates[o.reason])
-		case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
-			o.who = ""
-		default:
+		if text := o.mineText(about); text != "" {
+			return text
 		}
+		o.who = ""
 	}
 	switch o.how {
 	case aaep.ResolutionAccepted:

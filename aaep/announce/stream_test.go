@@ -63,7 +63,7 @@ func play(a *announce.Announcer, events []heard) []announce.Announcement {
 		for due := a.Wake(); !due.IsZero() && due.Before(h.event.Time); due = a.Wake() {
 			out = append(out, a.Tick(due)...)
 		}
-		out = append(out, a.Event(h.event, h.seq)...)
+		out = append(out, hear(a, h.event, h.seq)...)
 	}
 	return out
 }

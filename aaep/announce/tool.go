@@ -44,7 +44,7 @@ func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []
 	if w.text == "" {
 		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", sentence(p.ErrorMessage, english)), english
 	}
-	w.kind, w.priority = KindTool, Assertive
+	w.kind, w.priority, w.label = KindTool, Assertive, resultLabel(e, p)
 	return one(w)
 }
 
@@ -65,6 +65,15 @@ func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
 	if w.text == "" {
 		w.text, w.language = "The tool "+nameText(p.Tool)+" has finished.", english
 	}
-	w.kind = KindTool
+	w.kind, w.label = KindTool, labelResult
 	return one(w)
+}
+
+// resultLabel says in the label itself how a tool ended; the exact status is UTP's where it is given.
+func resultLabel(e aaep.Event, p aaep.ToolCompleted) string {
+	status := first(e.Extension(aaep.PrefixUTP, "status"), string(p.Status))
+	if status == string(aaep.ToolError) {
+		status = "failed"
+	}
+	return labelResult + " (" + shown(status, maxName) + ")"
 }
