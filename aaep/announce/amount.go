@@ -10,7 +10,7 @@ import (
 // timeText writes a time to come, rounded up: 3 seconds, 5 minutes.
 func timeText(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
-	if seconds < 120 {
+	if seconds < 120 && seconds != 60 {
 		return legible.Counted(max(seconds, 0), "second")
 	}
 	if minutes := (seconds + 59) / 60; minutes < 120 {
@@ -21,7 +21,9 @@ func timeText(d time.Duration) string {
 
 // sinceText writes a moment that has passed, with the day when that is another one than of the moment
 // now.
-func sinceText(at, now time.Time, zone *time.Location) string { return writeTime(at, now, zone, "15:04") }
+func sinceText(at, now time.Time, zone *time.Location) string {
+	return writeTime(at, now, zone, "15:04")
+}
 
 // clockText writes a moment as the clock on the wall shows it, never later than it is,
 // with the day when that is another one than of the moment now. Seconds are said where

@@ -50,7 +50,7 @@ const (
 
 // labels are those of the kinds whose announcements all have the same.
 var labels = map[Kind]string{
-	KindStarted: labelStarted, KindState: labelState, KindProgress: labelProgress, KindTool: labelTool, KindOutput: labelOutput, KindHandoff: labelHandoff,
+	KindStarted: labelStarted, KindState: labelState, KindProgress: labelProgress, KindTool: labelTool, KindHandoff: labelHandoff,
 	KindEnd: labelEnded, KindOther: labelEvent, KindRecap: labelMeanwhile,
 }
 

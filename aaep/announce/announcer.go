@@ -11,7 +11,8 @@ import (
 type Announcer struct {
 	wish     Preferences
 	since    time.Time
-	replay   bool        // what is being taken is a replay
+	now      time.Time   // of what is being taken
+	replay   bool        // it is a replay
 	sessions []*session  // in the order of their first event
 	open     []*question // in the order they were put
 	seen     ring
@@ -21,9 +22,9 @@ type Announcer struct {
 	purse    purse
 	flood    flood
 	answer   answer
-	answered map[int]*ownAnswer // what this listener has answered here
-	repeats  int                // makes the ids of repetitions and recaps
-	nameless int                // makes the ids of events that have none
+	answered map[ownKey]*ownAnswer // what this listener has answered here
+	repeats  int                   // makes the ids of repetitions and recaps
+	nameless int                   // makes the ids of events that have none
 }
 
 // recent is one sentence that was said a moment ago.
@@ -38,7 +39,7 @@ func New(p Preferences) *Announcer {
 	if p.Verbosity == "" {
 		p.Verbosity = aaep.VerbosityNormal
 	}
-	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen), answered: map[int]*ownAnswer{}}
+	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen), answered: map[ownKey]*ownAnswer{}}
 }
 
 // Event takes one event and its number within its session (0 where it has none), in
@@ -82,6 +83,7 @@ func (a *Announcer) isNew(e aaep.Event) bool {
 
 // take takes an event in, and finds what it would say.
 func (a *Announcer) take(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
+	a.now = now
 	s := a.session(e)
 	s.heardReplay = s.heardReplay || a.replay && s.events == 0
 	s.events++

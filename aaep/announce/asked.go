@@ -118,7 +118,7 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 	}
 	return Question{
 		Session: e.SessionID, Token: token, Number: number(ours), Earlier: text("earlier"), Detail: text("detail"), Name: text("session_name"),
-		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), Tool: text("tool"), Call: callID(text("tool_call_id")),
+		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
 		Items: whole("items"), Bytes: whole("bytes"), Arguments: argumentsOf(e), Asked: e.Time, Deadline: deadline,
 		Waiting: flag("waiting"), Unlimited: flag("unlimited"),
 	}
@@ -135,8 +135,8 @@ func argumentsOf(e aaep.Event) Arguments {
 	return ours.Arguments
 }
 
-// callID is the tool_call_id that events carry for one of our own call numbers.
-func callID(ours string) string {
+// CallID is the tool_call_id that events carry for one of our own call numbers.
+func CallID(ours string) string {
 	if h, ok := strings.CutPrefix(ours, "tc_"); ok {
 		return aaep.PrefixCall + h
 	}

@@ -199,6 +199,9 @@ func (q Question) Line(now time.Time, zone *time.Location) string {
 
 // StillOpen says that it is, and until when.
 func (q Question) StillOpen(now time.Time, zone *time.Location) string {
+	if !q.Deadline.After(now) {
+		return q.Label() + ": the time to answer is over."
+	}
 	return fmt.Sprintf("%s is still open. %s", q.Label(), q.UntilIn(now, zone))
 }
 

@@ -75,7 +75,7 @@ func orElse(w saying, priority Priority, text string) saying {
 func (a *Announcer) unasked(session string) string {
 	var list []string
 	for _, q := range a.open {
-		if q.Session == session && q.Number > 0 && len(list) < maxAlarms {
+		if q.Session == session && q.Number > 0 && !a.answeredHere(q.Number) && len(list) < maxAlarms {
 			list = append(list, q.Label()+" is no longer asked.")
 		}
 	}

@@ -89,6 +89,9 @@ func (a *Announcer) hold(s *session, n Announcement) {
 	f.last, f.plain = n, a.unnamed(s, n.Text)
 }
 
+// Flush sums up what is held, where nothing more will come.
+func (a *Announcer) Flush(now time.Time) []Announcement { return a.told(a.flushed(now)) }
+
 // flushed is the one sentence for what was held, if anything was.
 func (a *Announcer) flushed(now time.Time) []Announcement {
 	f := a.flood

@@ -114,7 +114,7 @@ func (o *output) rest(language string) []saying {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return []saying{{text: lined(text), language: language, kind: KindOutput, priority: Polite}}
+	return []saying{{text: lined(text), language: language, label: labelOutput, kind: KindOutput, priority: Polite}}
 }
 
 // Answer is the agent's latest text once more, in pieces of about [MaxText] characters that keep their lines;

@@ -37,6 +37,9 @@ type Echo string
 const (
 	EchoAll  Echo = ""     // they are told back politely
 	EchoNone Echo = "none" // they come with [Silent]: the surface says itself what it recorded
+	// EchoElsewhere: the surface says itself what it recorded, and names it by [Announcer.Answered]; every
+	// other own answer was given elsewhere, and is told with its place.
+	EchoElsewhere Echo = "elsewhere"
 )
 
 // Bounds of what an [Announcer] keeps.

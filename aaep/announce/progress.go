@@ -84,5 +84,5 @@ func (a *Announcer) progressText(p aaep.ProgressUpdated, percent int) string {
 	if a.wish.Verbosity == aaep.VerbosityTerse && done != "" || strings.HasPrefix(about, strings.TrimSuffix(done, ".")) && done != "" {
 		return done
 	}
-	return first(join(done, about), sentence(first(p.SummaryNormal, p.SummaryTerse), english))
+	return first(join(done, legible.Capital(about)), sentence(first(p.SummaryNormal, p.SummaryTerse), english))
 }

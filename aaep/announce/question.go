@@ -2,6 +2,7 @@ package announce
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ type question struct {
 
 // confirmation puts a question of consent.
 func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfirmation) []saying {
-	q := newQuestion(e)
+	q := a.newQuestion(e)
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	var facts []string
 	if q.Bytes >= 0 && !strings.Contains(p.Action, legible.Size(q.Bytes)) {
@@ -52,7 +53,7 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 
 // clarification puts a question that is not a consent.
 func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClarification) []saying {
-	q := newQuestion(e)
+	q := a.newQuestion(e)
 	body := sentence(legible.Shorten(first(legible.Line(p.Question), "The agent asks for an answer."), maxAction), english)
 	if a.wish.Verbosity == aaep.VerbosityDetailed {
 		if !strings.Contains(p.Question, p.Context) {
@@ -92,9 +93,13 @@ func requested(ours aaep.Document) string {
 }
 
 // newQuestion is what an event asks, to be kept while it is open.
-func newQuestion(e aaep.Event) *question {
+func (a *Announcer) newQuestion(e aaep.Event) *question {
 	asked, _ := ReadQuestion(e)
-	return &question{Question: asked, event: e.ID, warnAt: WarnAt(e.Time, asked.Deadline)}
+	q := &question{Question: asked, event: e.ID, warnAt: WarnAt(e.Time, asked.Deadline)}
+	if !a.replay && !q.warnAt.After(a.now) { // that it is put now says it
+		q.warnAt = time.Time{}
+	}
+	return q
 }
 
 // number is that of the question an event is about, or 0.
@@ -191,7 +196,7 @@ func (a *Announcer) drop(q *question) {
 func (a *Announcer) closeSession(session string) {
 	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
 		if q.Session == session {
-			delete(a.answered, q.Number)
+			maps.DeleteFunc(a.answered, func(key ownKey, _ *ownAnswer) bool { return key.question == q.Number })
 		}
 		return q.Session == session
 	})

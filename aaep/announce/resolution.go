@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -41,16 +42,16 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), place: place(text("surface")),
 		reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"), consent: q == nil || q.Consent, summary: first(p.SummaryNormal, p.SummaryTerse),
 	}
-	mineHere := a.answered[n]
-	if mineHere != nil && mineHere.how == how {
+	key := ownKey{n, how}
+	if mineHere := a.answered[key]; mineHere != nil {
 		mineHere.heard = one(a.resolved(e, p, said))
 		said.recorded, said.mine, said.here = true, true, true
 		if mineHere.counted {
-			delete(a.answered, n)
+			delete(a.answered, key)
 		}
 	}
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
-		said.starts = join(starts(at.Sub(e.Time)), a.undoHint(at.Sub(e.Time), n))
+		said.starts = a.startsText(at, e.Time, n)
 	}
 	return one(a.resolved(e, p, said))
 }
@@ -59,9 +60,6 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) saying {
 	offers := said.starts != ""
 	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
-	if said.recorded && said.starts == "" {
-		return saying{} // the surface has said it
-	}
 	if offers {
 		w.offer = OfferUndo
 	}
@@ -74,7 +72,7 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) sa
 	switch {
 	case !said.mine:
 		w.priority = Assertive
-	case said.here && a.wish.Echo == EchoNone:
+	case said.here && a.wish.Echo == EchoNone, said.recorded && !offers: // the surface has said it
 		w.priority = Silent
 	case offers: // for some seconds only
 		w.priority = Assertive
@@ -89,14 +87,15 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) sa
 // about it is still told.
 func (a *Announcer) Answered(question int, how aaep.Resolution) {
 	if question > 0 {
-		a.answered[question] = &ownAnswer{how: how}
+		a.answered[ownKey{question, how}] = &ownAnswer{}
 	}
 }
 
 // Settled says whether that answer counted. Where it did not, what was not told for its sake is told
 // now: somebody else has said the same, and was first.
-func (a *Announcer) Settled(now time.Time, question int, counted bool) []Announcement {
-	mine := a.answered[question]
+func (a *Announcer) Settled(now time.Time, question int, how aaep.Resolution, counted bool) []Announcement {
+	key := ownKey{question, how}
+	mine := a.answered[key]
 	if mine == nil {
 		return nil
 	}
@@ -104,7 +103,7 @@ func (a *Announcer) Settled(now time.Time, question int, counted bool) []Announc
 		mine.counted = true
 		return nil
 	}
-	delete(a.answered, question)
+	delete(a.answered, key)
 	if counted {
 		return nil
 	}
@@ -117,15 +116,33 @@ func (a *Announcer) Settled(now time.Time, question int, counted bool) []Announc
 	return a.told(out)
 }
 
-// ownAnswer is an answer that a listener has given here.
+// ownKey names an answer that a listener has given here.
+type ownKey struct {
+	question int
+	how      aaep.Resolution
+}
+
+// ownAnswer is what is known of it.
 type ownAnswer struct {
-	how     aaep.Resolution
 	counted bool     // it was recorded
 	heard   []saying // how the question ended, in the words for anybody else's answer
 }
 
+// answeredHere reports whether the listener has answered a question here, and has not heard of its end.
+func (a *Announcer) answeredHere(question int) bool {
+	for key := range a.answered {
+		if key.question == question {
+			return true
+		}
+	}
+	return false
+}
+
 // isHere reports whether an answer was given on this surface, as far as that is known.
 func (a *Announcer) isHere(surface string) bool {
+	if a.wish.Echo == EchoElsewhere {
+		return false
+	}
 	return a.wish.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.wish.Surface.Name)
 }
 
@@ -148,18 +165,22 @@ func place(surface string) string {
 	return ""
 }
 
-func starts(in time.Duration) string {
-	if in <= 0 {
+// startsText says when what was agreed to starts, and how to take that back as long as it can be; "" where
+// it has started since.
+func (a *Announcer) startsText(at, agreed time.Time, question int) string {
+	switch in := at.Sub(a.now); {
+	case !at.After(agreed):
 		return "It starts now."
+	case in <= 0:
+		return ""
+	default:
+		return StartsIn(in, question, a.wish.Surface.Controls)
 	}
-	return "Starts in " + timeText(in) + "."
 }
 
-func (a *Announcer) undoHint(in time.Duration, question int) string {
-	if in <= 0 {
-		return ""
-	}
-	return a.hint(OfferUndo, question)
+// StartsIn says when what a question asked for starts, and how to take the yes back until then.
+func StartsIn(in time.Duration, question int, c Controls) string {
+	return join("Starts in "+timeText(in)+".", c.hint(OfferUndo, question, false))
 }
 
 // Recorded says that an answer has been recorded, or what else a person has asked for.
@@ -169,12 +190,14 @@ func Recorded(question int, how aaep.Resolution) string {
 	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
 		return "Recorded: " + about + " is " + string(how) + "."
 	case aaep.ResolutionStopped:
-		return "Recorded: the yes to " + about + " is taken back."
+		return "Recorded: the yes to " + about + " is taken back. Nothing of it was done."
 	case aaep.ResolutionExtended:
 		return "Recorded: " + about + " has more time."
 	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn:
+		return "Recorded: " + about + " is " + string(how) + "."
+	default:
+		return "Recorded: " + about + " is " + shown(string(how), maxName) + "."
 	}
-	return "Recorded."
 }
 
 // outcome is the end of a question, about to be told.
@@ -201,9 +224,9 @@ func (o outcome) mineText(about string) string {
 		return ""
 	}
 	switch {
-	case o.recorded:
+	case o.recorded && o.starts != "":
 		return o.starts
-	case o.here:
+	case o.here || o.recorded:
 		return join(Recorded(o.number, o.how), not, fates[o.reason], o.starts)
 	default:
 		return join("You "+string(o.how)+" "+about+o.place+".", not, fates[o.reason], o.starts)
@@ -235,10 +258,20 @@ func (o outcome) text() string {
 		if o.consent {
 			return "Nobody answered " + about + " in time, so it is not done."
 		}
-		return first(sentence(o.summary, english), "Nobody answered "+about+" in time.")
+		return o.headed("Nobody answered " + about + " in time.")
 	case aaep.ResolutionWithdrawn, aaep.ResolutionExtended:
-		return first(sentence(o.summary, english), label+" is no longer asked.")
+		return o.headed(label + " is no longer asked.")
 	default:
-		return first(sentence(o.summary, english), label+" has ended.")
+		return o.headed(label + " has ended.")
 	}
+}
+
+// headed is what the event says of itself, behind a sentence that names the question where it does not.
+func (o outcome) headed(text string) string {
+	summary := sentence(o.summary, english)
+	named := "uestion " + strconv.Itoa(o.number)
+	if i := strings.Index(summary, named); i >= 0 && (i+len(named) == len(summary) || !unicode.IsDigit(rune(summary[i+len(named)]))) {
+		return summary
+	}
+	return join(text, summary)
 }

@@ -53,14 +53,18 @@ const (
 	OfferFaster   Offer = "faster"    // more of what is told
 )
 
-// hint says how to take an offer up on this surface, "" where that cannot be done there. A question's
-// number is needed while several are open.
+// hint says how to take an offer up on this surface, "" where that cannot be done there.
 func (a *Announcer) hint(o Offer, question int) string {
+	return a.wish.Surface.Controls.hint(o, question, len(a.open) > 1)
+}
+
+// hint names a question's number where it is needed: while several are open.
+func (c Controls) hint(o Offer, question int, several bool) string {
 	number := ""
-	if question > 0 && len(a.open) > 1 {
+	if question > 0 && several {
 		number = fmt.Sprintf(" %d", question)
 	}
-	switch a.wish.Surface.Controls {
+	switch c {
 	case ControlsWords:
 		return map[Offer]string{
 			OfferMoreTime: "Type more time" + number + " to get more.", OfferUndo: "Type undo to take it back.", OfferRead: "Type read to read it.",
