@@ -70,7 +70,7 @@ func (k *keyboard) set(mode unix.Termios) error {
 			return errBackground
 		}
 
-		return unix.IoctlSetTermios(fd, setTermios, &mode) //nolint:wrapcheck // only that there is one matters
+		return unix.IoctlSetTermios(fd, setTermios, &mode)
 	})
 }
 

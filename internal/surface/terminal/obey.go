@@ -99,7 +99,7 @@ func (t *Terminal) ofNarration(c command) {
 
 	switch c.verb {
 	case verbSayAgain:
-		if again, any := t.says.Repeat(); any {
+		if again, told := t.says.Repeat(); told {
 			said = append(said, again)
 		}
 	case verbRecap:
@@ -114,6 +114,7 @@ func (t *Terminal) ofNarration(c command) {
 		said = append(said, t.says.SetPace(t.says.Pace().Faster(), t.now))
 	case verbQuiet:
 		said = append(said, t.says.SetPace(announce.PaceQuiet, t.now))
+	default: // the others are about questions
 	}
 
 	for _, n := range said {
