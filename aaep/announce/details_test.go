@@ -111,3 +111,28 @@ func TestSameQuestion(t *testing.T) {
 		}
 	}
 }
+
+// TestEntries: a line of a record says what held and still holds: who answered, and nothing that can no longer be done.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]string{
+		`"summary_normal":"Recorded: yes. It starts in 3 seconds; say undo.","extensions":{"earshot":{"question":3,"resolution":"accepted","by":"ada","surface":"page","starts_at":"2026-11-21T12:00:03Z"}}`: "Question 3 was accepted by ada on the page.",
+		`"summary_normal":"More time.","extensions":{"earshot":{"question":3,"resolution":"extended"}}`:                                                                                                      "More time.",
+		`"summary_normal":"Noch Zeit.","localization_hints":{"primary_language":"de","text_direction":"ltr"},"extensions":{"earshot":{"question":3,"resolution":"accepted"}}`:                                "Noch Zeit.",
+		`"summary_normal":"Thinking."`: "Thinking.",
+	} {
+		if got := announce.Entry(decoded(t, "state.changed", "1", `"from_state":"idle","to_state":"thinking",`+members)); got != want {
+			t.Errorf("%s: %q, want %q", members, got, want)
+		}
+	}
+	if got := announce.Entry(decoded(t, "awaiting.confirmation", "1", confirmation)); got != "A question: Delete 2 files. They are gone for good." {
+		t.Errorf("a question: %q", got)
+	}
+	if got := announce.Entry(decoded(t, "progress.updated", "1", `"progress":{"percent":40},"summary_normal":"Deleting."`)); got != "" {
+		t.Errorf("progress is no entry: %q", got)
+	}
+	progress := aaep.ProgressUpdated{Progress: aaep.Progress{Percent: new(40.0)}, SummaryNormal: "Deleting."}
+	if got := announce.Progress(progress); got != "40 percent done. Deleting." {
+		t.Errorf("progress: %q", got)
+	}
+}

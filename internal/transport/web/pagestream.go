@@ -321,6 +321,8 @@ type stepsFrame struct {
 	// Undo is a question whose yes can be taken back from now on, Over one whose cannot any more.
 	Undo int `json:"undo,omitzero"`
 	Over int `json:"over,omitzero"`
+	// Yes says that it is recorded.
+	Yes string `json:"yes,omitzero"`
 }
 
 // catchUp reads what the chosen session has said since it was last shown.
@@ -351,6 +353,9 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
 	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
+	}
+	if f.Undo != 0 {
+		f.Yes = announce.Recorded(f.Undo, aaep.ResolutionAccepted)
 	}
 	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {
 		return nil, nil
