@@ -144,7 +144,11 @@ var house = []room{
 		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"},
 		third: []string{sysModule, textModule},
 	},
-	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
+	{
+		pkg: "internal/program", floor: 2, third: []string{sysModule},
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
+	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "tool", "worker", "utp"}},
 
