@@ -148,7 +148,7 @@ func (s *Service) offer(ctx context.Context, tools []Tool) error {
 			err = now.add(one)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // it is the caller's own
+			return ctx.Err()
 		}
 		if err != nil {
 			refused = append(refused, err)

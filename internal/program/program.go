@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrChanged: the program is not the one that was bound.
+// ErrChanged says that the program is not the one that was bound.
 var ErrChanged = errors.New("it changed since review")
 
 // Program ties what is run to the bytes of its program, as they were when the file of tools was read.

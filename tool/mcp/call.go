@@ -38,7 +38,7 @@ func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call)
 			return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "the MCP server %s is not there: %s. Nothing was sent to it", s.name, cause.OneLine(cause.Of(err)))
 		}
 		if err := c.Ready(); err != nil {
-			return tool.Result{}, err //nolint:wrapcheck // it says that nothing was done
+			return tool.Result{}, err
 		}
 		return s.call(ctx, conn, upstream, c)
 	}

@@ -64,7 +64,7 @@ func Propose(c Claims) Proposal {
 	}
 	why := "the server says nothing of its effects"
 	if len(said) > 0 {
-		why = "the server says that " + strings.Join(said, " and ")
+		why = "the server says that " + strings.Join(said, " and that ")
 	}
 	return Proposal{utp.Irreversible, utp.RiskHigh, why}
 }

@@ -106,7 +106,7 @@ func (s *Server) define(name string, t *mcp.Tool, conn *connection) (utp.Definit
 		offer.Program = &program
 	}
 	offer.Claims, offer.Meaning = claims, s.meaning(t)
-	return offer.Definition() //nolint:wrapcheck // it says what is wrong
+	return offer.Definition()
 }
 
 func description(text, title string) string {
@@ -158,7 +158,7 @@ func openSchema(of any) (jsontext.Value, error) {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
 	if _, err := schema.Compile(raw); err != nil {
-		return nil, err //nolint:wrapcheck // it says what is wrong
+		return nil, err
 	}
 	return raw, nil
 }

@@ -32,7 +32,7 @@ func (s *Server) openHTTP(secrets map[string]string) *remote {
 		// One that has died meanwhile would leave it unknown whether the call has left.
 		DisableKeepAlives: true,
 	}}
-	r.alive, r.stop = context.WithCancel(context.Background())
+	r.alive, r.stop = context.WithCancel(context.Background()) //nolint:gosec // end calls it
 	return r
 }
 

@@ -75,8 +75,6 @@ func mark(word string) {
 	_ = file.Close()
 }
 
-func yes(b bool) *bool { return &b }
-
 func object(properties string) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":` + properties + `}`)
 }
@@ -99,10 +97,10 @@ func newServer(mode string) *mcp.Server {
 		mark("echo")
 		return says(string(r.Params.Arguments) + " " + os.Getenv("TOKEN")), nil
 	})
-	add("fetch", "Fetch it.", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: yes(true)}, nothing)
-	add("tag", "Tag it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: yes(false)}, nothing)
-	add("wipe", "Wipe it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: yes(true)}, nothing)
-	add("append", "", &mcp.ToolAnnotations{DestructiveHint: yes(false), Title: "Append a line"}, nothing)
+	add("fetch", "Fetch it.", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(true)}, nothing)
+	add("tag", "Tag it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)}, nothing)
+	add("wipe", "Wipe it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(true)}, nothing)
+	add("append", "", &mcp.ToolAnnotations{DestructiveHint: new(false), Title: "Append a line"}, nothing)
 	add("plain", "Do it.", nil, nothing)
 	add("rich", "Answer with everything.", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{
@@ -129,8 +127,8 @@ func newServer(mode string) *mcp.Server {
 	add("crash", "End in the middle.", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		mark("crash")
 		_, _ = fmt.Fprintln(os.Stderr, "segmentation fault")
-		os.Exit(3) //nolint:forbidigo // it is what is tested
-		return nil, nil
+		os.Exit(3)
+		return says("never"), nil
 	})
 	add("slow", "Take long, and tell how far it is.", nil, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		token := r.Params.GetProgressToken()

@@ -50,7 +50,7 @@ func (s *Server) start(secrets map[string]string) (*process, error) {
 	}
 	p := &process{stdin: &counted{File: pipes[0][1]}, stderr: &tail{from: pipes[2][0]}, ended: make(chan struct{})}
 	p.stdout = newLines(pipes[1][0], int(s.c.Limits.Message), func() {
-		s.notice("what it writes to standard output is not all of the protocol; the rest is left out, and belongs to standard error")
+		s.noticef("what it writes to standard output is not all of the protocol; the rest is left out, and belongs to standard error")
 	})
 	p.cmd = &exec.Cmd{
 		Path: path, Args: s.c.Command, Env: s.environment(secrets), Dir: s.c.Folder, SysProcAttr: program.Attributes(),

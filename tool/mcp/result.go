@@ -20,7 +20,7 @@ import (
 // them in Content, and the value of a tool that has one in Structured.
 type Result struct {
 	Content    jsontext.Value `json:"content"`
-	Structured jsontext.Value `json:"structuredContent,omitzero"`
+	Structured jsontext.Value `json:"structuredContent,omitzero"` //nolint:tagliatelle // the protocol's own name
 	// Declined are questions that the server had for the person in the middle of the call. Nobody can be asked then; the server
 	// was told that they are declined.
 	Declined []string `json:"declined,omitzero"`

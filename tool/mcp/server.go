@@ -145,21 +145,21 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 	pause, said := s.o.Pause, ""
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := s.attend(ctx, offer)
+		why := cause.OneLine(cause.Of(s.attend(ctx, offer)))
 		if ctx.Err() != nil {
 			break
 		}
 		if time.Since(began) > steady {
-			pause = s.o.Pause
+			pause, said = s.o.Pause, ""
 		}
-		if text := cause.OneLine(cause.Of(err)); text != said {
-			said = text
-			s.notice("%s. It is started again, first in %s", text, pause)
+		if why != said {
+			said = why
+			s.noticef("%s. It is started again, first in %s", why, pause)
 		}
 		wait(ctx, pause)
 		pause = min(2*pause, maxPause)
 	}
-	return nil
+	return nil //nolint:nilerr // it was told to end
 }
 
 func wait(ctx context.Context, pause time.Duration) {
@@ -171,7 +171,7 @@ func wait(ctx context.Context, pause time.Duration) {
 	}
 }
 
-func (s *Server) notice(format string, args ...any) {
+func (s *Server) noticef(format string, args ...any) {
 	s.o.Notice("MCP server " + s.name + ": " + fmt.Sprintf(format, args...) + ".")
 }
 
@@ -234,7 +234,7 @@ func (s *Server) sayLeftOut(leftOut []error) {
 	for _, err := range leftOut {
 		text := cause.OneLine(err.Error())
 		if now = append(now, text); !slices.Contains(s.told, text) {
-			s.notice("%s", text)
+			s.noticef("%s", text)
 		}
 	}
 	s.told = now
@@ -275,7 +275,7 @@ func (s *Server) current(ctx context.Context) (*connection, error) {
 		select {
 		case <-connected:
 		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // the caller says why it ended
+			return nil, ctx.Err()
 		case <-timer.C:
 			return nil, trouble
 		}

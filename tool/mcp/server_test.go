@@ -87,7 +87,7 @@ func TestRichResult(t *testing.T) {
 	}
 	var r struct {
 		Content    []map[string]any `json:"content"`
-		Structured map[string]any   `json:"structuredContent"`
+		Structured map[string]any   `json:"structuredContent"` //nolint:tagliatelle // the protocol's own name
 	}
 	if err := json.Unmarshal([]byte(got.text), &r); err != nil {
 		t.Fatal(err)
@@ -155,16 +155,18 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestProgressAndCancel: progress passes through, and a stop reaches the server.
-func TestProgressAndCancel(t *testing.T) {
+// TestCancel: the end of a call reaches the server, and is told as what is known of its effect.
+func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		class utp.Class
 		cause error
 		want  utp.Code
 	}{
-		{utp.Irreversible, tool.ErrStopped, utp.CodeStopped}, {utp.Read, tool.ErrStopped, utp.CodeStopped},
-		{utp.Irreversible, tool.ErrTimeout, utp.CodeOutcomeUnknown}, {utp.Read, tool.ErrTimeout, utp.CodeToolTimeout},
+		{utp.Irreversible, tool.ErrStopped, utp.CodeStopped},
+		{utp.Read, tool.ErrStopped, utp.CodeStopped},
+		{utp.Irreversible, tool.ErrTimeout, utp.CodeOutcomeUnknown},
+		{utp.Read, tool.ErrTimeout, utp.CodeToolTimeout},
 	} {
 		s := stdio(t, "usual", "")
 		ctx, cancel := context.WithCancelCause(t.Context())
