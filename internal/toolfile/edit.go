@@ -121,7 +121,7 @@ func write(path string, text []byte) (*Draft, error) {
 }
 
 // Services are those of the draft.
-func (d *Draft) Services(o Options) ([]Service, error) { return Read(d.draft, o) }
+func (d *Draft) Services(o Options) ([]Service, error) { return read(d.draft, d.path, o) }
 
 // Keep puts the draft in the place of the file. One in which nothing is left takes the file away.
 func (d *Draft) Keep() error {

@@ -86,9 +86,12 @@ type Options struct {
 }
 
 // Read reads the services of one file. No two of them, and none of the program itself, have a name or a tool in common.
-func Read(path string, o Options) ([]Service, error) {
+func Read(path string, o Options) ([]Service, error) { return read(path, path, o) }
+
+// read reads a file that is, or will be, called name.
+func read(path, name string, o Options) ([]Service, error) {
 	wrong := func(err error) error {
-		message, hint := cause.OneLine(path)+": "+cause.Of(err), Hint
+		message, hint := cause.OneLine(name)+": "+cause.Of(err), Hint
 		if place, is := errors.AsType[*settings.Error](err); is && place.Hint != "" {
 			hint = place.Hint
 		}
@@ -99,7 +102,7 @@ func Read(path string, o Options) ([]Service, error) {
 		return nil, cause.Misuse("the file of tools cannot be read: "+cause.Of(err), Hint)
 	}
 	if info.Mode().Perm()&0o002 != 0 {
-		return nil, cause.Misuse(cause.OneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+cause.Quoted(path))
+		return nil, cause.Misuse(cause.OneLine(name)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+cause.Quoted(name))
 	}
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if err != nil {
@@ -109,13 +112,13 @@ func Read(path string, o Options) ([]Service, error) {
 	if err != nil {
 		return nil, wrong(err)
 	}
-	folder, err := filepath.Abs(filepath.Dir(path))
+	folder, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return nil, wrong(err)
 	}
 	var services []Service
-	for _, name := range root.Names() {
-		some, err := readSection(root, name, folder, o)
+	for _, kind := range root.Names() {
+		some, err := readSection(root, kind, folder, o)
 		if err != nil {
 			return nil, wrong(err)
 		}
@@ -208,7 +211,7 @@ func apartFrom(before, more []Service) error {
 	}
 	for _, c := range more {
 		if taken[c.Name] {
-			return fmt.Errorf("there is another service of the name %s", c.Name)
+			return &settings.Error{Found: "there is another service of the name " + c.Name, Hint: "give each a name of its own; " + tidy.Target + " is the program's"}
 		}
 		taken[c.Name] = true
 		for _, d := range c.Definitions() {
