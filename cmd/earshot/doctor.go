@@ -119,6 +119,9 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []finding {
 		all = append(all, examineDatabase(ctx, f.ledger))
 	}
 	all = append(all, examinePolicy(f.policy)...)
+	if own := filepath.Join(path, datadir.ToolsFile); datadir.Exists(own) {
+		f.tools = append(f.tools, own)
+	}
 	all = append(all, m.examineTools(f.tools)...)
 	for _, root := range f.roots {
 		all = append(all, examineRoot(root, path))
