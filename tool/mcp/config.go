@@ -33,13 +33,13 @@ type config struct {
 }
 
 type limits struct {
-	Start   time.Duration `yaml:"start"`   // until the server has told its tools; default 30 s
+	Start   time.Duration `yaml:"start"`   // until the server has told its tools; default 1 min
 	Time    time.Duration `yaml:"time"`    // of a call, then it is cancelled; default 10 min
 	Message settings.Size `yaml:"message"` // of one message of the server's; default 16 MiB
 }
 
 const (
-	defaultStart   = 30 * time.Second
+	defaultStart   = time.Minute
 	defaultTime    = 10 * time.Minute
 	defaultMessage = 16 << 20
 	maxStart       = 10 * time.Minute

@@ -63,6 +63,7 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.change() },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { c.progress(r.Params) },
 	})
+	client.AddSendingMiddleware(askAgain)
 	c.session, err = client.Connect(ctx, c.link.transport(), nil)
 	if err != nil {
 		c.link.end()
@@ -80,6 +81,17 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		c.announces = r.Capabilities != nil && r.Capabilities.Tools != nil && r.Capabilities.Tools.ListChanged
 	}
 	return c, nil
+}
+
+// askAgain has a list of tools be asked for each time: how long it holds is not the server's to say.
+func askAgain(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		if list, is := result.(*mcp.ListToolsResult); is && list != nil {
+			list.TTLMs = 0
+		}
+		return result, err
+	}
 }
 
 func (s *Server) open(secrets map[string]string) (link, error) {

@@ -38,6 +38,15 @@ func newSite(t *testing.T, stateless bool) *site {
 		close(s.stops)
 		return nil, ctx.Err()
 	})
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			result, err := next(ctx, method, r)
+			if list, is := result.(*sdk.ListToolsResult); is {
+				list.TTLMs = 3_600_000
+			}
+			return result, err
+		}
+	})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.tokens = append(s.tokens, r.Header.Get("Authorization"))
@@ -92,6 +101,19 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("the tokens were %q", web.tokens)
 		}
 		web.mu.Unlock()
+	}
+}
+
+// TestHTTPChanged: a server that says that its list holds for an hour is asked again all the same.
+func TestHTTPChanged(t *testing.T) {
+	t.Parallel()
+	for _, stateless := range []bool{false, true} {
+		s := reached(t, newSite(t, stateless).URL)
+		before := s.tool("plain")
+		if got := s.call("change", `{"word":"x"}`, utp.Irreversible); got.err != nil {
+			t.Fatal(got.err)
+		}
+		wantError(t, s.calls(t.Context(), before, `{}`, utp.Irreversible), utp.CodeChangedSinceReview, "earshot tools review scene.plain")
 	}
 }
 

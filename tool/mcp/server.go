@@ -136,6 +136,8 @@ func (s *Server) Look(ctx context.Context) (Offered, error) {
 
 const (
 	maxPause = time.Minute
+	// settled is how long a list that has changed may go on changing until it is read.
+	settled = 50 * time.Millisecond
 	// steady is how long a server has to be at work before its next end counts as the first.
 	steady = time.Minute
 )
@@ -200,6 +202,7 @@ func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
 			s.lost(err)
 			return err
 		case <-conn.changed:
+			wait(ctx, settled) // changes come in crowds
 			if err := s.tell(ctx, conn, offer); err != nil {
 				s.lost(err)
 				return err
