@@ -44,6 +44,7 @@ const (
 	sysModule    = "golang.org/x/sys"
 	termModule   = "golang.org/x/term"
 	yamlModule   = "go.yaml.in/yaml/v3"
+	mcpModule    = "github.com/modelcontextprotocol/go-sdk"
 	rapidModule  = "pgregory.net/rapid"
 )
 
@@ -151,16 +152,25 @@ var house = []room{
 	},
 	{
 		pkg: "internal/gateway/mcp", floor: 3, own: []string{"api", "client", "utp"},
-		third: []string{"github.com/modelcontextprotocol/go-sdk"},
+		third: []string{mcpModule},
 	},
-	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "tool", "tool/settings", "utp"}, third: []string{yamlModule, sysModule}},
+	{
+		pkg: "internal/program", floor: 2, third: []string{sysModule},
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
+	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp"}, third: []string{yamlModule}},
+	{
+		pkg: "tool/mcp", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp", "utp/schema"},
+		third: []string{mcpModule},
+	},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
 	{pkg: "internal/credentialfile", floor: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
 		pkg: "internal/toolfile", floor: 4,
-		own: []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/openapi", "tool/settings", "utp"},
+		own:   []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/mcp", "tool/openapi", "tool/settings", "utp"},
+		third: []string{yamlModule},
 	},
 	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 

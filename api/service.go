@@ -27,6 +27,8 @@ type StartAnswer struct {
 	Tool  string `json:"tool"`
 	Args  Body   `json:"args"`
 	Fence int    `json:"fence"`
+	// Class is the one that counts for the call, as it was judged; "" of a kernel that does not say it.
+	Class utp.Class `json:"class,omitzero"`
 	// Secrets are the values behind the {"$secret":ref} arguments, by ref.
 	Secrets map[string]string `json:"secrets,omitzero"`
 	// StartWithinMS is how many milliseconds are left to begin an effect, counted from the instant

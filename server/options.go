@@ -29,7 +29,8 @@ type Options struct {
 	// Data is the data directory: the ledger, its key, tokens and logins. It is made if need be, and one process at a time
 	// holds it.
 	Data string
-	// Agents and Services live in this process, and their tools count as reviewed: the person who runs the process has chosen them.
+	// Agents and Services live in this process, and their tools count as reviewed, but for those of a Source: the person who runs
+	// the process has chosen them.
 	Agents   []Agent
 	Services []Service
 
@@ -75,6 +76,8 @@ type Service struct {
 	Tools []tool.Tool
 	// Open makes the tools instead, where they need the time of the ledger.
 	Open func(now func() time.Time) ([]tool.Tool, error)
+	// Source tells the tools instead, where they come and go. Nobody has chosen those: each is unreviewed until an operator looks.
+	Source tool.Source
 	// Keeper keeps something of its calls beside the ledger; nil keeps nothing.
 	Keeper Keeper
 	// Close puts away what its calls have needed, once it has ended; may be nil.
@@ -152,7 +155,7 @@ func (o Options) checkNames() error {
 	}
 	var services []string
 	for _, s := range o.Services {
-		if s.Name == "" || len(s.Tools) == 0 && s.Open == nil {
+		if s.Name == "" || len(s.Tools) == 0 && s.Open == nil && s.Source == nil {
 			return cause.Misuse("a service has no name, or no tools", "give it both")
 		}
 		if slices.Contains(services, s.Name) {

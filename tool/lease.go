@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -93,7 +94,7 @@ func (s *Service) beatOnce(ctx context.Context, held api.OwnerRequest, c *Call, 
 	s.o.Logger.Warn("beat", "call", held.Call, "error", err)
 	// An effect that may be had only once is nobody else's either, while the kernel is
 	// only out of reach: what was begun is better ended than cut short.
-	if gone(err) || s.tools[c.Tool].Definition.Class.Repeatable() && c.hold.over() {
+	if gone(err) || cmp.Or(c.served.Definition.Class, c.Class).Repeatable() && c.hold.over() {
 		s.cancel(held.Call, ErrLost)
 	}
 }

@@ -17,7 +17,10 @@ func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 	}
 	request := s.word(a, Unknown)
 	c, err := s.callOf(ctx, api.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args}, nil)
-	if err == nil && s.tools[a.Tool].Reconcile != nil {
+	if err == nil {
+		c.served = s.known.Load().tools[a.Tool]
+	}
+	if err == nil && c.served.Reconcile != nil {
 		fate, result, failure := s.guardedFate(ctx, c)
 		request, err = s.settlement(ctx, a, fate, result, failure)
 	}
@@ -37,7 +40,7 @@ func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, e
 			f, r, err = Unknown, Result{}, fmt.Errorf("the tool broke down: %v", p)
 		}
 	}()
-	return s.tools[c.Tool].Reconcile(ctx, c)
+	return c.served.Reconcile(ctx, c)
 }
 
 // word is this process's word on a lapsed call.

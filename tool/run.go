@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -19,6 +20,9 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	if !request.Command.IsValid() {
 		request.Command = nil // a bell rings, whatever is in it
 	}
+	// Of the tools as they are known now: one that changes meanwhile must not be run on a start that
+	// was granted for what it was.
+	known := s.known.Load()
 	// A stop may overtake the answer, and the call may have been granted all the same. So
 	// the answer is waited for, and the tool itself says what a stop has left to be done:
 	// a grant that is given up would lapse only much later, with an effect unknown.
@@ -39,13 +43,13 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	held := api.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	s.stats.began(a.Tool)
 	began := time.Now()
-	status, code := s.carryOut(alive, ctx, asking, a, held, hold, lease, m)
+	status, code := s.carryOut(alive, ctx, asking, a, held, hold, lease, m, known)
 	s.stats.ended(a.Tool, time.Since(began), status, code)
 }
 
 // carryOut does a granted call and tells the kernel how it ended, whatever happens.
 func (s *Service) carryOut(
-	alive, ctx, asking context.Context, a api.StartAnswer, held api.OwnerRequest, hold *hold, lease time.Duration, m Message,
+	alive, ctx, asking context.Context, a api.StartAnswer, held api.OwnerRequest, hold *hold, lease time.Duration, m Message, known *toolset,
 ) (utp.Status, utp.Code) {
 	if err := refuseInline(m.Payload); err != nil {
 		return s.finish(alive, held, Result{}, err)
@@ -54,6 +58,7 @@ func (s *Service) carryOut(
 	if err != nil {
 		return s.finish(alive, held, Result{}, err)
 	}
+	c.served = known.tools[a.Tool]
 	if err := mayBegin(ctx, a, c); err != nil {
 		return s.finish(alive, held, Result{Status: utp.StatusCanceled}, err)
 	}
@@ -93,7 +98,7 @@ func mayBegin(ctx context.Context, a api.StartAnswer, c *Call) error {
 func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *hold) (*Call, error) {
 	args, err := rpc.Fetch(ctx, s.o.Conn, a.Args)
 	return &Call{
-		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Args: args, Secrets: a.Secrets,
+		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Class: cmp.Or(a.Class, utp.Irreversible), Args: args, Secrets: a.Secrets,
 		hold: h, moved: make(chan struct{}, 1),
 	}, err
 }
@@ -101,21 +106,22 @@ func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *hold) (*Call
 // guarded runs the tool within its time and turns a panic into an error: the person still
 // gets an answer, and the service lives on.
 func (s *Service) guarded(ctx context.Context, c *Call) (r Result, err error) {
-	t, known := s.tools[c.Tool]
-	if !known {
+	t := c.served
+	class := cmp.Or(t.Definition.Class, c.Class)
+	if t.Run == nil {
 		return r, &utp.ToolError{Code: utp.CodeUnknownTool, Message: "this service has no tool " + c.Tool}
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
-			r, err = Result{}, broken(t.Definition.Class, p)
+			r, err = Result{}, broken(class, p)
 		}
 	}()
-	if limit := s.limits[c.Tool]; limit > 0 {
+	if t.limit > 0 {
 		var done context.CancelFunc
-		ctx, done = context.WithTimeoutCause(ctx, limit, ErrTimeout)
+		ctx, done = context.WithTimeoutCause(ctx, t.limit, ErrTimeout)
 		defer done()
 	}
 	r, err = t.Run(ctx, c)
-	return r, ended(ctx, t.Definition.Class, r, err)
+	return r, ended(ctx, class, r, err)
 }

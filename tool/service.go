@@ -11,13 +11,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/boottime"
-	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
-	"github.com/earshot-dev/earshot/utp/schema"
 )
 
 // Options of a service.
@@ -25,6 +23,9 @@ type Options struct {
 	Conn Conn
 	// Tools of the service; their definitions name its target.
 	Tools []Tool
+	// Source tells the tools instead, where they come and go while the service runs. Target names the service then.
+	Source Source
+	Target string
 	// Parallel calls at most; default 4. Further ones wait for their turn here, 1,024 at
 	// most; what is more has to be rung again.
 	Parallel int
@@ -37,12 +38,8 @@ type Options struct {
 
 // Service runs the tools of one target.
 type Service struct {
-	o     Options
-	tools map[string]Tool
-	// offers are the definitions that are registered; limits the times of tools that have
-	// one.
-	offers []utp.Definition
-	limits map[string]time.Duration
+	o      Options
+	known  atomic.Pointer[toolset] // as they are served; replaced as a whole
 	target string
 	owner  string
 	stats  statistics
@@ -56,8 +53,11 @@ type Service struct {
 
 // New checks the options and mints the owner's nonce.
 func New(o Options) (*Service, error) {
-	if o.Conn == nil || len(o.Tools) == 0 {
-		return nil, errors.New("tool: a service needs a Conn and at least one tool")
+	if o.Conn == nil || (len(o.Tools) == 0) == (o.Source == nil) {
+		return nil, errors.New("tool: a service needs a Conn, and at least one tool or a Source of them")
+	}
+	if o.Source != nil && !utp.ValidToken(o.Target) {
+		return nil, errors.New("tool: a service with a Source needs its name, of A-Z a-z 0-9 _ and -, as Target")
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = 4
@@ -76,78 +76,52 @@ func New(o Options) (*Service, error) {
 		return nil, fmt.Errorf("tool: randomness: %w", err)
 	}
 	s := &Service{
-		o: o, tools: map[string]Tool{}, limits: map[string]time.Duration{}, owner: "own_" + hex.EncodeToString(nonce[:]),
+		o: o, owner: "own_" + hex.EncodeToString(nonce[:]), target: o.Target,
 		running: map[string]context.CancelCauseFunc{}, stats: statistics{tools: map[string]*Stats{}},
 	}
+	all := &toolset{}
 	for _, t := range o.Tools {
-		if err := s.add(t); err != nil {
+		one, err := s.serving(t)
+		if err == nil {
+			err = all.add(one)
+		}
+		if err != nil {
 			return nil, err
 		}
+		s.stats.know(one.Definition.Tool)
 	}
+	s.known.Store(all)
 	return s, nil
-}
-
-// add takes in a tool, whose definition is completed and checked here and not only at the
-// kernel: what is wrong is told when the program starts.
-func (s *Service) add(t Tool) error {
-	d, err := Complete(t.Definition)
-	if err != nil {
-		return err
-	}
-	target, err := targetOf(d)
-	if err != nil {
-		return err
-	}
-	if s.target == "" {
-		s.target = target
-	}
-	_, twice := s.tools[d.Tool]
-	switch {
-	case t.Run == nil:
-		return fmt.Errorf("tool: %s has no Run", d.Tool)
-	case twice:
-		return fmt.Errorf("tool: %s is listed twice", d.Tool)
-	case target != s.target:
-		return fmt.Errorf("tool: %s is a tool of the service %s, and others here of %s; each target has a service of its own", d.Tool, target, s.target)
-	}
-	if _, err := schema.Compile(d.Parameters); err != nil {
-		return &utp.DefinitionError{Tool: d.Tool, Field: "parameters", Found: "refused: " + err.Error(), Expected: "a JSON Schema", Err: err}
-	}
-	limit, err := limitOf(d)
-	if err != nil {
-		return err
-	}
-	t.Definition = d
-	s.tools[d.Tool], s.limits[d.Tool] = t, limit
-	s.offers = append(s.offers, d)
-	s.stats.tools[d.Tool] = &Stats{Tool: d.Tool}
-	return nil
 }
 
 // Target is the service that the tools name: the credential that it needs is of that name.
 func (s *Service) Target() string { return s.target }
 
-// Definitions are what the service registers.
-func (s *Service) Definitions() []utp.Definition { return slices.Clone(s.offers) }
+// Definitions are what the service has to offer at the moment.
+func (s *Service) Definitions() []utp.Definition { return slices.Clone(s.known.Load().offers) }
 
 // Run registers the tools and serves until ctx ends. Then it takes no new call, tells
 // the running ones to end, and returns once each has finished at the kernel or given
-// up: their last words use a context of their own, bounded by grace.
+// up: their last words use a context of their own, bounded by grace. The Source ends last.
 func (s *Service) Run(ctx context.Context) error {
-	for _, d := range s.offers {
-		if err := rpc.AskUntil(ctx, s.o.Conn, api.OpRegister, api.RegisterRequest{Definition: d}, nil); err != nil {
-			return fmt.Errorf("tool: registering %s: %w", d.Tool, err)
+	for _, d := range s.known.Load().offers {
+		if err := s.register(ctx, d); err != nil {
+			return err
 		}
 	}
 	stop, err := s.o.Conn.Commands(ctx, s.hear)
 	if err != nil {
 		return fmt.Errorf("tool: listening for commands: %w", err)
 	}
-	<-ctx.Done()
+	source := s.follow(ctx)
+	select {
+	case <-ctx.Done():
+	case <-source.ended: // it cannot go on
+	}
 	stop()
 	s.endAll()
 	s.owned.Wait()
-	return nil
+	return source.end()
 }
 
 // grace bounds the last words of a call after its service was told to end.

@@ -39,6 +39,15 @@ type statistics struct {
 	tools map[string]*Stats
 }
 
+// know counts for a tool from now on.
+func (s *statistics) know(tool string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools[tool] == nil {
+		s.tools[tool] = &Stats{Tool: tool}
+	}
+}
+
 func (s *statistics) began(tool string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,6 +15,9 @@ import (
 // Tool is one tool of a service.
 type Tool struct {
 	Definition utp.Definition
+	// Unclaimed keeps a class and a risk that the definition leaves out from being filled in: the
+	// operator's review alone says them, and until then the call counts as irreversible.
+	Unclaimed bool
 	// Run does the work. An error that is a [*utp.ToolError] becomes the result's
 	// error as it is; any other is internal_error. When ctx ends (stop, deadline, lost
 	// lease, end of the service: [context.Cause] says which), Run finishes the item in
@@ -47,11 +50,15 @@ type Call struct {
 	ID   string
 	Turn string
 	Tool string
+	// Class is the one that counts: what an operator reviewed, raised by what the tool claims. It
+	// is irreversible where the kernel does not say it.
+	Class utp.Class
 	// Args are the bytes that were consented to.
 	Args jsontext.Value
 	// Secrets are the values behind {"$secret":ref} arguments, by ref.
 	Secrets map[string]string
 
+	served   served // the tool as it was known before the start was asked for
 	hold     *hold
 	fraction atomic.Pointer[float64]
 	moved    chan struct{} // the heartbeat's: there is progress to tell

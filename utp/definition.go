@@ -21,7 +21,7 @@ type Definition struct {
 	Target         string         `json:"target_subject"`
 	AfterExecution AfterExecution `json:"after_execution"`
 	// Class and Risk are the service's own claim, which may only raise what an operator
-	// has set. A service of another make may name neither: then both are empty, and the
+	// has set. A service that cannot know may name neither: then both are empty, and the
 	// operator's word counts as it is.
 	Class Class `json:"class"`
 	Risk  Risk  `json:"risk"`
@@ -82,9 +82,11 @@ func (d Definition) Validate() error {
 	return nil
 }
 
-// unclaimed reports whether the definition may leave its class and risk out: v1r4 knows of
-// neither.
-func (d Definition) unclaimed() bool { return d.Enforcement() != Enforced }
+// unclaimed reports whether the definition may leave its class or risk out: v1r4 knows of
+// neither, and a service that passes on another's tools may leave out both.
+func (d Definition) unclaimed() bool {
+	return d.Enforcement() != Enforced || d.Class == "" && d.Risk == ""
+}
 
 // ValidToolName tells whether a tool can have the name: 1 to 128 of A-Z a-z 0-9 _ - and the dot.
 func ValidToolName(s string) bool {

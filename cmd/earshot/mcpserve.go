@@ -95,14 +95,3 @@ func workingFolder() string {
 	}
 	return filepath.Clean(dir)
 }
-
-func (m *Main) mcpCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "mcp",
-		Short: "Agents and tool servers that speak the Model Context Protocol",
-		Args:  knownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(m.mcpServeCommand())
-	return c
-}

@@ -33,6 +33,9 @@ var program, faulty string
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	if place := os.Getenv(mcpPlace); place != "" {
+		return beMCPServer(place)
+	}
 	// Whoever started the tests may have turned hangups off (nohup). A signal that is
 	// listened to is not inherited as ignored, so the programs under test hear theirs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

@@ -28,9 +28,10 @@ func (m *Main) serveCommand() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve FILE",
-		Short: "Serve commands and HTTP operations as tools, by a YAML file alone",
+		Short: "Serve commands, HTTP operations and MCP servers as tools, by a YAML file alone",
 		Long: `Serve programs of this machine and operations of HTTP servers as tools. What they are, and
-what an agent may fill in, stands in a YAML file (` + "`earshot tools example`" + ` prints one).
+what an agent may fill in, stands in a YAML file (` + "`earshot tools example`" + ` prints one); so do
+MCP servers, which tell their tools themselves (` + "`earshot mcp add`" + `).
 
 It is a process of its own, which comes to the message bus of ` + "`earshot up --nats-listen`" + ` with
 credentials for each service of the file (` + "`earshot credential add NAME --role tool`" + `): those that
@@ -39,8 +40,8 @@ A bus that is not there, or goes away, is waited for. Its tools are not reviewed
 each call counts as irreversible and is asked for. To have the classes of the file count, run it
 inside the server: ` + "`earshot up --tools FILE`" + `.
 
-With --check it serves nothing: it reads the file, looks whether all that it names is there, and
-lists the tools with their classes.
+With --check it serves nothing and starts nothing: it reads the file, looks whether all that it
+names is there, and lists the tools with their classes.
 
 Exit codes: 0 ended when it was told to, or the file is good; 1 it may not come to the bus,
 or something failed; 2 usage, or the file is not good.`,
@@ -49,7 +50,7 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv})
+			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.tellLine})
 			if err != nil {
 				return err
 			}
@@ -103,6 +104,11 @@ func (m *Main) listServices(path string, services []toolfile.Service, asJSON boo
 	for _, t := range all {
 		m.sayf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, cause.OneLine(t.Description))
 	}
+	for _, c := range services {
+		if c.Source != nil {
+			m.sayf("%s.", c)
+		}
+	}
 	m.sayf("%s is good: %d tools.", cause.OneLine(path), len(all))
 	return nil
 }
@@ -121,7 +127,7 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	broken := make(chan error, len(services))
 	var owned sync.WaitGroup
 	for _, c := range services {
-		o := service.Options{Credentials: files[c.Name], Version: build.This().Version, Logger: m.logger(f.debug)}
+		o := service.Options{Credentials: files[c.Name], Version: build.This().Version, Logger: m.logger(f.debug), Source: c.Source, Target: c.Name}
 		owned.Go(func() {
 			if err := service.Run(ctx, o, c.Tools...); err != nil {
 				broken <- cause.Fail(err, "the service "+c.Name+" has ended", "")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 func (m *Main) toolsCommand() *cobra.Command {
@@ -82,18 +85,32 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 }
 
 func (m *Main) toolsReviewCommand() *cobra.Command {
-	var digest, class, risk, example string
+	var digest, risk, example string
+	var classes []string
 	c := m.operated(&cobra.Command{
-		Use:   "review TOOL [--digest DIGEST --class CLASS --risk RISK] [--args JSON]",
-		Short: "Look at a tool's definition, then say which class and risk count for it",
+		Use:   "review TOOL|'NAME.*' [--digest DIGEST --class CLASS --risk RISK] [--args JSON]",
+		Short: "Look at a tool's definition, or at all of a service, then say which class and risk count",
 		Long: `Without --digest, show the definition, what has changed in it since it was reviewed last and how it asks, and tell the
 command that takes it as it is. With --digest, record the review of the definition with that very digest: if it
 has changed meanwhile, nothing is recorded. Class and risk default to what the service says, and to irreversible and high
-where it says nothing; a service can only raise them later, and a changed definition counts as not reviewed.`,
+where it says nothing; a service can only raise them later, and a changed definition counts as not reviewed.
+
+'NAME.*' means all tools of the service NAME that are not reviewed, such as those of an MCP server. Without --digest they are shown,
+each with what its server says of it and a class that is proposed for that, and the command is told that takes all of it as it is; change
+the classes in it as you see fit. With --digest, --class names the tools of each class; those that are not named count as irreversible.`,
 		Example: `  earshot tools review mail.send
-  earshot tools review mail.send --digest 3f9a… --class reversible --risk medium`,
+  earshot tools review mail.send --digest 3f9a… --class reversible --risk medium
+  earshot tools review 'outbox.*'
+  earshot tools review 'outbox.*' --digest 77b0… --class read=read_file,list_directory`,
 		Args: usage.One(toolArgument),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+		if service, all := strings.CutSuffix(args[0], ".*"); all {
+			return m.reviewService(ctx, ask, f, serviceReview{service: service, digest: digest, classes: classes, risk: risk})
+		}
+		if len(classes) > 1 || len(classes) == 1 && strings.Contains(classes[0], "=") {
+			return cause.Misuse("one tool has one class", "for example --class read; classes of several tools go with 'NAME.*'")
+		}
+		class := strings.Join(classes, "")
 		with, err := previewArgs(example)
 		if err != nil {
 			return err
@@ -124,7 +141,7 @@ where it says nothing; a service can only raise them later, and a changed defini
 	}, offerOne(offerTools))
 	previewFlag(c, &example)
 	c.Flags().StringVar(&digest, "digest", "", "digest of the definition that was looked at")
-	c.Flags().StringVar(&class, "class", "", "read, idempotent, reversible or irreversible (default what the service says)")
+	c.Flags().StringArrayVar(&classes, "class", nil, "read, idempotent, reversible or irreversible (default what the service says); for 'NAME.*' as CLASS=TOOL,TOOL, several times")
 	c.Flags().StringVar(&risk, "risk", "", "low, medium or high (default what the service says)")
 	_ = c.RegisterFlagCompletionFunc("class", cobra.FixedCompletions([]string{"read", "idempotent", "reversible", "irreversible"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("risk", cobra.FixedCompletions([]string{"low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
@@ -138,8 +155,12 @@ func (m *Main) offerReview(t api.ToolDetail, f wordFlags, class, risk string, ex
 	if err := m.listing().Tool(t, example); err != nil {
 		return err
 	}
+	p := proposed(t)
+	if p.Why != "" {
+		m.sayf("Proposed: %s, %s risk, because %s. Nobody has checked that.", p.Class, p.Risk, p.Why)
+	}
 	m.sayf("To record that you have looked at this very definition:")
-	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", cause.Quoted(t.Tool), t.Digest, listing.ClassOr(class, t), listing.RiskOr(risk, t))
+	m.sayf("  earshot tools review %s --digest %s --class %s --risk %s", cause.Quoted(t.Tool), t.Digest, cmp.Or(utp.Class(class), p.Class), cmp.Or(utp.Risk(risk), p.Risk))
 	return nil
 }
 

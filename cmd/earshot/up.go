@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/config"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -64,7 +67,8 @@ that browsers use with --page-url.
 
 With --tools, programs and HTTP servers become tools by a YAML file alone (` + "`earshot tools example`" + `,
 ` + "`earshot serve --check`" + `). The file is yours, and so are the classes that it names: the
-server takes them as reviewed. Tool services in processes of their own, which are not
+server takes them as reviewed. MCP servers, of such a file or of ` + "`earshot mcp add`" + `, name their tools
+themselves: each is unreviewed until you look (` + "`earshot tools review`" + `). Tool services in processes of their own, which are not
 reviewed by that, come to --nats-listen (` + "`earshot credential`, `earshot serve`" + `).
 
 Control C or SIGTERM end it within 10 seconds: running calls are told to stop and say
@@ -92,7 +96,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.roots, "root", nil, "folder that the agents may work in; may be given several times")
-	flags.StringArrayVar(&f.tools, "tools", nil, "YAML file with commands or HTTP operations to serve as tools; may be given several times")
+	flags.StringArrayVar(&f.tools, "tools", nil, "YAML file with commands, HTTP operations or MCP servers to serve as tools; may be given several times")
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and allow it")
 	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
 	flags.StringVar(&f.http, "http", address.Default, "address to listen at, on the loopback; port 0 takes a free one")
@@ -154,7 +158,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		o.Services = []server.Service{m.filesService(roots, path)}
 	}
 	for _, s := range services {
-		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Close: s.Close})
+		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Source: s.Source, Close: s.Close})
 	}
 	if m.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectSeldom)
@@ -186,14 +190,22 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	}
 }
 
-// readToolFiles reads the services of all files. Private is the folder for private copies of programs.
-func (m *Main) readToolFiles(paths []string, private string) (all []toolfile.Service, err error) {
+// readToolFiles reads the services of all files, and of the data directory's own, which `earshot mcp add` writes.
+func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Service, err error) {
+	if own := filepath.Join(data, datadir.ToolsFile); datadir.Exists(own) {
+		paths = append(slices.Clone(paths), own)
+	}
 	for _, path := range paths {
-		if all, err = toolfile.Add(all, path, toolfile.Options{LookupEnv: m.LookupEnv, Private: private}); err != nil {
+		if all, err = toolfile.Add(all, path, m.toolOptions(data)); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// toolOptions are what reading a file of tools needs. Private is the folder for private copies of programs.
+func (m *Main) toolOptions(private string) toolfile.Options {
+	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.tellLine}
 }
 
 // allowedFolders are the folders that tidy may work in: none is not taken to mean all.

@@ -36,6 +36,7 @@ const (
 	ServerFile   = "server.json"
 	PersonFile   = "person.token"
 	PageFile     = "page"
+	ToolsFile    = "tools.yaml"
 )
 
 // KeySize is how many bytes the key has.

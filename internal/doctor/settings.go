@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/config"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/toolfile"
@@ -112,6 +115,9 @@ func (o Options) examineCertificate() []Finding {
 func (o Options) examineTools() []Finding {
 	const name = "tools"
 	var found []Finding
+	if own := filepath.Join(o.Data, datadir.ToolsFile); o.DataErr == nil && datadir.Exists(own) {
+		o.Tools = append(slices.Clone(o.Tools), own)
+	}
 	var before []toolfile.Service
 	for _, path := range o.Tools {
 		services, err := toolfile.Add(before, path, toolfile.Options{LookupEnv: o.LookupEnv})

@@ -15,12 +15,14 @@ import (
 )
 
 // Service is a tool service that lives in this process. Whoever runs the process has chosen its tools with it: they count as
-// reviewed.
+// reviewed, but for those of a Source.
 type Service struct {
 	Name  string // on the bus; its target
 	Tools []tool.Tool
 	// Open makes the tools instead, where they need the time of the ledger.
 	Open func(now func() time.Time) ([]tool.Tool, error)
+	// Source tells the tools instead, where they come and go. Nobody has chosen those: each is unreviewed until an operator looks.
+	Source tool.Source
 	// Close puts away what its calls have needed, once it has ended; may be nil.
 	Close func()
 }
@@ -86,7 +88,7 @@ func (i *Instance) Serve(ctx context.Context, s Service) error {
 	if err != nil {
 		return cause.Fail(err, "the service "+s.Name+" could not join the bus", "")
 	}
-	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: end}, Tools: s.Tools, Logger: i.options.Logger})
+	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: end}, Tools: s.Tools, Source: s.Source, Target: s.Name, Logger: i.options.Logger})
 	if err != nil {
 		return err
 	}

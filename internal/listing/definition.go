@@ -41,8 +41,8 @@ func howHeld(e utp.Enforcement) string {
 // unnamed stands for a class or risk that a service leaves out.
 const unnamed = "not named"
 
-// changes tells what of a definition is other than when it was reviewed last.
-func changes(t api.ToolDetail) []string {
+// Changes tells what of a definition is other than when it was reviewed last.
+func Changes(t api.ToolDetail) []string {
 	if len(t.Seen) == 0 {
 		return nil
 	}

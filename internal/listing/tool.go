@@ -42,7 +42,7 @@ func (p Printer) Tool(t api.ToolDetail, example jsontext.Value) error {
 	p.Field("Digest", t.Digest)
 	p.Document("Parameters", t.Parameters)
 	p.Document("Options", t.Options)
-	for _, change := range changes(t) {
+	for _, change := range Changes(t) {
 		p.sayf("Changed since the last review: %s", change)
 	}
 	return p.preview(t, example)

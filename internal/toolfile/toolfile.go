@@ -1,12 +1,14 @@
-// Package toolfile reads the tool services that a YAML file configures: programs of this machine, and operations of HTTP
-// servers (docs/services.md).
+// Package toolfile reads the tool services that a YAML file configures: programs of this machine, operations of HTTP servers
+// (docs/services.md), and servers of the Model Context Protocol (docs/mcp.md), which it also adds and removes.
 package toolfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
@@ -15,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/command"
+	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/tool/openapi"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -22,9 +25,14 @@ import (
 
 // Service is a tool service that a file configures.
 type Service struct {
-	Kind  string // the section of the file: command or http
+	Kind  string // the section of the file: command, http or mcp
 	Name  string // on the bus; its target
 	Tools []tool.Tool
+	// Source tells the tools instead, where they are a server's to tell.
+	Source tool.Source
+	// Place says where that server is, and Look lists its tools without calling any.
+	Place string
+	Look  func(context.Context) (mcp.Offered, error)
 	// Close puts away what its calls have needed, once it has ended.
 	Close func()
 }
@@ -33,7 +41,11 @@ type Service struct {
 const (
 	kindCommand = "command"
 	kindHTTP    = "http"
+	kindMCP     = "mcp"
 )
+
+// kinds are those of a file.
+func kinds() []string { return []string{kindCommand, kindHTTP, kindMCP} }
 
 // Principal is who it is on the bus.
 func (s Service) Principal() bus.Principal { return bus.Principal{Kind: bus.Tool, Name: s.Name} }
@@ -49,6 +61,9 @@ func (s Service) Definitions() []utp.Definition {
 
 // String tells of a service in one line.
 func (s Service) String() string {
+	if s.Source != nil {
+		return "Service " + s.Name + " (" + s.Kind + "): " + cause.OneLine(s.Place) + ", whose tools are unreviewed until you review them"
+	}
 	names := make([]string, 0, len(s.Tools))
 	for _, t := range s.Tools {
 		names = append(names, t.Definition.Tool+" ("+string(t.Definition.Class)+")")
@@ -64,12 +79,19 @@ type Options struct {
 	LookupEnv func(string) (string, bool) // for secrets
 	// Private is the folder for private copies of programs; "" is the system's for temporary files.
 	Private string
+	// Version is what MCP servers are told of this program.
+	Version string
+	// Notice is told, in lines for the operator, what should be known of MCP servers; nil tells nobody.
+	Notice func(line string)
 }
 
 // Read reads the services of one file. No two of them, and none of the program itself, have a name or a tool in common.
-func Read(path string, o Options) ([]Service, error) {
+func Read(path string, o Options) ([]Service, error) { return read(path, path, o) }
+
+// read reads a file that is, or will be, called name.
+func read(path, name string, o Options) ([]Service, error) {
 	wrong := func(err error) error {
-		message, hint := cause.OneLine(path)+": "+cause.Of(err), Hint
+		message, hint := cause.OneLine(name)+": "+cause.Of(err), Hint
 		if place, is := errors.AsType[*settings.Error](err); is && place.Hint != "" {
 			hint = place.Hint
 		}
@@ -80,7 +102,7 @@ func Read(path string, o Options) ([]Service, error) {
 		return nil, cause.Misuse("the file of tools cannot be read: "+cause.Of(err), Hint)
 	}
 	if info.Mode().Perm()&0o002 != 0 {
-		return nil, cause.Misuse(cause.OneLine(path)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+cause.Quoted(path))
+		return nil, cause.Misuse(cause.OneLine(name)+" can be changed by anybody, who could then run what they like", "take that right away: chmod o-w "+cause.Quoted(name))
 	}
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if err != nil {
@@ -90,17 +112,17 @@ func Read(path string, o Options) ([]Service, error) {
 	if err != nil {
 		return nil, wrong(err)
 	}
-	folder, err := filepath.Abs(filepath.Dir(path))
+	folder, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return nil, wrong(err)
 	}
 	var services []Service
-	for _, name := range root.Names() {
-		c, err := readSection(root, name, folder, o)
+	for _, kind := range root.Names() {
+		some, err := readSection(root, kind, folder, o)
 		if err != nil {
 			return nil, wrong(err)
 		}
-		services = append(services, c)
+		services = append(services, some...)
 	}
 	if err := apartFrom(nil, services); err != nil {
 		return nil, wrong(err)
@@ -108,33 +130,49 @@ func Read(path string, o Options) ([]Service, error) {
 	return services, nil
 }
 
-func readSection(root settings.Section, name, folder string, o Options) (Service, error) {
-	if name != kindCommand && name != kindHTTP {
-		hint := "the sections are command and http"
-		if near := settings.Nearest(name, []string{kindCommand, kindHTTP}); near != "" {
+func readSection(root settings.Section, name, folder string, o Options) ([]Service, error) {
+	if !slices.Contains(kinds(), name) {
+		hint := "the sections are " + strings.Join(kinds(), ", ")
+		if near := settings.Nearest(name, kinds()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return Service{}, root.Fault([]any{name}, "there is no such section", "", hint)
+		return nil, root.Fault([]any{name}, "there is no such section", "", hint)
 	}
 	section, err := root.Of(name)
 	if err != nil {
-		return Service{}, err
+		return nil, err
+	}
+	if name == kindMCP {
+		return readServers(section, o)
 	}
 	var c Service
 	if name == kindCommand {
 		s, err := command.Load(section, command.Options{LookupEnv: o.LookupEnv, Private: o.Private})
 		if err != nil {
-			return Service{}, err
+			return nil, err
 		}
 		c = Service{Kind: name, Name: s.Target(), Tools: s.Tools(), Close: s.Close}
 	} else {
 		s, err := openapi.Load(section, openapi.Options{Folder: folder, LookupEnv: o.LookupEnv})
 		if err != nil {
-			return Service{}, err
+			return nil, err
 		}
 		c = Service{Kind: name, Name: s.Target(), Tools: s.Tools(), Close: func() {}}
 	}
-	return c, checkWords(section, c.Definitions())
+	return []Service{c}, checkWords(section, c.Definitions())
+}
+
+// readServers reads the section of MCP servers, each of which is a service.
+func readServers(section settings.Section, o Options) ([]Service, error) {
+	servers, err := mcp.Load(section, mcp.Options{LookupEnv: o.LookupEnv, Private: o.Private, Version: o.Version, Notice: o.Notice})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Service, 0, len(servers))
+	for _, s := range servers {
+		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Place: s.Place(), Look: s.Look, Close: s.Close})
+	}
+	return all, nil
 }
 
 // checkWords demands that the tools of a section can be asked for in the words that they bring.
@@ -173,7 +211,7 @@ func apartFrom(before, more []Service) error {
 	}
 	for _, c := range more {
 		if taken[c.Name] {
-			return fmt.Errorf("there is another service of the name %s", c.Name)
+			return &settings.Error{Found: "there is another service of the name " + c.Name, Hint: "give each a name of its own; " + tidy.Target + " is the program's"}
 		}
 		taken[c.Name] = true
 		for _, d := range c.Definitions() {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	programs "github.com/earshot-dev/earshot/internal/program"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -80,7 +81,7 @@ func (j job) run(ctx context.Context, r *settings.Redactor) (ending, error) {
 	g := &group{leader: cmd.Process.Pid, ended: make(chan struct{})}
 	var watching sync.WaitGroup
 	watching.Go(func() { e.why = g.watch(ctx, j.limits) })
-	wait(cmd, func() {
+	programs.Wait(cmd, func() {
 		g.finish()
 		close(g.ended)
 		watching.Wait()
@@ -111,7 +112,7 @@ func drain(streams *sync.WaitGroup, pipes *pipes) {
 // whoever else holds them.
 func (j job) command() (*exec.Cmd, *pipes, error) {
 	p := &pipes{}
-	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.name}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: attributes()}
+	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.name}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: programs.Attributes()}
 	var stdout, stderr *os.File
 	err := errors.Join(p.out(&p.stdout, &stdout), p.out(&p.stderr, &stderr))
 	cmd.Stdout, cmd.Stderr = stdout, stderr

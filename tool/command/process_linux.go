@@ -1,44 +1,10 @@
 package command
 
 import (
-	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
 	"strconv"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
-
-// attributes put a program into a group of its own, and end it with us.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
 
 // folderOf names an open folder for the program: the one that was looked at, also if its
 // name has come to mean another since.
 func folderOf(folder *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(folder.Fd())) }
-
-// wait waits for the end of a program. Last is done while its number still belongs to
-// it, and so does that of its group.
-func wait(cmd *exec.Cmd, last func()) {
-	for errors.Is(unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
-		continue
-	}
-	last()
-	_ = cmd.Wait() // the state says how it ended
-}
-
-// privileged reports whether a program is run with rights of its own: those of its owner, of its group, or capabilities.
-func privileged(file *os.File) (bool, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return false, err //nolint:wrapcheck // the caller names the program
-	}
-	size, err := unix.Fgetxattr(int(file.Fd()), "security.capability", nil)
-	if err != nil {
-		size = 0 // there are none, or the file system keeps none
-	}
-	return size > 0 || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0, nil
-}

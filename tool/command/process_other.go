@@ -2,31 +2,7 @@
 
 package command
 
-import (
-	"io/fs"
-	"os"
-	"os/exec"
-	"syscall"
-)
-
-// attributes put a program into a group of its own. That it ends with us, if we are
-// killed, can only be asked for on Linux.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+import "os"
 
 // folderOf names an open folder for the program.
 func folderOf(folder *os.File) string { return folder.Name() }
-
-// wait waits for the end of a program. Last is done right after it.
-func wait(cmd *exec.Cmd, last func()) {
-	_ = cmd.Wait() // the state says how it ended
-	last()
-}
-
-// privileged reports whether a program is run with rights of its own: those of its owner or of its group.
-func privileged(file *os.File) (bool, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return false, err //nolint:wrapcheck // the caller names the program
-	}
-	return info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0, nil
-}

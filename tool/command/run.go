@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	programs "github.com/earshot-dev/earshot/internal/program"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -95,7 +96,7 @@ func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 	if j.folder, err = p.open(args); err != nil {
 		return job{}, nil, err
 	}
-	if j.path, err = p.copies.ready(p.binding); err != nil {
+	if j.path, err = p.copies.Ready(p.bound); err != nil {
 		_ = j.folder.Close()
 		return job{}, nil, p.unready(err)
 	}
@@ -105,10 +106,10 @@ func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 // unready says why a program is not run.
 func (p *program) unready(err error) error {
 	const advice = "Nothing was run. Look at the program, start its service again, and review the tool: `earshot tools review "
-	if errors.Is(err, errChanged) {
+	if errors.Is(err, programs.ErrChanged) {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review. "+advice+p.Tool+"`", p.Program)
 	}
-	if wrong, is := errors.AsType[*placeError](err); is {
+	if wrong, is := errors.AsType[*programs.PlaceError](err); is {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review: %s. "+advice+p.Tool+"`", p.Program, wrong.Error())
 	}
 	return refuse(utp.CodeUpstreamUnavailable, "%s was not run: no private copy of it can be made: %s", p.Program, cause.Of(err))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	programs "github.com/earshot-dev/earshot/internal/program"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -29,7 +30,7 @@ type Options struct {
 type Service struct {
 	target     string
 	operations []*program
-	copies     *copies
+	copies     *programs.Copies
 }
 
 // program is one operation, ready to be run.
@@ -37,8 +38,8 @@ type program struct {
 	operation
 
 	definition utp.Definition
-	binding    *binding
-	copies     *copies
+	bound      *programs.Program
+	copies     *programs.Copies
 	template   template
 	stdin      string // the property that the program reads; "" gives it nothing
 	limits     limits
@@ -65,7 +66,7 @@ func Load(in settings.Section, o Options) (*Service, error) {
 	if o.Private == "" {
 		o.Private = os.TempDir()
 	}
-	s := &Service{target: c.Target, copies: &copies{parent: o.Private}}
+	s := &Service{target: c.Target, copies: programs.NewCopies(o.Private)}
 	seen := map[string]bool{}
 	for i, op := range c.Operations {
 		p := &program{operation: op, limits: op.Limits.over(c.Limits), secrets: c.Secrets, shared: c.Environment, copies: s.copies, o: o}
@@ -80,13 +81,13 @@ func Load(in settings.Section, o Options) (*Service, error) {
 			return nil, err
 		}
 		s.operations = append(s.operations, p)
-		s.copies.programs = append(s.copies.programs, p.binding)
+		s.copies.Add(p.bound)
 	}
 	return s, nil
 }
 
 // Close removes the private copies of the programs, once no call is under way.
-func (s *Service) Close() { s.copies.close() }
+func (s *Service) Close() { s.copies.Close() }
 
 // Target is the name of the service.
 func (s *Service) Target() string { return s.target }
@@ -135,7 +136,7 @@ func (p *program) check(target string, fault faultAt) error {
 	}
 	p.definition, err = settings.Offer{
 		Target: target, Tool: p.Tool, Description: p.Description, Class: p.Class, Risk: p.Risk, Parameters: schema, Meaning: p.meaning(),
-		Program: &settings.Program{Path: p.Program, SHA256: p.binding.content()}, Words: p.Words,
+		Program: &settings.Program{Path: p.Program, SHA256: p.bound.SHA256()}, Words: p.Words,
 	}.Definition()
 	if err != nil {
 		return fault(err.Error(), "", "tool")
@@ -171,9 +172,9 @@ func (p *program) checkProgram(fault faultAt) error {
 		return fault(fmt.Sprintf("it is %q", p.Program), "the full path of a program, such as /usr/bin/lp", "program")
 	}
 	var err error
-	if p.binding, err = bind(p.Program); err != nil {
-		if wrong, is := errors.AsType[*placeError](err); is {
-			return fault(wrong.found, wrong.expected, "program")
+	if p.bound, err = programs.Bind(p.Program); err != nil {
+		if wrong, is := errors.AsType[*programs.PlaceError](err); is {
+			return fault(wrong.Found, wrong.Expected, "program")
 		}
 		return fault(err.Error(), "", "program")
 	}

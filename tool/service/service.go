@@ -26,6 +26,9 @@ type Options struct {
 	// Credentials is the file that `earshot credential add NAME --role tool` has made, whose
 	// name is the part of the tools' names before the dot. Default: what [Variable] names.
 	Credentials string
+	// Source tells the tools, where they come and go; then Run is given none, and Target names the service.
+	Source tool.Source
+	Target string
 	// Version is told to who asks what is there, such as 1.2.3; one that is not semantic is told
 	// as 0.0.0. Default: the version of the program's module.
 	Version string
@@ -45,7 +48,7 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	link := &found{}
-	s, err := tool.New(tool.Options{Conn: link, Tools: tools, Parallel: o.Parallel, Logger: o.Logger})
+	s, err := tool.New(tool.Options{Conn: link, Tools: tools, Source: o.Source, Target: o.Target, Parallel: o.Parallel, Logger: o.Logger})
 	if err != nil {
 		return err
 	}
@@ -63,17 +66,17 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 
 // card is what discovery tells of the service.
 func (o Options) card(s *tool.Service) func() bus.Card {
-	digests := map[string]map[string]string{}
-	for _, d := range s.Definitions() {
-		digest, _ := d.Digest() // it was checked when the service was made
-		digests[d.Tool] = map[string]string{"tool": d.Tool, "class": string(d.Class), "risk": string(d.Risk), "definition": digest, "description": d.Description}
-	}
 	version := o.version()
 	return func() bus.Card {
+		known := map[string]map[string]string{}
+		for _, d := range s.Definitions() {
+			digest, _ := d.Digest() // it was checked when the service took the tool
+			known[d.Tool] = map[string]string{"tool": d.Tool, "class": string(d.Class), "risk": string(d.Risk), "definition": digest, "description": d.Description}
+		}
 		card := bus.Card{Version: version, Description: "Tool service of Earshot", Metadata: map[string]string{"earshot": "tool"}}
 		for _, one := range s.Stats() {
 			card.Endpoints = append(card.Endpoints, bus.Endpoint{
-				Name: strings.ReplaceAll(one.Tool, ".", "_"), Metadata: digests[one.Tool],
+				Name: strings.ReplaceAll(one.Tool, ".", "_"), Metadata: known[one.Tool],
 				Requests: one.Started, Errors: one.Failed, LastError: string(one.LastError), Busy: one.Busy,
 			})
 		}

@@ -17,8 +17,8 @@ type Offer struct {
 	Target      string // the name of the service: one token
 	Tool        string
 	Description string
-	Class       utp.Class
-	Risk        utp.Risk // the zero one is low for a read and high for all else
+	Class       utp.Class // the zero one, with no risk either, leaves both to the operator's review
+	Risk        utp.Risk  // the zero one is low for a read and high for all else
 	// Parameters is the JSON Schema of the arguments.
 	Parameters jsontext.Value
 	// Meaning is everything that decides what a call does, such as a program with its
@@ -28,6 +28,9 @@ type Offer struct {
 	Meaning any
 	// Program is what is run, where something is; it stands in the definition's options for people to read.
 	Program *Program
+	// Claims are what somebody else says of the operation, such as the server that does it, for the operator who reviews it.
+	// They are encoded as JSON and stand in the definition's options; nothing follows from them by itself.
+	Claims any
 	// Words are what the operation says of itself to people.
 	Words Words
 }
@@ -42,8 +45,17 @@ type Program struct {
 const optionEarshot = "earshot"
 
 type earshotOption struct {
-	Meaning string   `json:"meaning"`
-	Program *Program `json:"program,omitzero"`
+	Meaning string         `json:"meaning"`
+	Program *Program       `json:"program,omitzero"`
+	Claims  jsontext.Value `json:"claims,omitzero"`
+}
+
+// ClaimsOf reads the claims of a definition of [Offer.Definition], and reports whether there are any.
+func ClaimsOf(d utp.Definition, into any) bool {
+	var o struct {
+		Earshot earshotOption `json:"earshot"`
+	}
+	return json.Unmarshal(d.Options, &o) == nil && len(o.Earshot.Claims) > 0 && json.Unmarshal(o.Earshot.Claims, into) == nil
 }
 
 // ProgramOf is the program that a definition of [Offer.Definition] runs; the zero one where it runs none.
@@ -66,6 +78,11 @@ func (o Offer) Definition() (utp.Definition, error) {
 	sum := sha256.Sum256(raw)
 	var own earshotOption
 	own.Meaning, own.Program = hex.EncodeToString(sum[:]), o.Program
+	if o.Claims != nil {
+		if own.Claims, err = json.Marshal(o.Claims, json.Deterministic(true)); err != nil {
+			return utp.Definition{}, fmt.Errorf("the claims of %s: %w", o.Tool, err)
+		}
+	}
 	members, err := o.Words.options()
 	if err != nil {
 		return utp.Definition{}, fmt.Errorf("the words of %s: %w", o.Tool, err)
@@ -82,7 +99,7 @@ func (o Offer) Definition() (utp.Definition, error) {
 		Target:         "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.tool." + o.Target + ".call",
 		AfterExecution: utp.Suspend, Class: o.Class, Risk: o.Risk, Options: options,
 	}
-	if d.Risk == "" {
+	if d.Risk == "" && d.Class != "" {
 		d.Risk = utp.RiskHigh
 		if d.Class == utp.Read {
 			d.Risk = utp.RiskLow

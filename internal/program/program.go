@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"crypto/sha256"
@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errChanged: the program is not the one that was bound.
-var errChanged = errors.New("it changed since review")
+// ErrChanged says that the program is not the one that was bound.
+var ErrChanged = errors.New("it changed since review")
 
-// binding ties an operation to the bytes of its program, as they were when the file of tools was read.
-type binding struct {
+// Program ties what is run to the bytes of its program, as they were when the file of tools was read.
+type Program struct {
 	path string // as it is configured
 	file string // what that leads to, without links
 	// entry is the path without links but the last one: by this name the copy is run.
@@ -44,9 +44,9 @@ func lookAt(file *os.File) (look, error) {
 	return look{uint64(st.Dev), st.Ino, st.Size, st.Ctim.Nano(), st.Mtim.Nano()}, nil //nolint:unconvert // widths differ between systems
 }
 
-// bind reads the program at a path. The error is a [*placeError].
-func bind(path string) (*binding, error) {
-	b := &binding{path: path}
+// Bind reads the program at a path. The error is a [*PlaceError].
+func Bind(path string) (*Program, error) {
+	b := &Program{path: path}
 	var err error
 	if b.file, err = follow(path); err != nil {
 		return nil, err
@@ -77,17 +77,17 @@ func bind(path string) (*binding, error) {
 	return b, nil
 }
 
-// content is the program's SHA-256 in hexadecimal digits.
-func (b *binding) content() string { return hex.EncodeToString(b.sum[:]) }
+// SHA256 is the program's SHA-256 in hexadecimal digits.
+func (b *Program) SHA256() string { return hex.EncodeToString(b.sum[:]) }
 
-// open opens the program as it lies there now. The error is a [*placeError], or errChanged.
-func (b *binding) open() (*os.File, error) {
+// open opens the program as it lies there now. The error is a [*PlaceError], or ErrChanged.
+func (b *Program) open() (*os.File, error) {
 	now, err := follow(b.path)
 	if err != nil {
 		return nil, err
 	}
 	if now != b.file {
-		return nil, errChanged
+		return nil, ErrChanged
 	}
 	file, err := openProgram(b.file)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *binding) open() (*os.File, error) {
 }
 
 // compare reads the file again if it has been touched; one that is run itself always.
-func (b *binding) compare(file *os.File) error {
+func (b *Program) compare(file *os.File) error {
 	now, err := lookAt(file)
 	if err != nil {
 		return absent(b.file, err)
@@ -117,7 +117,7 @@ func (b *binding) compare(file *os.File) error {
 		return absent(b.file, err)
 	}
 	if own, err := privileged(file); err != nil || own != b.inPlace || sum != b.sum {
-		return errChanged
+		return ErrChanged
 	}
 	b.mu.Lock()
 	b.seen = now

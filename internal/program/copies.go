@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ import (
 // copiesPrefix begins the name of each folder of private copies.
 const copiesPrefix = "earshot-programs-"
 
-// copies are private copies of programs, in a folder of this process that nobody else may enter. A copy lies there under the
+// Copies are private copies of programs, in a folder of this process that nobody else may enter. A copy lies there under the
 // whole path of its program, and everything that lies beside the program, and beside each folder above it, is there as a link:
 // a script finds its neighbours by $0, and a binary its libraries by its own path, as if they had been run where they are.
-type copies struct {
+type Copies struct {
 	parent   string // of the folder
-	programs []*binding
+	programs []*Program
 
 	mu   sync.Mutex
 	root string   // the folder; "" until the first copy is needed
@@ -32,9 +32,15 @@ type copies struct {
 	names map[string]map[string]bool
 }
 
-// ready makes sure that the private copy of a program is there and whole, and returns its path. The error is a [*placeError],
-// errChanged, or says why there can be no copy.
-func (c *copies) ready(b *binding) (string, error) {
+// NewCopies keeps copies below a folder, which is made when the first is needed.
+func NewCopies(parent string) *Copies { return &Copies{parent: parent} }
+
+// Add says that a program will be run from here. All are added before the first is.
+func (c *Copies) Add(b *Program) { c.programs = append(c.programs, b) }
+
+// Ready makes sure that the private copy of a program is there and whole, and returns its path. The error is a [*PlaceError],
+// ErrChanged, or says why there can be no copy.
+func (c *Copies) Ready(b *Program) (string, error) {
 	file, err := b.open()
 	if err != nil {
 		return "", err
@@ -59,11 +65,11 @@ func (c *copies) ready(b *binding) (string, error) {
 	if holds(at+b.file, b) {
 		return at + b.entry, nil
 	}
-	return "", errChanged
+	return "", ErrChanged
 }
 
 // holds reports whether a copy is what was bound.
-func holds(path string, b *binding) bool {
+func holds(path string, b *Program) bool {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -74,7 +80,7 @@ func holds(path string, b *binding) bool {
 }
 
 // around makes the folder, and brings what lies around a program up to date. It returns the folder's image of /.
-func (c *copies) around(b *binding) (string, error) {
+func (c *Copies) around(b *Program) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.root != "" && !exists(c.root) {
@@ -104,7 +110,7 @@ func exists(path string) bool {
 }
 
 // make makes the folder with an image of every folder that leads to a program.
-func (c *copies) make() error {
+func (c *Copies) make() error {
 	parent, err := c.safeParent()
 	if err != nil {
 		return err
@@ -122,9 +128,9 @@ func (c *copies) make() error {
 }
 
 // safeParent is the folder of the folder without links, which others must not be able to put another one in place of.
-func (c *copies) safeParent() (string, error) {
+func (c *Copies) safeParent() (string, error) {
 	if err := os.MkdirAll(c.parent, 0o700); err != nil {
-		return "", err //nolint:wrapcheck // unready says what cannot be
+		return "", err //nolint:wrapcheck // the caller says what cannot be
 	}
 	parent, err := filepath.Abs(c.parent)
 	if err == nil {
@@ -141,7 +147,7 @@ func (c *copies) safeParent() (string, error) {
 
 // lay makes the images of folders. In the place of each copy there is a link to the program until the copy is made: another
 // program may start it as its neighbour. A program that is named by a link has one here too.
-func (c *copies) lay() error {
+func (c *Copies) lay() error {
 	for _, b := range c.programs {
 		c.reserve(b.file)
 		c.reserve(b.entry)
@@ -151,7 +157,7 @@ func (c *copies) lay() error {
 			continue
 		}
 		if err := os.Mkdir(c.root+folder, 0o700); err != nil {
-			return err //nolint:wrapcheck // unready says what cannot be
+			return err //nolint:wrapcheck // the caller says what cannot be
 		}
 	}
 	for _, b := range c.programs {
@@ -168,15 +174,15 @@ func (c *copies) lay() error {
 }
 
 // point makes a link in the place of a path, where there is none yet.
-func (c *copies) point(path, target string) error {
+func (c *Copies) point(path, target string) error {
 	if exists(c.root + path) {
 		return nil
 	}
-	return os.Symlink(target, c.root+path) //nolint:wrapcheck // unready says what cannot be
+	return os.Symlink(target, c.root+path) //nolint:wrapcheck // the caller says what cannot be
 }
 
 // reserve keeps the names on the way to a path for images and copies.
-func (c *copies) reserve(path string) {
+func (c *Copies) reserve(path string) {
 	for path != "/" {
 		folder := filepath.Dir(path)
 		if c.names[folder] == nil {
@@ -188,7 +194,7 @@ func (c *copies) reserve(path string) {
 }
 
 // link adds links to whatever has come to lie in a folder. One that may not be listed stays without.
-func (c *copies) link(folder string) error {
+func (c *Copies) link(folder string) error {
 	there, err := namesIn(folder)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
@@ -203,7 +209,7 @@ func (c *copies) link(folder string) error {
 	return c.within(folder, func() error {
 		for _, name := range there {
 			if err := os.Symlink(filepath.Join(folder, name), filepath.Join(c.root+folder, name)); err != nil {
-				return err //nolint:wrapcheck // unready says what cannot be
+				return err //nolint:wrapcheck // the caller says what cannot be
 			}
 			c.names[folder][name] = true
 		}
@@ -221,10 +227,10 @@ func namesIn(folder string) ([]string, error) {
 }
 
 // within does something in the image of a folder, which is closed to all writing else: what a program wrote there would be lost.
-func (c *copies) within(folder string, do func() error) error {
+func (c *Copies) within(folder string, do func() error) error {
 	image := c.root + folder
 	if err := os.Chmod(image, 0o700); err != nil { //nolint:gosec // A folder needs the right to be entered.
-		return err //nolint:wrapcheck // unready says what cannot be
+		return err //nolint:wrapcheck // the caller says what cannot be
 	}
 	err := do()
 	if folder == "/" {
@@ -234,15 +240,15 @@ func (c *copies) within(folder string, do func() error) error {
 }
 
 // write puts the bytes of a file in the place of a program's copy, at once.
-func (c *copies) write(at string, b *binding, from *os.File) error {
+func (c *Copies) write(at string, b *Program, from *os.File) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
-		return err //nolint:wrapcheck // unready says what cannot be
+		return err //nolint:wrapcheck // the caller says what cannot be
 	}
 	to, err := os.CreateTemp(at, copiesPrefix)
 	if err != nil {
-		return err //nolint:wrapcheck // unready says what cannot be
+		return err //nolint:wrapcheck // the caller says what cannot be
 	}
 	_, err = io.Copy(to, from)
 	err = errors.Join(err, to.Chmod(0o500), closeAlone(to))
@@ -260,11 +266,11 @@ func (c *copies) write(at string, b *binding, from *os.File) error {
 func closeAlone(file *os.File) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	return file.Close() //nolint:wrapcheck // unready says what cannot be
+	return file.Close() //nolint:wrapcheck // the caller says what cannot be
 }
 
-// close removes the copies.
-func (c *copies) close() {
+// Close removes the copies.
+func (c *Copies) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.root != "" {
@@ -272,12 +278,12 @@ func (c *copies) close() {
 	}
 }
 
-func (c *copies) remove() {
+func (c *Copies) remove() {
 	removeCopies(c.root)
 	c.release()
 }
 
-func (c *copies) release() {
+func (c *Copies) release() {
 	_ = c.lock.Close()
 	c.root, c.lock, c.names = "", nil, nil
 }
@@ -287,7 +293,7 @@ func heldFolder(parent string) (string, *os.File, error) {
 	for {
 		root, err := os.MkdirTemp(parent, copiesPrefix)
 		if err != nil {
-			return "", nil, err //nolint:wrapcheck // unready says what cannot be
+			return "", nil, err //nolint:wrapcheck // the caller says what cannot be
 		}
 		lock, err := hold(root)
 		switch {
@@ -306,7 +312,7 @@ func heldFolder(parent string) (string, *os.File, error) {
 func hold(root string) (*os.File, error) {
 	dir, err := os.OpenFile(root, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // unready says what cannot be
+		return nil, err //nolint:wrapcheck // the caller says what cannot be
 	}
 	info, err := dir.Stat()
 	if err == nil {
@@ -317,7 +323,7 @@ func hold(root string) (*os.File, error) {
 	}
 	if err != nil {
 		_ = dir.Close()
-		return nil, err //nolint:wrapcheck // unready says what cannot be
+		return nil, err //nolint:wrapcheck // the caller says what cannot be
 	}
 	return dir, nil
 }

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"errors"
@@ -16,13 +16,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// placeError says why a program is not run as it lies there.
-type placeError struct{ found, expected string }
+// PlaceError says why a program is not run as it lies there.
+type PlaceError struct{ Found, Expected string }
 
-func (e *placeError) Error() string { return e.found + "; expected " + e.expected }
+func (e *PlaceError) Error() string { return e.Found + "; expected " + e.Expected }
 
 func misplaced(expected, found string, args ...any) error {
-	return &placeError{fmt.Sprintf(found, args...), expected}
+	return &PlaceError{fmt.Sprintf(found, args...), expected}
 }
 
 const (

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/internal/usage"
+)
+
+func (m *Main) mcpCommand() *cobra.Command {
+	return parent("mcp", "The Model Context Protocol: serve agents that speak it, and add servers of tools",
+		`On the side of agents, `+"`earshot mcp serve`"+` is a server for Claude Code, Codex, Gemini CLI and other hosts.
+
+On the side of tools, have those of other servers go through the gate. The servers stand in the section mcp of a file of
+tools: that of the data directory, which `+"`earshot up`"+` reads by itself, or another one that it is given with --tools.
+Their credentials stay with Earshot: agents see none.`,
+		m.mcpServeCommand(), m.mcpAddCommand(), m.mcpListCommand(), m.mcpRemoveCommand())
+}
+
+// mcpFlags say which file is meant.
+type mcpFlags struct {
+	dataFlag, file string
+	asJSON         bool
+}
+
+func (f *mcpFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.dataFlag, "data", "", dataUsage)
+	c.Flags().StringVar(&f.file, "file", "", "YAML file of tools (default tools.yaml in the data directory)")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "write the result as JSON")
+	markPaths(c, []string{"data"}, []string{"file"})
+}
+
+// toolsFileOf is the file that is meant, and the data directory. The directory is made where its own file is.
+func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err error) {
+	if data, err = m.dataPath(f.dataFlag, false); err != nil {
+		return "", "", err
+	}
+	if f.file != "" {
+		file, err = filepath.Abs(f.file)
+		if err != nil {
+			return "", "", cause.Fail(err, "the file of tools cannot be found", "name it in full")
+		}
+		return file, data, nil
+	}
+	if change {
+		err = datadir.Make(data)
+	}
+	return filepath.Join(data, datadir.ToolsFile), data, err
+}
+
+// takenUp says from when a change counts.
+func (m *Main) takenUp(f mcpFlags, data, file string) {
+	switch {
+	case f.file != "":
+		m.sayf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
+	case serverAt(data):
+		m.sayf("The server that runs takes it up when it is started again.")
+	default:
+		m.sayf("It counts from the next start: `earshot up%s --root DIR`.", m.dataFlag(data))
+	}
+}
+
+// listedServer is one row of `mcp list --json`.
+type listedServer struct {
+	Name  string `json:"name"`
+	Place string `json:"place"`
+	File  string `json:"file"`
+}
+
+func (m *Main) mcpListCommand() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the MCP servers of a file of tools",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			file, _, err := m.toolsFileOf(f, false)
+			if err != nil {
+				return err
+			}
+			list := rows{m: m, asJSON: f.asJSON}
+			if datadir.Exists(file) || f.file != "" {
+				services, err := toolfile.Read(file, m.toolOptions(""))
+				if err != nil {
+					return err
+				}
+				for _, s := range services {
+					if s.Source == nil {
+						continue
+					}
+					if err := list.add(listedServer{s.Name, s.Place, file}, s.Name+": "+cause.OneLine(s.Place)); err != nil {
+						return err
+					}
+				}
+			}
+			list.end("There is no MCP server in " + cause.OneLine(file) + ".")
+			return m.allSaid()
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (m *Main) mcpRemoveCommand() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use:   "rm NAME",
+		Short: "Take an MCP server out of a file of tools",
+		Args:  usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, data, err := m.toolsFileOf(f, false)
+			if err != nil {
+				return err
+			}
+			draft, err := toolfile.RemoveServer(file, args[0])
+			if err != nil {
+				return err
+			}
+			if err := draft.Keep(); err != nil {
+				return err
+			}
+			if f.asJSON {
+				return m.writeJSON(map[string]string{"removed": args[0], "file": file})
+			}
+			m.sayf("Recorded: %s is not in %s any more.", cause.OneLine(args[0]), cause.OneLine(file))
+			m.takenUp(f, data, file)
+			m.sayf("Its tools stay registered, without a service, until you take them out: `earshot tools rm %s.…`.", cause.OneLine(args[0]))
+			return m.allSaid()
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// looked lists the tools of one server of a draft.
+func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (offeredTools, error) {
+	services, err := draft.Services(m.toolOptions(""))
+	if err != nil {
+		return offeredTools{}, err
+	}
+	var out offeredTools
+	for _, s := range services {
+		if s.Source != nil && s.Name == name {
+			out.place = s.Place
+			out.Offered, err = s.Look(ctx)
+		}
+		s.Close()
+	}
+	if err != nil {
+		return out, cause.Fail(err, "the MCP server "+name+" was not added, since its tools cannot be listed",
+			"try the command by itself; add --env or --secret for what it needs, or put the entry into the file by hand (docs/mcp.md)")
+	}
+	return out, nil
+}

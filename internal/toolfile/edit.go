@@ -1,0 +1,165 @@
+package toolfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/tool/settings"
+)
+
+// MCPServer is an entry of the section `mcp`, as it is written.
+type MCPServer struct {
+	Command     []string             `yaml:"command,omitempty,flow"`
+	URL         string               `yaml:"url,omitempty"`
+	Folder      string               `yaml:"folder,omitempty"`
+	Inherit     []string             `yaml:"inherit,omitempty,flow"`
+	Environment map[string]string    `yaml:"environment,omitempty"`
+	Headers     map[string]string    `yaml:"headers,omitempty"`
+	Secrets     map[string]SecretRef `yaml:"secrets,omitempty"`
+}
+
+// SecretRef says where a secret lies; exactly one of the two is set.
+type SecretRef struct {
+	Env  string `yaml:"env,omitempty"`
+	File string `yaml:"file,omitempty"`
+}
+
+// Draft is a changed file that has not taken the place of the old one yet.
+type Draft struct{ path, draft string }
+
+// AddServer drafts a file with one more MCP server. What else stands in the file stays, with its comments. A file that is not
+// there is made.
+func AddServer(path, name string, entry MCPServer) (*Draft, error) {
+	return edit(path, func(root *yaml.Node) error {
+		servers := value(root, kindMCP)
+		if servers == nil {
+			servers = &yaml.Node{Kind: yaml.MappingNode}
+			root.Content = append(root.Content, word(kindMCP), servers)
+		}
+		if servers.Kind != yaml.MappingNode {
+			return fmt.Errorf("the section %s is no list of servers by their names", kindMCP)
+		}
+		if value(servers, name) != nil {
+			return cause.Misuse("there is an MCP server of the name "+name+" already", "choose another name, or remove it first: `earshot mcp rm "+name+"`")
+		}
+		var node yaml.Node
+		if err := node.Encode(entry); err != nil {
+			return fmt.Errorf("the entry: %w", err)
+		}
+		servers.Content = append(servers.Content, word(name), &node)
+		return nil
+	})
+}
+
+// RemoveServer drafts a file without an MCP server.
+func RemoveServer(path, name string) (*Draft, error) {
+	return edit(path, func(root *yaml.Node) error {
+		servers := value(root, kindMCP)
+		if servers == nil || value(servers, name) == nil {
+			return cause.Fail(nil, "there is no MCP server of the name "+name+" in "+path, "see `earshot mcp list`")
+		}
+		remove(servers, name)
+		if len(servers.Content) == 0 {
+			remove(root, kindMCP)
+		}
+		return nil
+	})
+}
+
+// edit changes the tree of a file, which is checked before.
+func edit(path string, change func(root *yaml.Node) error) (*Draft, error) {
+	raw, err := settings.ReadFile(path, settings.MaxFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cause.Fail(err, "the file of tools cannot be read", Hint)
+	}
+	document := yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if _, err := settings.Parse(raw); err != nil {
+			return nil, cause.Misuse(cause.OneLine(path)+": "+cause.Of(err), "mend the file, or name another one with --file")
+		}
+		if err := yaml.Unmarshal(raw, &document); err != nil {
+			return nil, cause.Misuse(cause.OneLine(path)+": "+cause.Of(err), "mend the file, or name another one with --file")
+		}
+	}
+	if err := change(document.Content[0]); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if len(document.Content[0].Content) > 0 {
+		encoder := yaml.NewEncoder(&out)
+		encoder.SetIndent(2)
+		if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
+			return nil, cause.Fail(err, "the file of tools cannot be written", "")
+		}
+	}
+	return write(path, out.Bytes())
+}
+
+func write(path string, text []byte) (*Draft, error) {
+	failed := func(err error) error {
+		return cause.Fail(err, "the file of tools cannot be written", "make room, or name another file with --file")
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".tools-*.yaml") // only its owner can read it
+	if err != nil {
+		return nil, failed(err)
+	}
+	d := &Draft{path: path, draft: file.Name()}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		d.Drop()
+		return nil, failed(err)
+	}
+	return d, nil
+}
+
+// Services are those of the draft.
+func (d *Draft) Services(o Options) ([]Service, error) { return read(d.draft, d.path, o) }
+
+// Keep puts the draft in the place of the file. One in which nothing is left takes the file away.
+func (d *Draft) Keep() error {
+	defer d.Drop()
+	info, err := os.Stat(d.draft)
+	if err == nil && info.Size() == 0 {
+		err = os.Remove(d.path)
+	} else if err == nil {
+		err = os.Rename(d.draft, d.path)
+	}
+	if err != nil {
+		return cause.Fail(err, "the file of tools cannot be put in its place", "look at "+cause.OneLine(d.path))
+	}
+	return nil
+}
+
+// Drop takes the draft away, unless it was kept.
+func (d *Draft) Drop() { _ = os.Remove(d.draft) }
+
+func word(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+}
+
+// value is what stands under a name; nil where nothing does.
+func value(node *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func remove(node *yaml.Node, name string) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			node.Content = slices.Delete(node.Content, i, i+2)
+			return
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/program"
+	"github.com/earshot-dev/earshot/tool"
+	"github.com/earshot-dev/earshot/tool/settings"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Options of servers.
+type Options struct {
+	// LookupEnv is where inherited variables and secrets come from; required.
+	LookupEnv func(string) (string, bool)
+	// Private is the folder for private copies of programs, see package tool/command. Default: the system's for temporary files.
+	Private string
+	// Version is what the server is told of this program.
+	Version string
+	// Notice is told, in lines for the operator, what should be known of the server: that it ended, what of its offer was left
+	// out. Default: nobody is told.
+	Notice func(line string)
+	// Pause is the time before a server that has ended is started again. It doubles each time, up to a minute. Default: 1 s.
+	Pause time.Duration
+	// Logger takes notes without content. Default: none.
+	Logger *slog.Logger
+}
+
+// Server is one server of a section, and its tools as those of a service. It is safe for concurrent use.
+type Server struct {
+	name   string
+	c      config
+	bound  *program.Program // nil for an address
+	copies *program.Copies
+	o      Options
+	told   []string // what was left out of the last offer; of Run
+
+	mu        sync.Mutex
+	conn      *connection   // nil while there is none
+	connected chan struct{} // closed while there is one
+	trouble   error         // why there is none
+}
+
+// Load checks the section `mcp` of a file: servers by their names. The error is a [*settings.Error]. Nothing is started.
+func Load(in settings.Section, o Options) ([]*Server, error) {
+	if o.Private == "" {
+		o.Private = os.TempDir()
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if o.Pause <= 0 {
+		o.Pause = time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	var all []*Server
+	for _, name := range in.Names() {
+		if want := settings.CheckTarget(name); want != "" {
+			return nil, in.Fault([]any{name}, fmt.Sprintf("its name is %q", name), want, "")
+		}
+		section, err := in.Of(name)
+		if err != nil {
+			return nil, err
+		}
+		s := &Server{name: name, o: o, copies: program.NewCopies(o.Private), connected: make(chan struct{}), trouble: errors.New("it has not started yet")}
+		if err := s.load(section); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, in.Fault(nil, "there is no server", "a name, and command or url below it", "")
+	}
+	return all, nil
+}
+
+// Target is the name of the service: what the names of its tools begin with.
+func (s *Server) Target() string { return s.name }
+
+// Place says where the server is, for people: its command, or its address.
+func (s *Server) Place() string {
+	if s.c.URL != "" {
+		return s.c.URL
+	}
+	return cause.OneLine(commandLine(s.c.Command))
+}
+
+// Program is what is run and bound by its content; the zero one for an address.
+func (s *Server) Program() settings.Program {
+	if s.bound == nil {
+		return settings.Program{}
+	}
+	return settings.Program{Path: s.c.Command[0], SHA256: s.bound.SHA256()}
+}
+
+// Close removes the private copy of the program, once [Server.Run] has returned.
+func (s *Server) Close() { s.copies.Close() }
+
+// Offered is what a server has told.
+type Offered struct {
+	Server      string // what it calls itself
+	Definitions []utp.Definition
+	// LeftOut says which of its tools cannot be had, and why.
+	LeftOut []error
+}
+
+// Look starts the server, or connects to it, lists its tools, and ends it. No tool is called.
+func (s *Server) Look(ctx context.Context) (Offered, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.c.Limits.Start)
+	defer cancel()
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return Offered{}, err
+	}
+	defer conn.close()
+	tools, leftOut, err := s.list(ctx, conn)
+	if err != nil {
+		return Offered{}, err
+	}
+	out := Offered{Server: conn.calls, LeftOut: leftOut}
+	for _, t := range tools {
+		out.Definitions = append(out.Definitions, t.Definition)
+	}
+	return out, nil
+}
+
+const (
+	maxPause = time.Minute
+	// settled is how long a list that has changed may go on changing until it is read.
+	settled = 50 * time.Millisecond
+	// steady is how long a server has to be at work before its next end counts as the first.
+	steady = time.Minute
+)
+
+// Run keeps the server at work until ctx ends; it is a [tool.Source].
+func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
+	pause, said := s.o.Pause, ""
+	for ctx.Err() == nil {
+		began := time.Now()
+		why := cause.OneLine(cause.Of(s.attend(ctx, offer)))
+		if ctx.Err() != nil {
+			break
+		}
+		if time.Since(began) > steady {
+			pause, said = s.o.Pause, ""
+		}
+		if why != said {
+			said = why
+			s.noticef("%s. It is started again, first in %s", why, pause)
+		}
+		wait(ctx, pause)
+		pause = min(2*pause, maxPause)
+	}
+	return nil //nolint:nilerr // it was told to end
+}
+
+func wait(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Server) noticef(format string, args ...any) {
+	s.o.Notice("MCP server " + s.name + ": " + fmt.Sprintf(format, args...) + ".")
+}
+
+// attend starts the server once, and follows its tools until it ends.
+func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
+	starting, started := context.WithTimeout(ctx, s.c.Limits.Start)
+	defer started()
+	conn, err := s.connect(starting)
+	if err != nil {
+		s.lost(err)
+		return err
+	}
+	defer conn.close()
+	if err := s.tell(ctx, conn, offer); err != nil {
+		s.lost(err)
+		return err
+	}
+	s.set(conn)
+	for {
+		select {
+		case <-ctx.Done():
+			s.lost(tool.ErrEnding)
+			return nil
+		case <-conn.gone:
+			err := conn.ending()
+			s.lost(err)
+			return err
+		case <-conn.changed:
+			wait(ctx, settled) // changes come in crowds
+			if err := s.tell(ctx, conn, offer); err != nil {
+				s.lost(err)
+				return err
+			}
+		}
+	}
+}
+
+// tell lists the tools, and offers them.
+func (s *Server) tell(ctx context.Context, conn *connection, offer tool.Offer) error {
+	listing, listed := context.WithTimeout(ctx, s.c.Limits.Start)
+	defer listed()
+	tools, leftOut, err := s.list(listing, conn)
+	if err != nil {
+		return err
+	}
+	served := make([]tool.Tool, 0, len(tools))
+	for _, t := range tools {
+		served = append(served, t.Tool)
+	}
+	conn.know(tools) // from here on, what has changed is not called any more as it was
+	if err := offer(ctx, served); err != nil && ctx.Err() == nil {
+		leftOut = append(leftOut, err)
+	}
+	s.sayLeftOut(leftOut)
+	return nil
+}
+
+// sayLeftOut tells what of an offer was left out, unless it was told of the last one.
+func (s *Server) sayLeftOut(leftOut []error) {
+	now := make([]string, 0, len(leftOut))
+	for _, err := range leftOut {
+		text := cause.OneLine(err.Error())
+		if now = append(now, text); !slices.Contains(s.told, text) {
+			s.noticef("%s", text)
+		}
+	}
+	s.told = now
+}
+
+func (s *Server) set(conn *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		close(s.connected)
+	}
+	s.conn, s.trouble = conn, nil
+}
+
+func (s *Server) lost(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.connected = make(chan struct{})
+	}
+	s.conn, s.trouble = nil, why
+}
+
+// patience is how long a call waits for a server that is just being started.
+const patience = 20 * time.Second
+
+// current is the connection, which a call waits for.
+func (s *Server) current(ctx context.Context) (*connection, error) {
+	timer := time.NewTimer(min(patience, s.c.Limits.Start))
+	defer timer.Stop()
+	for {
+		s.mu.Lock()
+		conn, connected, trouble := s.conn, s.connected, s.trouble
+		s.mu.Unlock()
+		if conn != nil {
+			return conn, nil
+		}
+		select {
+		case <-connected:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-timer.C:
+			return nil, trouble
+		}
+	}
+}
