@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -181,6 +182,10 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 		return failed(c.Message, c)
 	}
 	out := &sdk.CallToolResult{Meta: sdk.Meta{callMeta: c.ID}}
+	if upstream := fromMCP(c.Result); upstream != nil {
+		out.Content, out.StructuredContent = upstream.Content, upstream.StructuredContent
+		return out
+	}
 	text := string(c.Result)
 	if text == "" {
 		text = "Done."
@@ -190,6 +195,24 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 	}
 	out.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	return out
+}
+
+// fromMCP is a result that a tool of an MCP server has given, in the form that package tool/mcp keeps it in; nil where it is another one.
+func fromMCP(result jsontext.Value) *sdk.CallToolResult {
+	var members map[string]jsontext.Value
+	if result.Kind() != '{' || json.Unmarshal(result, &members) != nil || members["content"].Kind() != '[' {
+		return nil
+	}
+	for name := range members {
+		if name != "content" && name != "structuredContent" {
+			return nil
+		}
+	}
+	var out sdk.CallToolResult
+	if out.UnmarshalJSON(result) != nil {
+		return nil
+	}
+	return &out
 }
 
 func succeeded(c api.AgentCall) bool { return c.Status == "success" || c.Status == "partial" }

@@ -294,6 +294,8 @@ func TestCall(t *testing.T) {
 	}{
 		{"result", ended("call_1", `{"sent":true}`), nil, false, `{"sent":true}`, nil},
 		{"list", ended("call_1", `[1,2]`), nil, false, `[1,2]`, nil},
+		{"of an MCP server", ended("call_1", `{"content":[{"type":"text","text":"sent"}],"structuredContent":{"n":1}}`), nil, false, "sent", nil},
+		{"like one of an MCP server", ended("call_1", `{"content":[{"kind":"text"}]}`), nil, false, `{"content":[{"kind":"text"}]}`, nil},
 		{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
 		{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
 		{
