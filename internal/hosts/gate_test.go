@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,8 +53,9 @@ type gate struct {
 
 func newGate(t *testing.T) *gate {
 	t.Helper()
-	dir := t.TempDir()
-	g := &gate{t: t, data: filepath.Join(dir, "data"), lines: filepath.Join(dir, "lines")}
+	g := emptyGate(t)
+	dir := filepath.Dir(g.data)
+	g.lines = filepath.Join(dir, "lines")
 	tools, policy, script := filepath.Join(dir, "tools.yaml"), filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "add.sh")
 	for path, text := range map[string]string{
 		g.lines: "",
@@ -76,6 +78,12 @@ func newGate(t *testing.T) *gate {
 	}
 	g.serves("--tools", tools, "--policy", policy)
 	return g
+}
+
+// emptyGate is one whose server does not run yet.
+func emptyGate(t *testing.T) *gate {
+	t.Helper()
+	return &gate{t: t, data: filepath.Join(t.TempDir(), "data")}
 }
 
 // serves starts the server and waits until a person has reached it.
@@ -139,11 +147,19 @@ func (g *gate) asks(number int) {
 // does runs a person's command.
 func (g *gate) does(args ...string) string {
 	g.t.Helper()
-	out, err := exec.CommandContext(g.t.Context(), program, append(args, "--data", g.data)...).CombinedOutput()
+	out, err := g.tries(g.t.Context(), args...)
 	if err != nil {
-		g.t.Errorf("earshot %s: %v\n%s", strings.Join(args, " "), err, out)
+		g.t.Error(err)
 	}
-	return string(out)
+	return out
+}
+
+func (g *gate) tries(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("earshot %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
 }
 
 func (g *gate) linesAre(want string) {
@@ -171,16 +187,16 @@ func TestGate(t *testing.T) {
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add two lines.", MCP: g.gateway()}))
 		g.asks(1)
 		g.linesAre("")
-		if shown := g.does("pending", "1"); !strings.Contains(shown, host.String()) || !strings.Contains(shown, "one") {
+		if shown := g.does("pending", "1", "--data", g.data); !strings.Contains(shown, host.String()) || !strings.Contains(shown, "one") {
 			t.Errorf("the question is: %s", shown)
 		}
-		g.does("reply", "1", "accept")
+		g.does("reply", "1", "accept", "--data", g.data)
 		g.asks(2)
 		g.linesAre("one\n")
-		g.does("reply", "2", "reject")
+		g.does("reply", "2", "reject", "--data", g.data)
 		ended(t, process.Wait(t.Context()), "I see.")
 		g.linesAre("one\n")
-		g.does("audit", "verify")
+		g.does("audit", "verify", "--data", g.data)
 	})
 }
 
@@ -197,7 +213,7 @@ func TestGateWall(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.linesAre("")
-		g.does("reply", "1", "accept")
+		g.does("reply", "1", "accept", "--data", g.data)
 		ended(t, process.Wait(t.Context()), "Done.")
 		g.linesAre("one\n")
 	})
@@ -211,13 +227,49 @@ func TestGateHostKilled(t *testing.T) {
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway()}))
 		g.asks(1)
 		process.Kill()
-		g.does("reply", "1", "accept")
+		g.does("reply", "1", "accept", "--data", g.data)
 		g.until("the reason", func(context.Context) error {
-			if told := g.does("recap", "20"); !strings.Contains(told, "did not wait for it any more") {
+			if told := g.does("recap", "20", "--data", g.data); !strings.Contains(told, "did not wait for it any more") {
 				return errors.New(told)
 			}
 			return nil
 		})
 		g.linesAre("")
+	})
+}
+
+// TestGateUpstream: a real MCP server behind the gate, and a real host before it. The file is not there before the yes, and a read
+// that was reviewed as one is not asked for.
+func TestGateUpstream(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		folder := t.TempDir()
+		g := emptyGate(t)
+		g.does(append([]string{"mcp", "add", "outbox", "--data", g.data, "--"}, programs.FilesystemServer(folder)...)...)
+		g.serves()
+		var review []string
+		g.until("a proposal for the tools", func(ctx context.Context) error {
+			shown, err := g.tries(ctx, "tools", "review", "outbox.*", "--data", g.data)
+			if review = regexp.MustCompile(`earshot (tools review 'outbox\.\*' --digest .*)`).FindStringSubmatch(shown); review == nil {
+				return cmp.Or(err, errors.New(shown))
+			}
+			return nil
+		})
+		g.does(append(strings.Fields(strings.ReplaceAll(review[1], "'", "")), "--data", g.data)...)
+		note := filepath.Join(folder, "note.txt")
+		model := fakemodel.Start(t, fakemodel.Script{
+			{Call: []fakemodel.Call{{Tool: "earshot/outbox_write_file", Args: map[string]any{"path": note, "content": "hello"}}}},
+			{When: "Successfully wrote", Call: []fakemodel.Call{{Tool: "earshot/outbox_read_text_file", Args: map[string]any{"path": note}}}},
+			{When: "hello", Say: "The note is written."},
+		})
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Write a note.", MCP: g.gateway()}))
+		g.asks(1)
+		if _, err := os.Stat(note); !os.IsNotExist(err) {
+			t.Errorf("before the yes: %v", err)
+		}
+		g.does("reply", "1", "accept", "--data", g.data)
+		ended(t, process.Wait(t.Context()), "The note is written.")
+		if text, err := os.ReadFile(note); string(text) != "hello" {
+			t.Errorf("found the note %q (%v), expected it to say hello", text, err)
+		}
 	})
 }
