@@ -83,7 +83,7 @@ func (m *Main) reviewService(ctx context.Context, ask operate.Ask, f wordFlags, 
 		return err
 	}
 	if len(all) == 0 {
-		return cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", q.service+".…"), "see `earshot tools list`; tools of an MCP server are there once it has run")
+		return cause.Fail(nil, fmt.Sprintf("the service %.128q has no tools", q.service), "see `earshot tools list`; tools of an MCP server are there once it has run")
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(t api.ToolDetail) bool { return t.Reviewed })
 	if q.digest == "" {

@@ -93,5 +93,12 @@ func firstCause(e *jsonschema.ValidationError) string {
 	if _, after, found := strings.Cut(line, "\n"); found {
 		line = after
 	}
-	return "/" + strings.Join(e.InstanceLocation, "/") + ": " + strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+	if where, what, found := strings.Cut(line, "': "); found && strings.HasPrefix(where, "at '") {
+		line = what
+	}
+	if len(e.InstanceLocation) == 0 {
+		return line
+	}
+	return "/" + strings.Join(e.InstanceLocation, "/") + ": " + line
 }

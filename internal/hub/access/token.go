@@ -46,6 +46,9 @@ func (t Token) Describe() string {
 	if len(t.Projects) > 0 {
 		line += ", in the project " + strings.Join(t.Projects, ", ")
 	}
+	if slices.Contains(t.Roles, Agent) {
+		return line + ", answers nothing."
+	}
 	return line + ", answers on " + t.Surface + "."
 }
 

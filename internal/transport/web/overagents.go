@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
@@ -75,6 +76,21 @@ func call(ctx context.Context, agent *hub.Agent, s api.CallStatus, err error) (a
 	}
 	if err == nil && s.Ended() {
 		c.Result, err = agent.Result(ctx, s)
+		if echoes(c.Result) {
+			c.Result = nil
+		}
 	}
 	return c, refusal(err)
+}
+
+// echoes reports whether a result only repeats the error for readers of cards (utp, tool.result): an agent has its code and message.
+func echoes(result jsontext.Value) bool {
+	var members map[string]jsontext.Value
+	if result.Kind() != '{' || json.Unmarshal(result, &members) != nil || members["error_code"] == nil {
+		return false
+	}
+	for _, name := range []string{"error_code", "error_message", "error_detail", "error"} {
+		delete(members, name)
+	}
+	return len(members) == 0
 }

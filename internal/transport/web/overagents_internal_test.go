@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
@@ -30,6 +32,24 @@ func TestAgentUncertain(t *testing.T) {
 			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == api.KindUnavailable) {
 				t.Errorf("%s, with the key %q: %+v; want %s", name, key, err, want)
 			}
+		}
+	}
+}
+
+// TestEchoes: what only repeats the error is no result of the tool's.
+func TestEchoes(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		`{"error_code":"x","error_message":"y","error":{"code":"x"}}`: true,
+		`{"error_code":"x","error_message":"y","error_detail":{}}`:    true,
+		`{"error_code":"x","exit_code":1}`:                            false,
+		`{"exit_code":1}`:                                             false,
+		`{"error":"none"}`:                                            false,
+		`[]`:                                                          false,
+		``:                                                            false,
+	} {
+		if got := echoes(jsontext.Value(raw)); got != want {
+			t.Errorf("%s: %v; want %v", raw, got, want)
 		}
 	}
 }
