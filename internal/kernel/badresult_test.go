@@ -52,6 +52,9 @@ func TestBadResults(t *testing.T) {
 					if err := w.as(kernel.ToolCaller, target, api.OpStart, api.StartRequest{Call: c.ID, Owner: "own_1"}, &granted); err != nil {
 						t.Fatal(err)
 					}
+					if granted.Class != c.Class {
+						t.Errorf("the service is told the class %q; want %q", granted.Class, c.Class)
+					}
 					result := `{"inline":` + tt.result + `}`
 					if carriage == "blob" {
 						result = w.putBlob([]byte(tt.result))

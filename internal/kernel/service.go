@@ -68,7 +68,7 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
 		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
-		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil,
+		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
 }
 

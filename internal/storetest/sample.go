@@ -214,6 +214,7 @@ func given() map[string]bool {
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, // which have exercises of their own
 		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
+		"Batch.Blobs.By":     true, // the kernel has taken it to heart before it is stored
 	}
 }
 
