@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// outcomes say what became of a call that ended without its tool's own word, to whoever planned it.
+// outcomes say what became of a call that ended without its tool's own word, to its planner.
 var outcomes = map[utp.Code]string{
 	utp.CodeConsentDeclined:       "A person said no. Nothing was done. Do not ask for it again unless they want it.",
 	utp.CodeConsentExpired:        "Nobody answered in time. Nothing was done.",

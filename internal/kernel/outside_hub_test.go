@@ -144,7 +144,7 @@ func TestRequestIsCut(t *testing.T) {
 	})
 }
 
-// TestRequestIsWatched: whoever watches a call hears of each change, and their watching keeps it waiting.
+// TestRequestIsWatched: a program that watches a call hears of each change, and their watching keeps it waiting.
 func TestRequestIsWatched(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		c := w.client(t)

@@ -218,12 +218,12 @@ func TestOutsideJoins(t *testing.T) {
 			t.Errorf("the result that nobody has got is %+v", taken)
 		}
 		p.received(first.Call)
-		anew := p.asked(burn, host("h5"))
-		if anew.Call == first.Call || anew.State != api.CallWaiting {
-			t.Errorf("after that it is %+v", anew)
+		second := p.asked(burn, host("h5"))
+		if second.Call == first.Call || second.State != api.CallWaiting {
+			t.Errorf("after that it is %+v", second)
 		}
 		w.say(w.asked(), "reject")
-		p.waits(anew.Call)
+		p.waits(second.Call)
 		p.closes()
 		w.effectsAre(1)
 	})

@@ -36,7 +36,7 @@ type Session interface {
 type Options struct {
 	// Dial finds Earshot, as the agent that the host is. It is called with the name that the host gives itself.
 	Dial func(ctx context.Context, host string) (Agent, error)
-	// Key names the host's own session, such as its process: whoever opens Earshot's session with it goes on with it. Holder is
+	// Key names the host's own session, such as its process: a gateway that opens Earshot's session with it goes on with it. Holder is
 	// this process. Without a key each gateway has a session of its own.
 	Key, Holder string
 	// Label says in a few words what the host works on.

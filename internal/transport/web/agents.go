@@ -120,7 +120,7 @@ func (s *Server) awaitCall(api.Route) handler {
 	}
 }
 
-// alive is a context that ends with the server, too, so that whoever waits is not waited for.
+// alive is a context that ends with the server, too, so that no waiting request outlives it.
 func (s *Server) alive(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	off := context.AfterFunc(s.life, cancel)
