@@ -219,7 +219,7 @@ func (r *run) accepts(n int, begun func()) error {
 	if err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, syscall.EPIPE) { // it was told before it could say a word, and has ended
 		return err
 	}
-	told := regexp.MustCompile(fmt.Sprintf(`Recorded: question %[1]d is accepted\.|Question %[1]d was (accepted|rejected|stopped)|No question is open\.`, n))
+	told := regexp.MustCompile(fmt.Sprintf(`Recorded: accept question %[1]d\.|Question %[1]d was (accepted|rejected|stopped)|No question is open\.`, n))
 	for {
 		text, news := r.said.now()
 		if told.MatchString(strings.Join(strings.Fields(text), " ")) {
@@ -317,13 +317,11 @@ func (s *server) resolution(n int, session string) (by, how string) {
 // once and took the question away.
 func (b *tab) toldHow(n int, how, by string) {
 	b.t.Helper()
+	word := map[string]string{"accepted": "yes", "rejected": "no"}[how]
 	tone := map[string]string{"accepted": "assertive", "rejected": "polite"}[how] // a yes can be taken back for some seconds
-	want := fmt.Sprintf("%s: Recorded: question %d is %s.", tone, n, how)
-	switch person, place, _ := strings.Cut(by, " "); {
-	case person == "bob":
+	want := fmt.Sprintf("%s: Recorded: %s to question %d.", tone, word, n)
+	if person, _, _ := strings.Cut(by, " "); person == "bob" {
 		want = fmt.Sprintf("assertive: Question %d was %s by bob", n, how)
-	case place != "page":
-		want = fmt.Sprintf("%s: You %s question %d ", tone, how, n)
 	}
 	count := func() int {
 		told := 0
