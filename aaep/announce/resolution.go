@@ -165,10 +165,18 @@ func place(surface string) string {
 	return ""
 }
 
+// lateTime is how late an event may be heard and still count as heard at once.
+const lateTime = 10 * time.Second
+
 // startsText says when what was agreed to starts, and how to take that back as long as it can be; "" where
-// it has started since.
+// it has started since. The time to take it back begins when the answer has been told, so an event that is
+// heard a little late offers all of it.
 func (a *Announcer) startsText(at, agreed time.Time, question int) string {
-	switch in := at.Sub(a.now); {
+	in := at.Sub(agreed)
+	if a.now.Sub(agreed) > lateTime {
+		in = at.Sub(a.now)
+	}
+	switch {
 	case !at.After(agreed):
 		return "It starts now."
 	case in <= 0:

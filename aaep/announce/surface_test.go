@@ -93,6 +93,23 @@ func TestOwnAnswers(t *testing.T) {
 	}
 }
 
+// TestHeardLate: the time to take a yes back begins when it has been told, so a busy moment does not take the
+// offer away; what was agreed to long ago has started.
+func TestHeardLate(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]string{
+		0:               " Starts in 3 seconds. Undo takes it back.",
+		5 * time.Second: " Starts in 3 seconds. Undo takes it back.",
+		time.Minute:     "",
+	} {
+		a := announce.New(announce.Preferences{Surface: announce.Surface{Controls: announce.ControlsButtons}})
+		e := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:03Z"}`)
+		if got := texts(a.Event(noon.Add(late), e, 1)); got != "assertive: Question 3 was accepted by ada."+want {
+			t.Errorf("%v late: %s", late, got)
+		}
+	}
+}
+
 // TestLongOutput: while a long text is being written there is a sign of life every ten seconds, and
 // the text can be had on request, in pieces that keep their lines.
 func TestLongOutput(t *testing.T) {
