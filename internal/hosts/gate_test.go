@@ -238,6 +238,27 @@ func TestGateHostKilled(t *testing.T) {
 	})
 }
 
+// reviews accepts what is proposed for a service once its proposal holds these tools. They are registered one after the other, and a
+// proposal that one more has joined since is refused, so it asks until one is taken.
+func (g *gate) reviews(service string, tools ...string) {
+	g.t.Helper()
+	command := regexp.MustCompile(`earshot (tools review '` + service + `\.\*' --digest .*)`)
+	g.until("a proposal for the tools", func(ctx context.Context) error {
+		shown, err := g.tries(ctx, "tools", "review", service+".*", "--data", g.data)
+		review := command.FindStringSubmatch(shown)
+		if err != nil || review == nil {
+			return cmp.Or(err, errors.New(shown))
+		}
+		for _, tool := range tools {
+			if !strings.Contains(shown, tool) {
+				return fmt.Errorf("no %s in %s", tool, shown)
+			}
+		}
+		_, err = g.tries(ctx, append(strings.Fields(strings.ReplaceAll(review[1], "'", "")), "--data", g.data)...)
+		return err
+	})
+}
+
 // TestGateUpstream: a real MCP server behind the gate, and a real host before it. The file is not there before the yes, and a read
 // that was reviewed as one is not asked for.
 func TestGateUpstream(t *testing.T) {
@@ -246,15 +267,7 @@ func TestGateUpstream(t *testing.T) {
 		g := emptyGate(t)
 		g.does(append([]string{"mcp", "add", "outbox", "--data", g.data, "--"}, programs.FilesystemServer(folder)...)...)
 		g.serves()
-		var review []string
-		g.until("a proposal for the tools", func(ctx context.Context) error {
-			shown, err := g.tries(ctx, "tools", "review", "outbox.*", "--data", g.data)
-			if review = regexp.MustCompile(`earshot (tools review 'outbox\.\*' --digest .*)`).FindStringSubmatch(shown); review == nil {
-				return cmp.Or(err, errors.New(shown))
-			}
-			return nil
-		})
-		g.does(append(strings.Fields(strings.ReplaceAll(review[1], "'", "")), "--data", g.data)...)
+		g.reviews("outbox", "read_text_file", "write_file")
 		note := filepath.Join(folder, "note.txt")
 		model := fakemodel.Start(t, fakemodel.Script{
 			{Call: []fakemodel.Call{{Tool: "earshot/outbox_write_file", Args: map[string]any{"path": note, "content": "hello"}}}},
