@@ -65,7 +65,10 @@ var house = []room{
 	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
 	{pkg: "aaep/capture", floor: 0},
 	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
-	{pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"}},
+	{
+		pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"},
+		beside: map[string]string{"aaep/outline": "a question in full lists its values"},
+	},
 	{pkg: "internal/kernel/turn", floor: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
 
@@ -144,7 +147,7 @@ var house = []room{
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
-		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible", "aaep/outline"},
+		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
 		third: []string{sysModule, textModule},
 	},
 	{

@@ -10,7 +10,7 @@ import (
 // timeText writes a time to come, rounded up: 3 seconds, 5 minutes.
 func timeText(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
-	if seconds < 120 {
+	if seconds < 120 && seconds != 60 {
 		return legible.Counted(max(seconds, 0), "second")
 	}
 	if minutes := (seconds + 59) / 60; minutes < 120 {
@@ -19,17 +19,27 @@ func timeText(d time.Duration) string {
 	return legible.Counted((seconds+3599)/3600, "hour")
 }
 
+// sinceText writes a moment that has passed, with the day when that is another one than of the moment
+// now.
+func sinceText(at, now time.Time, zone *time.Location) string {
+	return writeTime(at, now, zone, "15:04")
+}
+
 // clockText writes a moment as the clock on the wall shows it, never later than it is,
 // with the day when that is another one than of the moment now. Seconds are said where
 // they matter.
 func clockText(at, now time.Time, zone *time.Location) string {
-	suffix := ""
-	if zone == nil {
-		zone, suffix = time.UTC, " UTC"
-	}
 	layout := "15:04"
 	if at.Sub(now) < 2*time.Minute {
 		layout = time.TimeOnly
+	}
+	return writeTime(at, now, zone, layout)
+}
+
+func writeTime(at, now time.Time, zone *time.Location, layout string) string {
+	suffix := ""
+	if zone == nil {
+		zone, suffix = time.UTC, " UTC"
 	}
 	at, now = at.In(zone), now.In(zone)
 	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {

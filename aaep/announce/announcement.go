@@ -31,6 +31,29 @@ const (
 	KindRecap      Kind = "recap" // what had happened before
 )
 
+// The labels.
+const (
+	labelStarted   = "Started"
+	labelState     = "State"
+	labelProgress  = "Progress"
+	labelTool      = "Tool"
+	labelResult    = "Result"
+	labelOutput    = "Output"
+	labelHandoff   = "Hand-off"
+	labelDone      = "Done"
+	labelEnded     = "Ended"
+	labelCancelled = "Cancelled"
+	labelFailed    = "error"
+	labelEvent     = "Event"
+	labelMeanwhile = "Meanwhile"
+)
+
+// labels are those of the kinds whose announcements all have the same.
+var labels = map[Kind]string{
+	KindStarted: labelStarted, KindState: labelState, KindProgress: labelProgress, KindTool: labelTool, KindHandoff: labelHandoff,
+	KindEnd: labelEnded, KindOther: labelEvent, KindRecap: labelMeanwhile,
+}
+
 // Announcement is one text to be said.
 type Announcement struct {
 	// ID is unique and the same whenever the same events come in: it is made of the
@@ -39,10 +62,12 @@ type Announcement struct {
 	Session  string // session_id
 	Event    string // event_id of what led to it
 	Seq      int64  // as given to [Announcer.Event]
-	Text     string // finished sentences on one line, at most about [MaxText] characters
+	Text     string // finished sentences on one line, at most about [MaxText] characters; see [Surface.Output]
 	Language string // BCP 47; "" where the event did not say
 	Priority Priority
 	Kind     Kind
+	Label    string    // what it is, in a word or two, for a surface that puts one before each line
+	Offer    Offer     // what can be done about it; its text says how, where that can be done on this surface
 	Question int       // number of the question it is about; 0 for none, or for one without a number
 	At       time.Time // of the event, or of the tick
 }
@@ -53,6 +78,8 @@ type saying struct {
 	priority       Priority
 	own            bool // of the person's own answer: the urgency of its event does not change the priority
 	kind           Kind
+	label          string
+	offer          Offer
 	question       int
 	unnamed        bool // says itself which session it is about
 	// kept is the text for a later recap, where another one offers what is over by then; "" is the same.

@@ -11,15 +11,20 @@ import (
 type Announcer struct {
 	wish     Preferences
 	since    time.Time
-	replay   bool        // what is being taken is a replay
+	now      time.Time   // of what is being taken
+	replay   bool        // it is a replay
 	sessions []*session  // in the order of their first event
 	open     []*question // in the order they were put
 	seen     ring
 	recent   []recent
 	history  []Announcement
 	last     Announcement
-	repeats  int // makes the ids of repetitions and recaps
-	nameless int // makes the ids of events that have none
+	purse    purse
+	flood    flood
+	answer   answer
+	answered map[ownKey]*ownAnswer // what this listener has answered here
+	repeats  int                   // makes the ids of repetitions and recaps
+	nameless int                   // makes the ids of events that have none
 }
 
 // recent is one sentence that was said a moment ago.
@@ -34,14 +39,14 @@ func New(p Preferences) *Announcer {
 	if p.Verbosity == "" {
 		p.Verbosity = aaep.VerbosityNormal
 	}
-	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen)}
+	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen), answered: map[ownKey]*ownAnswer{}}
 }
 
 // Event takes one event and its number within its session (0 where it has none), in
 // the order of the session, and returns what is to be said now, in order. An event that
 // was taken before says nothing.
-func (a *Announcer) Event(e aaep.Event, seq int64) []Announcement {
-	if e.ID != "" && !a.seen.add(e.SessionID+"\x00"+e.ID) {
+func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement {
+	if !a.isNew(e) {
 		return nil
 	}
 	a.replay = !e.Time.IsZero() && e.Time.Before(a.since)
@@ -49,23 +54,60 @@ func (a *Announcer) Event(e aaep.Event, seq int64) []Announcement {
 	if !a.replay {
 		out = a.CatchUp()
 	}
-	s := a.session(e)
-	s.heardReplay = s.heardReplay || a.replay && s.events == 0
-	s.events++
-	said := a.said(s, e, seq, a.urgently(e, a.say(s, e)))
-	if e.IsTerminal() {
-		s.ended = true
-		a.closeSession(s.id)
-	}
+	s, said := a.take(now, e, seq)
 	if a.replay {
 		a.miss(s, said)
 		return nil
 	}
-	return append(out, said...)
+	out = append(out, a.within(now, s, said)...)
+	if e.IsTerminal() { // nothing may come that it could wait for
+		out = append(out, a.flushed(now)...)
+	}
+	return a.told(out)
+}
+
+// Heard takes an event that the listener has heard already, from another announcer: what comes later
+// builds on it.
+func (a *Announcer) Heard(e aaep.Event, seq int64) {
+	if a.isNew(e) {
+		a.replay = false
+		_, said := a.take(e.Time, e, seq)
+		a.told(said)
+	}
+}
+
+// isNew reports whether an event was not taken before.
+func (a *Announcer) isNew(e aaep.Event) bool {
+	return e.ID == "" || a.seen.add(e.SessionID+"\x00"+e.ID)
+}
+
+// take takes an event in, and finds what it would say.
+func (a *Announcer) take(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
+	a.now = now
+	s := a.session(e)
+	s.heardReplay = s.heardReplay || a.replay && s.events == 0
+	s.events++
+	said := a.said(s, e, seq, a.urgently(e, a.say(now, s, e)))
+	a.countDone(e, said)
+	if e.IsTerminal() {
+		s.ended = true
+		a.closeSession(s.id)
+	}
+	return s, said
+}
+
+// told remembers the last thing that was said.
+func (a *Announcer) told(said []Announcement) []Announcement {
+	for _, n := range said {
+		if n.Priority != Silent {
+			a.last = n
+		}
+	}
+	return said
 }
 
 // say finds the words for an event.
-func (a *Announcer) say(s *session, e aaep.Event) []saying {
+func (a *Announcer) say(now time.Time, s *session, e aaep.Event) []saying {
 	switch p := e.Payload.(type) {
 	case aaep.SessionStarted:
 		return a.started(s, e, p)
@@ -78,7 +120,7 @@ func (a *Announcer) say(s *session, e aaep.Event) []saying {
 	case aaep.ToolCompleted:
 		return a.completed(s, e, p)
 	case aaep.OutputStreaming:
-		return a.output(s, p)
+		return a.output(now, s, e, p)
 	case aaep.AwaitingConfirmation:
 		return a.confirmation(s, e, p)
 	case aaep.AwaitingClarification:
@@ -130,10 +172,14 @@ func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []A
 		w.text = a.named(s, w)
 		n := Announcement{
 			ID: base + strconv.Itoa(len(out)+1), Session: e.SessionID, Event: e.ID, Seq: seq, Text: w.text, Language: w.language,
-			Priority: w.priority, Kind: w.kind, Question: w.question, At: e.Time,
+			Priority: w.priority, Kind: w.kind, Label: first(w.label, labels[w.kind]), Offer: w.offer, Question: w.question, At: e.Time,
 		}
-		if w.kind == KindQuestion {
+		switch w.kind {
+		case KindQuestion:
 			a.cue(n)
+		case KindTool, KindState:
+			s.doing = a.unnamed(s, n.Text)
+		case KindStarted, KindProgress, KindWarning, KindResolution, KindOutput, KindHandoff, KindEnd, KindOther, KindRecap:
 		}
 		if a.justSaid(s.id, w, e.Time) {
 			continue
@@ -162,9 +208,6 @@ func (a *Announcer) keep(n Announcement, later string) {
 	a.history = append(a.history, retold)
 	if len(a.history) > MaxHistory {
 		a.history = append(a.history[:0], a.history[len(a.history)-MaxHistory:]...)
-	}
-	if n.Priority != Silent {
-		a.last = n
 	}
 }
 

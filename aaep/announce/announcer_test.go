@@ -25,6 +25,11 @@ func event(id int, p aaep.Payload, ours string) aaep.Event {
 	return e
 }
 
+// hear gives an event to an announcer at its own time.
+func hear(a *announce.Announcer, e aaep.Event, seq int64) []announce.Announcement {
+	return a.Event(e.Time, e, seq)
+}
+
 func texts(list []announce.Announcement) string {
 	var out []string
 	for _, n := range list {
@@ -70,10 +75,10 @@ func TestEvents(t *testing.T) {
 		{"a critical state", announce.Preferences{}, urgent(event(0, aaep.StateChanged{ToState: aaep.StateDeciding, SummaryNormal: "The ledger is old."}, "")), "assertive: The ledger is old."},
 		{"critical without a word", announce.Preferences{}, urgent(event(0, aaep.OutputStreaming{Chunk: "x"}, "")), "assertive: Something needs your attention, and says nothing of itself."},
 		{"no payload at all", announce.Preferences{}, event(0, nil, ""), ""},
-		{"a failed tool without words", announce.Preferences{}, event(0, aaep.ToolCompleted{Tool: "mail.send", Status: aaep.ToolError, ErrorMessage: "no route"}, ""), "assertive: The tool mail.send did not succeed. no route."},
+		{"a failed tool without words", announce.Preferences{}, event(0, aaep.ToolCompleted{Tool: "mail.send", Status: aaep.ToolError, ErrorMessage: "no route"}, ""), "assertive: The tool mail.send did not succeed. No route."},
 		{"a timeout", announce.Preferences{}, event(0, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolTimeout, SummaryNormal: "x took too long"}, ""), "assertive: x took too long."},
 		{"an error says its hint (ERR-10)", announce.Preferences{}, event(0, aaep.SessionErrored{SummaryNormal: "It failed.", RemediationHint: "Log in again."}, ""), "assertive: It failed. Log in again."},
-		{"a hand-off", announce.Preferences{}, event(0, aaep.HandoffRequested{Reason: "it is beyond me"}, ""), "assertive: The agent wants someone else to take over. it is beyond me."},
+		{"a hand-off", announce.Preferences{}, event(0, aaep.HandoffRequested{Reason: "it is beyond me"}, ""), "assertive: The agent wants someone else to take over. It is beyond me."},
 		{"an unknown type with words (EXT-14)", announce.Preferences{}, event(0, aaep.Other{Type: "acme:ping", Members: map[string]jsontext.Value{"summary_normal": jsontext.Value(`"Ping."`)}}, ""), "polite: Ping."},
 		{"an unknown type without (ENV-17)", announce.Preferences{}, event(0, aaep.Other{Type: "acme:ping"}, ""), "polite: An event of another kind: “acme:ping”."},
 		{"hidden characters are named", announce.Preferences{}, event(0, aaep.ToolInvoked{Tool: "x", SummaryNormal: "Look\u202e at\u200b \u2068this"}, ""), "polite: Look<U+202E> at<U+200B> <U+2068>this."},
@@ -85,7 +90,7 @@ func TestEvents(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := texts(announce.New(tt.wish).Event(tt.event, 1)); got != tt.want {
+			if got := texts(hear(announce.New(tt.wish), tt.event, 1)); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -99,7 +104,7 @@ func TestLanguages(t *testing.T) {
 	e.Hints = &aaep.LocalizationHints{PrimaryLanguage: "en-US"}
 	e.Variants = map[string]string{"summary_normal_yo": "Ó ń wò", "summary_normal_pt_br": "Olhando"}
 	for want, said := range map[string]string{"": "en-US Looking.", "en-GB": "en-US Looking.", "yo-NG": "yo Ó ń wò", "pt-BR": "pt-BR Olhando", "de": "en-US Looking."} {
-		got := announce.New(announce.Preferences{Language: want}).Event(e, 1)
+		got := hear(announce.New(announce.Preferences{Language: want}), e, 1)
 		if len(got) != 1 || got[0].Language+" "+got[0].Text != said {
 			t.Errorf("%q: %+v, want %s", want, got, said)
 		}
@@ -134,7 +139,7 @@ func TestProgress(t *testing.T) {
 		{51, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolSuccess, SummaryNormal: "Copied."}, "polite: Copied."},
 		{60, step(1, 12), ""},
 	} {
-		if got := texts(a.Event(event(tt.at, tt.p, ""), int64(tt.at))); got != tt.want {
+		if got := texts(hear(a, event(tt.at, tt.p, ""), int64(tt.at))); got != tt.want {
 			t.Errorf("second %d: got %q, want %q", tt.at, got, tt.want)
 		}
 	}
@@ -148,7 +153,7 @@ func TestOnce(t *testing.T) {
 	say := func(id, second int, urgency aaep.Urgency) string {
 		e := event(id, aaep.Other{Type: "acme:x", Members: map[string]jsontext.Value{"summary_normal": jsontext.Value(`"Hello."`)}}, "")
 		e.Time, e.Urgency = noon.Add(time.Duration(second)*time.Second), urgency
-		return texts(a.Event(e, int64(id)))
+		return texts(hear(a, e, int64(id)))
 	}
 	for i, step := range []struct{ got, want string }{
 		{say(1, 0, aaep.UrgencyNormal), "polite: Hello."},
@@ -167,18 +172,18 @@ func TestOnce(t *testing.T) {
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	a := announce.New(announce.Preferences{})
-	got := texts(a.Event(event(1, aaep.OutputStreaming{Chunk: "One.\nTw", OutputID: "a"}, ""), 1)) +
-		texts(a.Event(event(2, aaep.OutputStreaming{Chunk: "o.\n\nThree.", Position: 7, OutputID: "a"}, ""), 2))
+	got := texts(hear(a, event(1, aaep.OutputStreaming{Chunk: "One.\nTw", OutputID: "a"}, ""), 1)) +
+		texts(hear(a, event(2, aaep.OutputStreaming{Chunk: "o.\n\nThree.", Position: 7, OutputID: "a"}, ""), 2))
 	if got != "" {
 		t.Errorf("said before it was complete: %q", got)
 	}
-	if got = texts(a.Event(event(3, aaep.OutputStreaming{Position: 17, Complete: true, OutputID: "a"}, ""), 3)); got != "polite: The answer is ready: 3 lines." {
+	if got = texts(hear(a, event(3, aaep.OutputStreaming{Position: 17, Complete: true, OutputID: "a"}, ""), 3)); got != "polite: The answer is ready: 3 lines." {
 		t.Error(got)
 	}
-	a.Event(event(4, aaep.OutputStreaming{Chunk: "Half", OutputID: "b"}, ""), 4)
-	a.Event(event(5, aaep.AwaitingConfirmation{Action: "Go on?", TimeoutSeconds: 60}, `{"question":7}`), 5)
+	hear(a, event(4, aaep.OutputStreaming{Chunk: "Half", OutputID: "b"}, ""), 4)
+	hear(a, event(5, aaep.AwaitingConfirmation{Action: "Go on?", TimeoutSeconds: 60}, `{"question":7}`), 5)
 	want := "polite: A part of an answer is there: 1 line.\nassertive: Stopped. Question 7 is no longer asked."
-	if got = texts(a.Event(event(6, aaep.SessionCancelled{SummaryNormal: "Stopped."}, ""), 6)); got != want {
+	if got = texts(hear(a, event(6, aaep.SessionCancelled{SummaryNormal: "Stopped."}, ""), 6)); got != want {
 		t.Error(got)
 	}
 	if !a.Wake().IsZero() {
@@ -223,10 +228,10 @@ polite: Question 1, tidy, home/anna: Delete 2 duplicate files in /home/anna, 12.
 // TestRecapOffersNoUndo: what could be taken back when it was said is retold without the offer, which is over by then.
 func TestRecapOffersNoUndo(t *testing.T) {
 	t.Parallel()
-	a := announce.New(announce.Preferences{Zone: time.UTC})
+	a := announce.New(announce.Preferences{Zone: time.UTC, Surface: announce.Surface{Controls: announce.ControlsButtons}})
 	accepted := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:09Z"}`)
-	const offer = "assertive: Question 3 was accepted by ada. Starts in 9 seconds; undo takes it back."
-	if got := texts(a.Event(accepted, 1)); got != offer {
+	const offer = "assertive: Question 3 was accepted by ada. Starts in 9 seconds. Undo takes it back."
+	if got := texts(hear(a, accepted, 1)); got != offer {
 		t.Errorf("it says %q", got)
 	}
 	if got := texts(a.Recap(1)); got != "polite: Question 3 was accepted by ada." {
@@ -238,7 +243,7 @@ func TestRecapOffersNoUndo(t *testing.T) {
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	long := "Found \u2068" + strings.Repeat("a very long name ", 500) + "\u2069."
-	got := announce.New(announce.Preferences{}).Event(event(1, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolSuccess, SummaryNormal: long}, ""), 1)
+	got := hear(announce.New(announce.Preferences{}), event(1, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolSuccess, SummaryNormal: long}, ""), 1)
 	if len(got) != 1 || len([]rune(got[0].Text)) > announce.MaxText+2 || !strings.HasSuffix(got[0].Text, " long…\u2069") {
 		t.Errorf("%+v", got)
 	}
@@ -250,7 +255,7 @@ func TestLongToolIsTold(t *testing.T) {
 	for took, want := range map[int64]string{20: "", 5000: "polite: Found 35 files."} {
 		e := event(1, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolSuccess, SummaryNormal: "Found 35 files.", DurationMS: new(took)}, "")
 		e.Urgency = aaep.UrgencyBackground
-		if got := texts(announce.New(announce.Preferences{}).Event(e, 1)); got != want {
+		if got := texts(hear(announce.New(announce.Preferences{}), e, 1)); got != want {
 			t.Errorf("%d ms: %q", took, got)
 		}
 	}
@@ -260,20 +265,20 @@ func TestLongToolIsTold(t *testing.T) {
 // confirmed again. One's own yes interrupts while it can be taken back, one's own no does not.
 func TestAnsweredTwice(t *testing.T) {
 	t.Parallel()
-	a := announce.New(announce.Preferences{Zone: time.UTC, Person: "ada"})
+	a := announce.New(announce.Preferences{Zone: time.UTC, Person: "ada", Surface: announce.Surface{Name: "page", Controls: announce.ControlsButtons}})
 	critical := func(n int, ours string) aaep.Event {
 		e := event(n, aaep.StateChanged{}, ours)
 		e.Urgency = aaep.UrgencyCritical
 		return e
 	}
 	const accepted = `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:09Z"}`
-	const first, no = "assertive: Recorded: yes to question 3. Starts in 9 seconds; undo takes it back.", "polite: Recorded: no to question 3. It is not done."
+	const first, no = "assertive: Recorded: question 3 is accepted. Starts in 9 seconds. Undo takes it back.", "polite: Recorded: question 3 is rejected. It is not done."
 	for n, tt := range []struct{ ours, want string }{
 		{accepted, first}, {accepted, first}, {`{"question":3,"resolution":"rejected","by":"ada"}`, no}, {`{"question":3,"resolution":"rejected","by":"ada"}`, no},
 	} {
 		e := critical(0, tt.ours)
 		e.ID = fmt.Sprintf("evt_%d", n)
-		if got := texts(a.Event(e, int64(n+1))); got != tt.want {
+		if got := texts(hear(a, e, int64(n+1))); got != tt.want {
 			t.Errorf("%d: it says %q, want %q", n, got, tt.want)
 		}
 	}

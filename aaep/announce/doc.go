@@ -4,17 +4,25 @@
 //
 // An [Announcer] belongs to one listener and may hear many sessions:
 //
-//	a := announce.New(announce.Preferences{Person: "ada", Zone: zone})
-//	for each event:       a.Event(event, seq)
+//	a := announce.New(announce.Preferences{Person: "ada", Zone: zone, Surface: surface})
+//	for each event:       a.Event(now, event, seq)
 //	at the time a.Wake(): a.Tick(now)
 //
 // What interrupts ([Assertive]): questions, the end of their time, how others ended
 // them, errors, unknown fates, late results, a stop, and whatever the protocol calls
-// critical. A failure is told with its reason. All else waits its turn ([Polite]). Progress is told every ten percent at
-// most, and not more often than every five seconds. The agent's output is never read
-// out: that it has arrived is (OUT-08 holds trivially). Moves between the standard
-// states are silent. An event is taken once (SEQ-45, TR-06), and one session does not
-// say the same sentence twice within five seconds.
+// critical. A failure is told with its reason. All else waits its turn ([Polite]). Progress
+// is told every ten percent at most, and not more often than every five seconds. Moves
+// between the standard states are silent. An event is taken once (SEQ-45, TR-06), and one
+// session does not say the same sentence twice within five seconds.
+//
+// There is a budget of words ([Pace]). What is over it is counted and summed up: "12 steps,
+// 3 done." Nothing that interrupts waits for it, and nothing goes untold: [Announcer.Recap]
+// has it all. The agent's output is told to be there, and while it gets long that it goes on;
+// [Surface] says whether it is announced itself, or on request ([Announcer.Answer]). A hint
+// names only what can be done on the surface ([Controls]). An own answer that was given
+// elsewhere is told once, with its place.
+//
+// [Question] has every sentence about a question, for a surface that shows it in full.
 //
 // A session is named only while more than one is live. Names, and all that stands for
 // a value, are isolated for bidirectional text and shown with their hidden characters;

@@ -15,15 +15,35 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 		ready = "The answer is ready"
 	}
 	for _, o := range s.outputs {
-		said = append(said, o.ready(ready)...)
+		if a.asItComes() {
+			said = append(said, o.rest("")...)
+			continue
+		}
+		a.answer = answer{session: s.id, event: e.ID, text: string(o.whole)}
+		said = append(said, a.ready(o, ready)...)
 	}
 	s.outputs = nil
 	w := a.ending(e)
-	w.kind = KindEnd
+	w.kind, w.label = KindEnd, endLabel(e)
 	if isEnglish(w.language) {
 		w.text = join(w.text, a.unasked(s.id))
 	}
 	return append(said, w)
+}
+
+// endLabel says how a session ended. One in which nothing worked is not done, whatever its agent says.
+func endLabel(e aaep.Event) string {
+	switch e.Payload.(type) {
+	case aaep.SessionErrored:
+		return labelFailed
+	case aaep.SessionCancelled:
+		return labelCancelled
+	default:
+		if failed, _ := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Flag("all_failed"); failed {
+			return labelEnded
+		}
+		return labelDone
+	}
 }
 
 func (a *Announcer) ending(e aaep.Event) saying {
@@ -55,8 +75,8 @@ func orElse(w saying, priority Priority, text string) saying {
 func (a *Announcer) unasked(session string) string {
 	var list []string
 	for _, q := range a.open {
-		if q.session == session && q.number > 0 && len(list) < maxAlarms {
-			list = append(list, questionLabel(q.number)+" is no longer asked.")
+		if q.Session == session && q.Number > 0 && !a.answeredHere(q.Number) && len(list) < maxAlarms {
+			list = append(list, q.Label()+" is no longer asked.")
 		}
 	}
 	return join(list...)

@@ -33,13 +33,13 @@ func Example() {
 		}
 	}
 
-	a := announce.New(announce.Preferences{Person: "ben", Zone: time.UTC})
-	say(a.Event(asked, 1))
+	a := announce.New(announce.Preferences{Person: "ben", Zone: time.UTC, Surface: announce.Surface{Name: "terminal", Controls: announce.ControlsWords}})
+	say(a.Event(noon, asked, 1))
 	say(a.Tick(a.Wake()))
-	say(a.Event(answered, 2))
-	say(a.Event(answered, 2)) // delivered again
+	say(a.Event(answered.Time, answered, 2))
+	say(a.Event(answered.Time, answered, 2)) // delivered again
 	// Output:
 	// assertive, question 2: Question 2: Delete 3 duplicate files, 48 kB, cannot be undone. Answer by 12:05.
-	// assertive, warning 2: 30 seconds left to answer question 2. Without an answer it is not done. To get more, ask for more time for question 2.
+	// assertive, warning 2: 30 seconds left to answer question 2. Without an answer it is not done. Type more time to get more.
 	// assertive, resolution 2: Question 2 was accepted by ada in the terminal.
 }

@@ -25,7 +25,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		default:
 			e.Payload = aaep.ToolCompleted{Tool: "x", Status: aaep.ToolError, SummaryNormal: id + long}
 		}
-		a.Event(e, int64(i))
+		a.Event(e.Time, e, int64(i))
 	}
 	for _, kept := range []struct {
 		what       string

@@ -3,32 +3,149 @@ package announce
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// output counts what has come of one output; its text is kept nowhere.
+const (
+	// lifeTime is how often it is told that a text is still being written.
+	lifeTime = 10 * time.Second
+	// maxWaiting is how much text waits for the end of a sentence, in bytes.
+	maxWaiting = 4096
+)
+
+// output is one text that an agent writes.
 type output struct {
 	id      string
-	next    int64 // code points so far
-	lines   int64 // begun
-	broken  bool  // a part is missing, so that lines cannot be counted
-	text    bool  // plain text, whose lines mean something
-	content bool  // more than blanks
-	inLine  bool  // the last line has begun
+	next    int64 // the position of the next character
+	lines   int64
+	words   int64
+	inLine  bool
+	inWord  bool
+	content bool      // something that can be seen
+	text    bool      // readable as it is
+	broken  bool      // a part is missing
+	life    time.Time // when it began, or was last told to go on
+	waiting string    // what has not reached the end of a sentence
+	whole   []byte    // the latest of it, for whoever asks
 }
 
-// output tells once that an answer has arrived. It is never read out.
-func (a *Announcer) output(s *session, p aaep.OutputStreaming) []saying {
+// answer is the latest text that is there.
+type answer struct {
+	session, event, text, language string
+}
+
+// asItComes reports whether the agent's text is announced itself.
+func (a *Announcer) asItComes() bool {
+	return a.wish.Surface.Output == OutputAsItComes && a.wish.Pace != PaceQuiet
+}
+
+// output takes a piece of text. Where the surface shows it, that it is there is told, and, while it gets
+// long, that it goes on; where the surface has no other place for it, it is announced itself, up to the
+// end of a sentence: a piece that ends nowhere never is (OUT-08).
+func (a *Announcer) output(now time.Time, s *session, e aaep.Event, p aaep.OutputStreaming) []saying {
 	o := s.output(p.OutputID)
+	if o.life.IsZero() {
+		o.life = now
+	}
 	o.take(p)
-	if !p.Complete {
+	if a.wish.Surface.Output != OutputElsewhere {
+		o.keep(p.Chunk)
+	}
+	if p.Complete {
+		s.outputs = slices.DeleteFunc(s.outputs, func(other *output) bool { return other == o })
+		a.answer = answer{session: s.id, event: e.ID, text: string(o.whole), language: p.Language}
+	}
+	s.doing = "Writing the answer."
+	switch {
+	case a.asItComes():
+		return o.piece(p)
+	case p.Complete:
+		return a.ready(o, "The answer is ready")
+	case now.Sub(o.life) >= lifeTime && o.content:
+		o.life = now
+		return []saying{{text: o.goesOn(), language: english, kind: KindProgress, priority: Polite}}
+	}
+	return nil
+}
+
+// goesOn is a sign of life.
+func (o *output) goesOn() string {
+	if !o.text || o.broken {
+		return "Still writing."
+	}
+	return "Still writing: " + legible.Counted(o.words, "word") + " so far."
+}
+
+// keep remembers a text as far as there is room: its end counts.
+func (o *output) keep(chunk string) {
+	o.whole = append(o.whole, chunk...)
+	if over := len(o.whole) - MaxAnswer; over > 0 {
+		for over < len(o.whole) && !utf8.RuneStart(o.whole[over]) {
+			over++
+		}
+		o.whole = slices.Delete(o.whole, 0, over)
+	}
+}
+
+// piece is what has come up to the end of a sentence.
+func (o *output) piece(p aaep.OutputStreaming) []saying {
+	o.waiting += p.Chunk
+	whole := p.Complete || len(o.waiting) > maxWaiting
+	switch p.CoalesceHint {
+	case aaep.BoundarySentence, aaep.BoundaryParagraph, aaep.BoundaryCompletion:
+		whole = true
+	case aaep.BoundaryNone, aaep.BoundaryWord:
+	}
+	if !whole {
 		return nil
 	}
-	s.outputs = slices.DeleteFunc(s.outputs, func(other *output) bool { return other == o })
-	return o.ready("The answer is ready")
+	return o.rest(p.Language)
+}
+
+// rest is what waits of a text.
+func (o *output) rest(language string) []saying {
+	text := strings.Trim(strings.TrimRightFunc(o.waiting, unicode.IsSpace), "\n")
+	o.waiting = ""
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return []saying{{text: lined(text), language: language, label: labelOutput, kind: KindOutput, priority: Polite}}
+}
+
+// Answer is the agent's latest text once more, in pieces of about [MaxText] characters that keep their lines;
+// none where there is none, or where this surface shows it elsewhere.
+func (a *Announcer) Answer() []Announcement {
+	var out []Announcement
+	rest := strings.TrimSpace(a.answer.text)
+	for rest != "" {
+		var text string
+		text, rest = nextPiece(rest)
+		out = append(out, a.again(Announcement{
+			ID: a.answer.session + "." + a.answer.event, Session: a.answer.session, Event: a.answer.event, Text: lined(text),
+			Language: a.answer.language, Kind: KindOutput, Label: labelOutput,
+		}, "answer"))
+	}
+	return out
+}
+
+// lined is a text that keeps its lines and what they begin with.
+func lined(text string) string { return legible.Text(strings.ReplaceAll(text, "\t", "    ")) }
+
+// nextPiece cuts the next piece off a text: whole lines where they fit.
+func nextPiece(text string) (piece, rest string) {
+	if utf8.RuneCountInString(text) <= MaxText {
+		return text, ""
+	}
+	head, _ := legible.Cut(text, MaxText)
+	if i := strings.LastIndexByte(head, '\n'); i > 0 {
+		head = head[:i]
+	}
+	return head, strings.TrimLeft(text[len(head):], "\n")
 }
 
 func (s *session) output(id string) *output {
@@ -50,7 +167,7 @@ func (o *output) take(p aaep.OutputStreaming) {
 	for _, r := range p.Chunk {
 		o.next++
 		if r == '\n' {
-			o.inLine = false
+			o.inLine, o.inWord = false, false
 			continue
 		}
 		if !unicode.IsSpace(r) {
@@ -59,18 +176,26 @@ func (o *output) take(p aaep.OutputStreaming) {
 				o.lines++
 				o.inLine = true
 			}
+			if !o.inWord {
+				o.words++
+			}
 		}
+		o.inWord = !unicode.IsSpace(r)
 	}
 }
 
-// ready says that an output is there, with its length where that is known.
-func (o *output) ready(what string) []saying {
+// ready says that a text is there, with its length where that is known.
+func (a *Announcer) ready(o *output, what string) []saying {
 	if !o.content && !o.broken {
 		return nil
 	}
-	text := what + "."
+	w := saying{text: what + ".", language: english, kind: KindOutput, priority: Polite}
 	if o.text && !o.broken {
-		text = what + ": " + legible.Counted(o.lines, "line") + "."
+		w.text = what + ": " + legible.Counted(o.lines, "line") + "."
 	}
-	return []saying{{text: text, language: english, kind: KindOutput, priority: Polite}}
+	if a.wish.Surface.Output != OutputElsewhere {
+		w.offer = OfferRead
+		w.text = join(w.text, a.hint(OfferRead, 0))
+	}
+	return []saying{w}
 }

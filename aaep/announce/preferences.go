@@ -19,6 +19,10 @@ type Preferences struct {
 	Person string
 	// Echo says whether this listener's own answers are told back.
 	Echo Echo
+	// Surface is what they hear on.
+	Surface Surface
+	// Pace is how much they are told.
+	Pace Pace
 	// Zone is that of the deadlines; nil means UTC, which is then said.
 	Zone *time.Location
 	// Since is when this listener came: events from before are summed up. Zero means
@@ -33,15 +37,19 @@ type Echo string
 const (
 	EchoAll  Echo = ""     // they are told back politely
 	EchoNone Echo = "none" // they come with [Silent]: the surface says itself what it recorded
+	// EchoElsewhere: the surface says itself what it recorded, and names it by [Announcer.Answered]; every
+	// other own answer was given elsewhere, and is told with its place.
+	EchoElsewhere Echo = "elsewhere"
 )
 
 // Bounds of what an [Announcer] keeps.
 const (
-	MaxSessions  = 64   // sessions; one that has ended goes first
-	MaxQuestions = 128  // open questions; the oldest goes first, and is then not warned of
-	MaxSeen      = 2048 // event ids, against redelivery
-	MaxHistory   = 200  // announcements, for [Announcer.Recap]
-	MaxText      = 600  // characters of a text; what is longer is cut and says so
+	MaxSessions  = 64       // sessions; one that has ended goes first
+	MaxQuestions = 128      // open questions; the oldest goes first, and is then not warned of
+	MaxSeen      = 2048     // event ids, against redelivery
+	MaxHistory   = 200      // announcements, for [Announcer.Recap]
+	MaxText      = 600      // characters of a text; what is longer is cut and says so
+	MaxAnswer    = 64 << 10 // bytes of the latest answer, for [Announcer.Answer]; its end counts
 )
 
 const (

@@ -24,7 +24,7 @@ type told struct {
 // are told when they change; at normal urgency they are news of their own.
 func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) []saying {
 	now := told{percent: percent(p.Progress), at: e.Time}
-	now.text = a.progressText(p, now.percent)
+	now.text = progressText(p, now.percent, a.wish.Verbosity == aaep.VerbosityTerse)
 	w := a.framed(e, now.text, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	w.kind = KindProgress
 	news := p.Progress.Percent == nil && p.Progress.Step == nil && urgency(e) != aaep.UrgencyBackground
@@ -70,7 +70,7 @@ func percent(p aaep.Progress) int {
 	return -1
 }
 
-func (a *Announcer) progressText(p aaep.ProgressUpdated, percent int) string {
+func progressText(p aaep.ProgressUpdated, percent int, terse bool) string {
 	about := sentence(p.Progress.Description, english)
 	done := ""
 	switch {
@@ -81,8 +81,8 @@ func (a *Announcer) progressText(p aaep.ProgressUpdated, percent int) string {
 	case p.Progress.Step != nil:
 		done = fmt.Sprintf("Step %s.", legible.Grouped(*p.Progress.Step))
 	}
-	if a.wish.Verbosity == aaep.VerbosityTerse && done != "" || strings.HasPrefix(about, strings.TrimSuffix(done, ".")) && done != "" {
+	if terse && done != "" || strings.HasPrefix(about, strings.TrimSuffix(done, ".")) && done != "" {
 		return done
 	}
-	return first(join(done, about), sentence(first(p.SummaryNormal, p.SummaryTerse), english))
+	return first(join(done, legible.Capital(about)), sentence(first(p.SummaryNormal, p.SummaryTerse), english))
 }

@@ -116,8 +116,8 @@ func TestAnyStream(t *testing.T) {
 				heard = append(heard, ticked...)
 			}
 			e := anyEvent(t, at)
-			said := a.Event(e, int64(i))
-			same(t, said, twin.Event(e, int64(i)))
+			said := hear(a, e, int64(i))
+			same(t, said, hear(twin, e, int64(i)))
 			key := e.SessionID + " " + e.ID
 			if e.ID != "" && seen[key] && len(said) > 0 && !slices.ContainsFunc(said, func(n announce.Announcement) bool { return n.Event != e.ID }) {
 				t.Fatalf("an event that came again was said again: %+v", said)

@@ -2,12 +2,11 @@ package announce
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -15,62 +14,46 @@ import (
 
 const maxDeadline = 366 * 24 * time.Hour
 
-// question is one open question.
+// question is one open question, and what has been said of it.
 type question struct {
-	session, token, event string
-	number                int
-	consent               bool
-	waiting               bool   // nobody who can answer it has been shown it
-	unlimited             bool   // its time is as long as a question's can be
-	action                string // what it is about, as it was put
-	silence               string // what happens without an answer, as a sentence, or ""
-	deadline              time.Time
-	warnAt                time.Time // zero: never, or done
-	full                  string    // the whole cue, also where only more time is told; "" in another language
-	cue                   Announcement
-	told                  bool // the cue was said, not only kept
+	Question
+
+	event  string
+	warnAt time.Time // zero: never, or done
+	full   string    // the whole cue, also where only more time is told; "" in another language
+	cue    Announcement
+	told   bool // the cue was said, not only kept
 }
 
 // confirmation puts a question of consent.
 func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfirmation) []saying {
-	q := newQuestion(e, p.ReplyToken, p.TimeoutSeconds)
-	q.consent, q.action = true, p.Action
-	q.silence = "Without an answer it is not done."
-	final := p.Irreversible || p.Reversibility == aaep.Irreversible
-	if p.DefaultDecision == aaep.DecisionAccept && !final {
-		q.silence = "Without an answer it is done."
-	}
+	q := a.newQuestion(e)
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	var facts []string
-	if n, ok := ours.Whole("bytes"); ok && n >= 0 && !strings.Contains(p.Action, legible.Size(n)) {
-		facts = append(facts, legible.Size(n))
+	if q.Bytes >= 0 && !strings.Contains(p.Action, legible.Size(q.Bytes)) {
+		facts = append(facts, legible.Size(q.Bytes))
 	}
-	if final {
+	if q.Irreversible() {
 		facts = append(facts, "cannot be undone")
 	}
-	earlier, _ := ours.Text("earlier")
 	body := withFacts(sentence(legible.Shorten(first(legible.Line(p.Action), "The agent asks for your consent."), maxAction), english), facts)
 	if a.wish.Verbosity != aaep.VerbosityTerse {
-		body = join(body, sentence(earlier, english))
+		body = join(body, sentence(q.Earlier, english))
 	}
 	if a.wish.Verbosity == aaep.VerbosityDetailed {
 		body = join(body, sentence(p.Consequence, english))
 	}
-	body = join(body, unread(e))
+	body = join(body, unread(q.Question))
 	if a.wish.Verbosity != aaep.VerbosityTerse {
 		body = join(body, requested(ours))
 	}
-	text := a.cueText(s, q, earlier != "", body, e.Time)
+	text := a.cueText(s, q, q.Earlier != "", body, e.Time)
 	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
 
 // clarification puts a question that is not a consent.
 func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClarification) []saying {
-	q := newQuestion(e, p.ReplyToken, p.TimeoutSeconds)
-	q.action = p.Question
-	if p.DefaultResponse != "" {
-		q.silence = "Without an answer it is: " + shown(p.DefaultResponse, maxName) + "."
-	}
+	q := a.newQuestion(e)
 	body := sentence(legible.Shorten(first(legible.Line(p.Question), "The agent asks for an answer."), maxAction), english)
 	if a.wish.Verbosity == aaep.VerbosityDetailed {
 		if !strings.Contains(p.Question, p.Context) {
@@ -88,24 +71,15 @@ func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClari
 }
 
 // unread says how many values of what is asked about are not in the event, "" where all are.
-func unread(e aaep.Event) string {
-	var ours struct {
-		Arguments struct {
-			Left   int64 `json:"left"`
-			Hidden int64 `json:"hidden"`
-		} `json:"arguments"`
-	}
-	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil {
-		return ""
-	}
-	n := max(ours.Arguments.Left, 0) + max(ours.Arguments.Hidden, 0)
-	switch n {
+func unread(q Question) string {
+	switch n := q.Arguments.Unread(); n {
 	case 0:
 		return ""
 	case 1:
 		return "1 value is not told in full. Read it before you accept."
+	default:
+		return legible.Counted(n, "value") + " are not told in full. Read them before you accept."
 	}
-	return legible.Counted(n, "value") + " are not told in full. Read them before you accept."
 }
 
 // requested says what the session was asked for.
@@ -118,18 +92,13 @@ func requested(ours aaep.Document) string {
 	return "This is for the request “" + request + "”."
 }
 
-// newQuestion reads what both kinds share.
-func newQuestion(e aaep.Event, token string, timeout int64) *question {
-	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
-	written, _ := ours.Text("deadline")
-	deadline, err := time.Parse(time.RFC3339, written)
-	if err != nil { // another producer's: the event says it all (CONF-53)
-		timeout = min(max(timeout, 0), int64(maxDeadline/time.Second))
-		deadline = e.Time.Add(time.Duration(timeout) * time.Second)
+// newQuestion is what an event asks, to be kept while it is open.
+func (a *Announcer) newQuestion(e aaep.Event) *question {
+	asked, _ := ReadQuestion(e)
+	q := &question{Question: asked, event: e.ID, warnAt: WarnAt(e.Time, asked.Deadline)}
+	if !a.replay && !q.warnAt.After(a.now) { // that it is put now says it
+		q.warnAt = time.Time{}
 	}
-	q := &question{session: e.SessionID, token: token, event: e.ID, number: number(ours), deadline: deadline, warnAt: WarnAt(e.Time, deadline)}
-	q.waiting, _ = ours.Flag("waiting")
-	q.unlimited, _ = ours.Flag("unlimited")
 	return q
 }
 
@@ -144,13 +113,13 @@ func number(ours aaep.Document) int {
 
 // cueText is the sentence by which a question is put, or by which it gets more time.
 func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at time.Time) string {
-	label, until := questionLabel(q.number), a.untilText(q, at)
+	label, until := q.Label(), q.Until(at, a.wish.Zone)
 	old := a.find(q)
 	more := label + " has more time. " + until
 	switch {
-	case q.waiting:
+	case q.Waiting:
 		more = label + " waits: nobody who can answer it has been shown it."
-	case old != nil && old.waiting:
+	case old != nil && old.Waiting:
 		more = "The time to answer " + strings.ToLower(label[:1]) + label[1:] + " starts now. " + until
 	}
 	if title := first(s.name, a.title(s)); title != "" {
@@ -160,24 +129,10 @@ func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at 
 		label += ", asked again"
 	}
 	q.full = label + ": " + join(body, until)
-	if old != nil && q.number > 0 && old.action == q.action && old.consent == q.consent {
+	if old != nil && q.Number > 0 && old.Text == q.Text && old.Consent == q.Consent {
 		return more
 	}
 	return q.full
-}
-
-// untilText says until when a question can be answered.
-func (a *Announcer) untilText(q *question, at time.Time) string {
-	switch end := clockText(q.deadline, at, a.wish.Zone); {
-	case !q.deadline.After(at):
-		return "The time to answer is over."
-	case q.waiting:
-		return "It waits until somebody who can answer is shown it, at most until " + end + "."
-	case q.unlimited:
-		return "There is no time limit; it stays open until " + end + "."
-	default:
-		return "Answer by " + end + "."
-	}
 }
 
 func questionLabel(number int) string {
@@ -212,21 +167,21 @@ func (a *Announcer) put(q *question, e aaep.Event, w saying) []saying {
 		a.open = slices.Delete(a.open, 0, 1)
 	}
 	a.open = append(a.open, q)
-	w.kind, w.priority, w.question, w.unnamed = KindQuestion, Assertive, q.number, isEnglish(primary(e))
+	w.kind, w.priority, w.question, w.offer, w.unnamed = KindQuestion, Assertive, q.Number, OfferAnswer, isEnglish(primary(e))
 	if w.text == "" {
-		w.text, w.language = questionLabel(q.number)+" waits for your answer.", english
+		w.text, w.language = q.Label()+" waits for your answer.", english
 	}
 	return one(w)
 }
 
 // find returns the open question that another one replaces.
 func (a *Announcer) find(q *question) *question {
-	return a.openQuestion(q.session, q.number, q.token)
+	return a.openQuestion(q.Session, q.Number, q.Token)
 }
 
 func (a *Announcer) openQuestion(session string, number int, token string) *question {
 	for _, q := range a.open {
-		if q.session == session && (number > 0 && q.number == number || number == 0 && token != "" && q.token == token) {
+		if q.Session == session && (number > 0 && q.Number == number || number == 0 && token != "" && q.Token == token) {
 			return q
 		}
 	}
@@ -239,7 +194,12 @@ func (a *Announcer) drop(q *question) {
 
 // closeSession ends the questions that a session leaves behind (SEQ-38).
 func (a *Announcer) closeSession(session string) {
-	a.open = slices.DeleteFunc(a.open, func(q *question) bool { return q.session == session })
+	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
+		if q.Session == session {
+			maps.DeleteFunc(a.answered, func(key ownKey, _ *ownAnswer) bool { return key.question == q.Number })
+		}
+		return q.Session == session
+	})
 }
 
 // cue keeps the announcement by which the newest question was put, in full also where
@@ -264,37 +224,41 @@ func (a *Announcer) Wake() time.Time {
 	if a.behind() {
 		sooner(a.since.Add(settle))
 	}
+	sooner(a.floodDue())
 	for _, q := range a.open {
 		sooner(q.warnAt)
 	}
 	return due
 }
 
-// Tick says what time alone brings: the summary of replays, and that the time of an
-// open question is running out, once for each end.
+// Tick says what time alone brings: the summary of replays, of what was too much to be told one by
+// one, and that the time of an open question is running out, once for each end.
 func (a *Announcer) Tick(now time.Time) []Announcement {
 	var out []Announcement
 	if a.behind() && !now.Before(a.since.Add(settle)) {
 		out = a.CatchUp()
 	}
+	if due := a.floodDue(); !due.IsZero() && !now.Before(due) {
+		out = append(out, a.flushed(now)...)
+	}
 	due := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return q.warnAt.IsZero() || q.warnAt.After(now) })
-	slices.SortStableFunc(due, func(x, y *question) int { return cmp.Compare(x.deadline.UnixNano(), y.deadline.UnixNano()) })
+	slices.SortStableFunc(due, func(x, y *question) int { return cmp.Compare(x.Deadline.UnixNano(), y.Deadline.UnixNano()) })
 	for _, q := range due {
 		q.warnAt = time.Time{}
-		if !q.deadline.After(now) {
+		if !q.Deadline.After(now) {
 			continue // how it ended is told by its own event
 		}
-		what := "question " + strconv.Itoa(q.number)
-		if q.number == 0 {
+		what := "question " + strconv.Itoa(q.Number)
+		if q.Number == 0 {
 			what = "a question"
 		}
 		n := Announcement{
-			ID: q.cue.ID + ".warning", Session: q.session, Event: q.event, Seq: q.cue.Seq, Language: english,
-			Text:     join(timeText(q.deadline.Sub(now))+" left to answer "+what+".", q.silence, "To get more, ask for more time for "+what+"."),
-			Priority: Assertive, Kind: KindWarning, Question: q.number, At: now,
+			ID: q.cue.ID + ".warning", Session: q.Session, Event: q.event, Seq: q.cue.Seq, Language: english,
+			Text:     join(timeText(q.Deadline.Sub(now))+" left to answer "+what+".", q.Silence(), a.hint(OfferMoreTime, q.Number)),
+			Priority: Assertive, Kind: KindWarning, Offer: OfferMoreTime, Question: q.Number, At: now,
 		}
 		a.keep(n, "")
 		out = append(out, n)
 	}
-	return out
+	return a.told(out)
 }

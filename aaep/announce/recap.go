@@ -3,7 +3,6 @@ package announce
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -47,7 +46,7 @@ func (a *Announcer) miss(s *session, said []Announcement) {
 			continue
 		}
 		m.said++
-		m.last, m.plain, m.end = n, strings.TrimPrefix(n.Text, a.title(s)+": "), n.Kind == KindEnd
+		m.last, m.plain, m.end = n, a.unnamed(s, n.Text), n.Kind == KindEnd
 	}
 }
 
@@ -69,7 +68,7 @@ func (a *Announcer) CatchUp() []Announcement {
 		}
 		out = append(out, m.alarms...)
 		for _, q := range a.open {
-			if q.session == s.id && !q.told {
+			if q.Session == s.id && !q.told {
 				q.told = true
 				out = append(out, q.cue)
 			}
@@ -78,10 +77,7 @@ func (a *Announcer) CatchUp() []Announcement {
 	for _, s := range a.sessions {
 		s.missed = missed{}
 	}
-	if len(out) > 0 {
-		a.last = out[len(out)-1]
-	}
-	return out
+	return a.told(out)
 }
 
 // summary is the sentence about what a session said in replays.
@@ -94,7 +90,7 @@ func (a *Announcer) summary(s *session, m missed) (Announcement, bool) {
 	if m.said == 0 { // joined behind its start
 		n = Announcement{ID: s.id + ".summary", Session: s.id, At: a.since, Priority: Polite, Language: english}
 	}
-	n.Kind = KindRecap
+	n.Kind, n.Label = KindRecap, labelMeanwhile
 	if isEnglish(n.Language) {
 		n.Text, n.Language = a.summaryText(s, m), english
 	}
@@ -118,7 +114,7 @@ func (a *Announcer) summaryText(s *session, m missed) string {
 	case m.said == 1 && !s.heardReplay:
 		return "Meanwhile, " + title + ": " + m.plain
 	}
-	text := first(title, s.name, s.agent) + " has been at work since " + clockText(s.began, a.since.Add(-time.Hour), a.wish.Zone)
+	text := first(title, s.name, s.agent) + " has been at work since " + sinceText(s.began, a.since, a.wish.Zone)
 	if s.heardReplay && s.request != "" {
 		text += " on this request: “" + s.request + "”"
 	}

@@ -1,8 +1,10 @@
 package announce
 
 import (
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -37,31 +39,111 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	by := text("by")
 	mine := by != "" && by == a.wish.Person
 	said := outcome{
-		how: how, number: n, mine: mine, who: who(by, text("surface")), reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"),
-		consent: q == nil || q.consent, summary: first(p.SummaryNormal, p.SummaryTerse),
+		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), place: place(text("surface")),
+		reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"), consent: q == nil || q.Consent, summary: first(p.SummaryNormal, p.SummaryTerse),
+	}
+	key := ownKey{n, how}
+	if mineHere := a.answered[key]; mineHere != nil {
+		mineHere.heard = one(a.resolved(e, p, said))
+		said.recorded, said.mine, said.here = true, true, true
+		if mineHere.counted {
+			delete(a.answered, key)
+		}
 	}
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
-		said.starts = starts(at.Sub(e.Time))
+		said.starts = a.startsText(at, e.Time, n)
 	}
+	return one(a.resolved(e, p, said))
+}
+
+// resolved is how a question ended, at the priority that it has for this listener.
+func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) saying {
 	offers := said.starts != ""
 	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	if offers {
+		w.offer = OfferUndo
+	}
 	if said.starts != "" && isEnglish(w.language) {
-		said.starts = "" // whoever hears it again can no longer take it back
+		said.starts, said.recorded = "", false // whoever hears it again can no longer take it back
 		w.kept = legible.Shorten(said.text(), MaxText)
 	}
-	w.kind, w.question, w.unnamed = KindResolution, n, isEnglish(primary(e))
-	w.own = mine
+	w.kind, w.question, w.unnamed = KindResolution, said.number, isEnglish(primary(e))
+	w.own = said.mine
 	switch {
-	case !mine:
+	case !said.mine:
 		w.priority = Assertive
-	case a.wish.Echo == EchoNone:
+	case said.here && a.wish.Echo == EchoNone, said.recorded && !offers: // the surface has said it
 		w.priority = Silent
 	case offers: // for some seconds only
 		w.priority = Assertive
 	default:
 		w.priority = Polite
 	}
-	return one(w)
+	return w
+}
+
+// Answered says that the listener has given an answer to a question here, and that the surface tells
+// itself what becomes of it: when it is heard that the question ended like that, only what can be done
+// about it is still told.
+func (a *Announcer) Answered(question int, how aaep.Resolution) {
+	if question > 0 {
+		a.answered[ownKey{question, how}] = &ownAnswer{}
+	}
+}
+
+// Settled says whether that answer counted. Where it did not, what was not told for its sake is told
+// now: somebody else has said the same, and was first.
+func (a *Announcer) Settled(now time.Time, question int, how aaep.Resolution, counted bool) []Announcement {
+	key := ownKey{question, how}
+	mine := a.answered[key]
+	if mine == nil {
+		return nil
+	}
+	if counted && mine.heard == nil {
+		mine.counted = true
+		return nil
+	}
+	delete(a.answered, key)
+	if counted {
+		return nil
+	}
+	var out []Announcement
+	for _, w := range mine.heard {
+		out = append(out, a.again(Announcement{
+			ID: strconv.Itoa(question), Text: w.text, Language: w.language, Kind: w.kind, Question: question, At: now,
+		}, "late"))
+	}
+	return a.told(out)
+}
+
+// ownKey names an answer that a listener has given here.
+type ownKey struct {
+	question int
+	how      aaep.Resolution
+}
+
+// ownAnswer is what is known of it.
+type ownAnswer struct {
+	counted bool     // it was recorded
+	heard   []saying // how the question ended, in the words for anybody else's answer
+}
+
+// answeredHere reports whether the listener has answered a question here, and has not heard of its end.
+func (a *Announcer) answeredHere(question int) bool {
+	for key := range a.answered {
+		if key.question == question {
+			return true
+		}
+	}
+	return false
+}
+
+// isHere reports whether an answer was given on this surface, as far as that is known.
+func (a *Announcer) isHere(surface string) bool {
+	if a.wish.Echo == EchoElsewhere {
+		return false
+	}
+	return a.wish.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.wish.Surface.Name)
 }
 
 // who says who did something and where.
@@ -69,46 +151,104 @@ func who(by, surface string) string {
 	if by == "" {
 		return ""
 	}
-	text := " by " + nameText(by)
-	switch place, known := surfaces[strings.ToLower(surface)]; {
-	case known:
-		text += " " + place
-	case surface != "":
-		text += " at " + nameText(surface)
-	}
-	return text
+	return " by " + nameText(by) + place(surface)
 }
 
-func starts(in time.Duration) string {
-	if in <= 0 {
-		return "It starts now."
+// place says where something was done.
+func place(surface string) string {
+	switch place, known := surfaces[strings.ToLower(surface)]; {
+	case known:
+		return " " + place
+	case surface != "":
+		return " at " + nameText(surface)
 	}
-	return "Starts in " + timeText(in) + "; undo takes it back."
+	return ""
+}
+
+// lateTime is how late an event may be heard and still count as heard at once.
+const lateTime = 10 * time.Second
+
+// startsText says when what was agreed to starts, and how to take that back as long as it can be; "" where
+// it has started since. The time to take it back begins when the answer has been told, so an event that is
+// heard a little late offers all of it.
+func (a *Announcer) startsText(at, agreed time.Time, question int) string {
+	in := at.Sub(agreed)
+	if a.now.Sub(agreed) > lateTime {
+		in = at.Sub(a.now)
+	}
+	switch {
+	case !at.After(agreed):
+		return "It starts now."
+	case in <= 0:
+		return ""
+	default:
+		return StartsIn(in, question, a.wish.Surface.Controls)
+	}
+}
+
+// StartsIn says when what a question asked for starts, and how to take the yes back until then.
+func StartsIn(in time.Duration, question int, c Controls) string {
+	return join("Starts in "+timeText(in)+".", c.hint(OfferUndo, question, false))
+}
+
+// Recorded says that an answer has been recorded, or what else a person has asked for.
+func Recorded(question int, how aaep.Resolution) string {
+	about := strings.ToLower(questionLabel(question)[:1]) + questionLabel(question)[1:]
+	switch how {
+	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
+		return "Recorded: " + about + " is " + string(how) + "."
+	case aaep.ResolutionStopped:
+		return "Recorded: the yes to " + about + " is taken back. Nothing of it was done."
+	case aaep.ResolutionExtended:
+		return "Recorded: " + about + " has more time."
+	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn:
+		return "Recorded: " + about + " is " + string(how) + "."
+	default:
+		return "Recorded: " + about + " is " + shown(string(how), maxName) + "."
+	}
 }
 
 // outcome is the end of a question, about to be told.
 type outcome struct {
-	how                                aaep.Resolution
-	number                             int
-	mine, consent                      bool
-	who, reason, code, starts, summary string
+	how                               aaep.Resolution
+	number                            int
+	mine, here, consent               bool
+	recorded                          bool // the surface has said that it is recorded
+	who, place, reason, code, summary string
+	starts                            string
+}
+
+// mineText is what becomes of an own answer, "" where it is told as that of anybody.
+func (o outcome) mineText(about string) string {
+	not := ""
+	if o.how == aaep.ResolutionRejected {
+		not = "It is not done."
+	}
+	switch o.how {
+	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
+	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
+		return ""
+	default:
+		return ""
+	}
+	switch {
+	case o.recorded && o.starts != "":
+		return o.starts
+	case o.here || o.recorded:
+		return join(Recorded(o.number, o.how), not, fates[o.reason], o.starts)
+	default:
+		return join("You "+string(o.how)+" "+about+o.place+".", not, fates[o.reason], o.starts)
+	}
 }
 
 func (o outcome) text() string {
 	label := questionLabel(o.number)
 	about := strings.ToLower(label[:1]) + label[1:]
 	if o.mine {
-		switch o.how {
-		case aaep.ResolutionAccepted:
-			return join("Recorded: yes to "+about+".", o.starts)
-		case aaep.ResolutionRejected:
-			return "Recorded: no to " + about + ". It is not done."
-		case aaep.ResolutionAnswered:
-			return join("Recorded: the answer to "+about+".", fates[o.reason])
-		case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
-			o.who = ""
-		default:
+		if text := o.mineText(about); text != "" {
+			return text
 		}
+		o.who = ""
 	}
 	switch o.how {
 	case aaep.ResolutionAccepted:
@@ -126,10 +266,20 @@ func (o outcome) text() string {
 		if o.consent {
 			return "Nobody answered " + about + " in time, so it is not done."
 		}
-		return first(sentence(o.summary, english), "Nobody answered "+about+" in time.")
+		return o.headed("Nobody answered " + about + " in time.")
 	case aaep.ResolutionWithdrawn, aaep.ResolutionExtended:
-		return first(sentence(o.summary, english), label+" is no longer asked.")
+		return o.headed(label + " is no longer asked.")
 	default:
-		return first(sentence(o.summary, english), label+" has ended.")
+		return o.headed(label + " has ended.")
 	}
+}
+
+// headed is what the event says of itself, behind a sentence that names the question where it does not.
+func (o outcome) headed(text string) string {
+	summary := sentence(o.summary, english)
+	named := "uestion " + strconv.Itoa(o.number)
+	if i := strings.Index(summary, named); i >= 0 && (i+len(named) == len(summary) || !unicode.IsDigit(rune(summary[i+len(named)]))) {
+		return summary
+	}
+	return join(text, summary)
 }

@@ -20,6 +20,7 @@ type session struct {
 	request     string
 	ended       bool
 	progress    told
+	doing       string // the last that was said of its work
 	outputs     []*output
 	missed      missed
 }
@@ -94,6 +95,19 @@ func (a *Announcer) named(s *session, w saying) string {
 		return w.text
 	}
 	return title + ": " + w.text
+}
+
+// known finds a session by its id.
+func (a *Announcer) known(id string) *session {
+	if i := slices.IndexFunc(a.sessions, func(s *session) bool { return s.id == id }); i >= 0 {
+		return a.sessions[i]
+	}
+	return &session{id: id, ended: true}
+}
+
+// unnamed is a text without the title of its session.
+func (a *Announcer) unnamed(s *session, text string) string {
+	return strings.TrimPrefix(text, a.title(s)+": ")
 }
 
 func (a *Announcer) started(s *session, e aaep.Event, p aaep.SessionStarted) []saying {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // state tells a change of state that is worth a word: the end of a question, what is
@@ -53,7 +54,7 @@ func standard(state string) bool {
 func (a *Announcer) handoff(e aaep.Event, p aaep.HandoffRequested) []saying {
 	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
-		w.text, w.language = join("The agent wants someone else to take over.", sentence(p.Reason, english)), english
+		w.text, w.language = join("The agent wants someone else to take over.", legible.Capital(sentence(p.Reason, english))), english
 	}
 	w.kind, w.priority = KindHandoff, Assertive
 	return one(w)

@@ -25,7 +25,7 @@ type heard struct {
 // capture reads a session as the program sent it.
 func capture(tb testing.TB, name string) []heard {
 	tb.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
+	raw, err := os.ReadFile(filepath.Join("testdata", "sessions", name, "events.jsonl"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func play(a *announce.Announcer, events []heard) []announce.Announcement {
 		for due := a.Wake(); !due.IsZero() && due.Before(h.event.Time); due = a.Wake() {
 			out = append(out, a.Tick(due)...)
 		}
-		out = append(out, a.Event(h.event, h.seq)...)
+		out = append(out, hear(a, h.event, h.seq)...)
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func script(list []announce.Announcement) string {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
+	path := filepath.Join("testdata", filepath.FromSlash(name))
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -99,22 +99,24 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestSessions plays whole sessions and compares every announcement, in order. The
+// TestSessions plays whole sessions and compares every announcement, in order. The same
+// sessions are played to the terminal and to the page by the tests of those packages, which
+// keep what they print and send beside it: terminal.txt and page.txt. Read the three together. The
 // names that begin with run_ were recorded from `earshot run tidy --sample --json`, the
 // others from the narrator's own scenarios.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.jsonl")
+	files, err := filepath.Glob("testdata/sessions/*/events.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no captured sessions", err)
 	}
 	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		name := filepath.Base(filepath.Dir(file))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			events := capture(t, name)
 			all := play(announce.New(announce.Preferences{}), events)
-			golden(t, name, script(all))
+			golden(t, "sessions/"+name+"/announcer.txt", script(all))
 			judge(t, all)
 			for _, h := range events {
 				if critical(h.event) && !interrupted(all, all, h.event) {
@@ -202,7 +204,7 @@ func TestListeners(t *testing.T) {
 	for name, hear := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, "listener_"+strings.ReplaceAll(name, " ", "_"), script(hear(t)))
+			golden(t, "listener_"+strings.ReplaceAll(name, " ", "_")+".golden", script(hear(t)))
 		})
 	}
 }

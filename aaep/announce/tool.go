@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // longTool is how long a tool that only looks must have taken, in milliseconds, for its
@@ -42,9 +43,9 @@ func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []
 		w = a.own(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")
 	}
 	if w.text == "" {
-		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", sentence(p.ErrorMessage, english)), english
+		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", legible.Capital(sentence(p.ErrorMessage, english))), english
 	}
-	w.kind, w.priority = KindTool, Assertive
+	w.kind, w.priority, w.label = KindTool, Assertive, resultLabel(e, p)
 	return one(w)
 }
 
@@ -65,6 +66,18 @@ func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
 	if w.text == "" {
 		w.text, w.language = "The tool "+nameText(p.Tool)+" has finished.", english
 	}
-	w.kind = KindTool
+	w.kind, w.label = KindTool, resultLabel(e, p)
 	return one(w)
+}
+
+// resultLabel says in the label itself how a tool ended; the exact status is UTP's where it is given.
+func resultLabel(e aaep.Event, p aaep.ToolCompleted) string {
+	status := first(e.Extension(aaep.PrefixUTP, "status"), string(p.Status))
+	switch status {
+	case "", string(aaep.ToolSuccess):
+		return labelResult
+	case string(aaep.ToolError):
+		status = "failed"
+	}
+	return labelResult + " (" + shown(status, maxName) + ")"
 }

@@ -35,8 +35,8 @@ func TestWarnedInTime(t *testing.T) {
 	t.Parallel()
 	asked := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, seconds := range []int64{25, 40, 60, 300, 86_400} {
-		a := announce.New(announce.Preferences{})
-		a.Event(aaep.Event{
+		a := announce.New(announce.Preferences{Surface: announce.Surface{Controls: announce.ControlsWords}})
+		hear(a, aaep.Event{
 			ID: "evt_1", SessionID: "sess_1", Time: asked, Hints: &aaep.LocalizationHints{PrimaryLanguage: "en"},
 			Payload: aaep.AwaitingConfirmation{Action: "Delete it.", ReplyToken: "rpl_1", TimeoutSeconds: seconds, DefaultDecision: aaep.DecisionReject},
 		}, 1)
@@ -46,7 +46,7 @@ func TestWarnedInTime(t *testing.T) {
 		}
 		said := a.Tick(due)
 		if len(said) != 1 || said[0].Kind != announce.KindWarning || said[0].Priority != announce.Assertive ||
-			!strings.Contains(said[0].Text, "seconds left to answer a question.") || !strings.Contains(said[0].Text, "ask for more time") {
+			!strings.Contains(said[0].Text, "seconds left to answer a question.") || !strings.Contains(said[0].Text, "Type more time to get more.") {
 			t.Errorf("%d s: %+v", seconds, said)
 		}
 		if again := a.Tick(due.Add(time.Second)); len(again) != 0 || !a.Wake().IsZero() {

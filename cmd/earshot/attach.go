@@ -78,8 +78,12 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", remote.Server(), session)
 	defer m.tellAlone(ctx, remote, session)()
 	port := terminal.NewServer(remote, terminal.ServerOptions{Session: session, Resumed: j.resume, Items: itemsOf})
+	me, err := remote.Identity(ctx)
+	if err != nil {
+		return "", serverFailure(err)
+	}
 	a := attendance{
-		port: port, session: session, leaves: true, resume: resumeHint(session),
+		port: port, session: session, person: me.Name, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },
 	}
 	signalled, failure := m.attend(ctx, f, signals, a)

@@ -27,6 +27,8 @@ const signalGrace = 10 * time.Second
 type attendance struct {
 	port    terminal.Port
 	session string
+	// person is who answers here, by the name that is recorded; "" where it is not known.
+	person string
 	// stop stops the turn because of a signal.
 	stop func(ctx context.Context, s os.Signal) error
 	// absent says that nobody is left here who could answer; nil where others may.
@@ -52,7 +54,7 @@ func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a
 	owned.Go(func() { broken <- a.onFailure(ctx, cancel) })
 
 	l := &line{cut: func() { hangUp(signals) }}
-	o := m.console(f, l)
+	o := m.console(f, l, a.person)
 	typed := o.FlushInput != nil
 	o.InputEnded = func() {
 		if typed && l.lost(m.Stdin) && !signal.Ignored(hangup) {
@@ -86,7 +88,7 @@ func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
 		port.live = func(ctx context.Context, token string) bool { return live(ctx, h, turnID, token) }
 	}
 	return attendance{
-		port: port, session: session, broken: h.Broken(), resume: resumeHint(session),
+		port: port, session: session, person: instance.LocalUser(), broken: h.Broken(), resume: resumeHint(session),
 		stop: func(ctx context.Context, s os.Signal) error {
 			_, err := h.Hub.Stop(ctx, api.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
 			return err

@@ -76,7 +76,7 @@ func TestReplyShown(t *testing.T) {
 				p := sit(t, wide, options{verb: "reply", data: s.data, args: []string{"accept"}, ahead: "accept\n"})
 				for _, part := range []string{
 					"Question 1, tidy, 001/photos: Delete 15 duplicate files under", "What happens: The files are gone for good.", "How many: 15 items, 35,108 bytes",
-					"This cannot be undone.", "Answer until", "Type accept, then press Enter.", "Anything else leaves question 1 open.",
+					"This cannot be undone.", "Answer by", "Type accept, then press Enter.", "Anything else leaves question 1 open.",
 				} {
 					p.await(part)
 				}

@@ -109,13 +109,18 @@ func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f wordF
 // inFull are the lines of a question, with every value of what it is about: those that its event does
 // not have are read, which the server takes note of.
 func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQuestion) ([]string, error) {
-	event, err := aaep.DecodeEvent(q.Event)
-	if err != nil {
-		return nil, cause.Fail(err, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
+	asked, asks := readQuestion(q)
+	if !asks {
+		return nil, cause.Fail(nil, fmt.Sprintf("question %d cannot be read", q.Number), "see it on the page, or at the terminal where its session runs")
 	}
-	settings := terminal.Settings{Width: widthOf(m.Stdout)(), Zone: m.Now().Location()}
-	lines := terminal.Present(settings, m.Now(), event)
-	if terminal.ShowsAll(event) || q.Call == "" {
+	var lines []string
+	for _, line := range asked.Lines(m.Now(), m.Now().Location()) {
+		lines = append(lines, terminal.Wrap(line, widthOf(m.Stdout)())...)
+	}
+	for _, c := range asked.Choices {
+		lines = append(lines, fmt.Sprintf("Answer %s for: %s", shown(c.Value), shown(c.Label)))
+	}
+	if asked.Arguments.Complete() || q.Call == "" {
 		return lines, nil
 	}
 	raw, err := remote.Arguments(ctx, q.Number)
@@ -130,59 +135,27 @@ func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQues
 }
 
 func (m *Main) questionLine(q api.OpenQuestion) string {
-	line := fmt.Sprintf("Question %d%s: %s %s", q.Number, nameOf(q), shown(strings.TrimSuffix(q.Title, ".")+"."), m.untilText(q))
-	if choices := choicesOf(q); len(choices) > 0 {
-		values := make([]string, 0, len(choices))
-		for _, c := range choices {
-			values = append(values, c.Value)
-		}
-		line += " Answers: " + shown(strings.Join(values, ", ")) + "."
+	asked, asks := readQuestion(q)
+	line := fmt.Sprintf("Question %d: %s", q.Number, shown(strings.TrimSuffix(q.Title, ".")+"."))
+	switch {
+	case q.Parked:
+		line += " Parked: its session is not under way at the server, so it can be rejected and not accepted."
+	case asks:
+		line = asked.Line(m.Now(), m.Now().Location())
 	}
-	if cannotBeUndone(q) {
-		line += " This cannot be undone."
-	}
-	if event, err := aaep.DecodeEvent(q.Event); err == nil && !terminal.SaysAll(event) {
+	if asks && !asked.SaysAll() {
 		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
 	}
 	return line + " In " + q.Session + "."
 }
 
-// nameOf is what a question's session is called, behind a comma; "" where it has no name.
-func nameOf(q api.OpenQuestion) string {
-	if q.Name == "" {
-		return ""
-	}
-	return ", " + legible.Value(q.Name)
-}
-
-// cannotBeUndone answers whether a question is about what cannot be undone.
-func cannotBeUndone(q api.OpenQuestion) bool {
+// readQuestion is what a question's event says; false where this version cannot read it.
+func readQuestion(q api.OpenQuestion) (announce.Question, bool) {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
-		return false
+		return announce.Question{}, false
 	}
-	p, _ := event.Payload.(aaep.AwaitingConfirmation)
-	return p.Irreversible
-}
-
-// untilText says until when a question can be answered.
-func (m *Main) untilText(q api.OpenQuestion) string {
-	if q.Parked {
-		return "Parked: its session is not under way at the server, so it can be rejected and not accepted."
-	}
-	end := m.moment(q.Deadline)
-	event, err := aaep.DecodeEvent(q.Event)
-	if err != nil {
-		return "Answer until " + end + "."
-	}
-	ours := aaep.Read(event.Extensions[aaep.PrefixEarshot])
-	if waiting, _ := ours.Flag("waiting"); waiting {
-		return "It waits until somebody who can answer is shown it, at most until " + end + "."
-	}
-	if unlimited, _ := ours.Flag("unlimited"); unlimited {
-		return "There is no time limit; it stays open until " + end + "."
-	}
-	return "Answer until " + end + "."
+	return announce.ReadQuestion(event)
 }
 
 // shown is text of events on one line, as a terminal may have it.
@@ -190,12 +163,8 @@ func shown(text string) string { return legible.Line(text) }
 
 // choicesOf are the answers that a question offers.
 func choicesOf(q api.OpenQuestion) []aaep.Choice {
-	event, err := aaep.DecodeEvent(q.Event)
-	if err != nil {
-		return nil
-	}
-	p, _ := event.Payload.(aaep.AwaitingClarification)
-	return p.Choices
+	asked, _ := readQuestion(q)
+	return asked.Choices
 }
 
 func (m *Main) sessionsCommand() *cobra.Command {

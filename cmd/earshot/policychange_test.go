@@ -39,7 +39,7 @@ func TestDenyRightAfterTheYes(t *testing.T) {
 	run.await(asked)
 	s.policy(patientRules + "# a comment makes no yes stale\n")
 	run.say("accept 1")
-	run.await("Recorded: accept question 1.")
+	run.await("Recorded: question 1 is accepted.")
 	s.policy(deniedRules)
 	s.forbids(run)
 }
@@ -53,7 +53,7 @@ func TestDenyWhileTheYesWaits(t *testing.T) {
 	run := s.run("--json")
 	run.await(asked)
 	run.say("accept 1")
-	run.await("Recorded: accept question 1.")
+	run.await("Recorded: question 1 is accepted.")
 	s.policy(deniedRules)
 	s.forbids(run)
 }
@@ -67,7 +67,7 @@ func TestOtherRulesAfterTheYes(t *testing.T) {
 	run := s.run("--json", "--policy", s.policy("rules: [{tool: files.delete, decide: ask, start_within: 50s}]\n"))
 	run.await(asked)
 	run.say("accept 1")
-	run.await("Recorded: accept question 1.")
+	run.await("Recorded: question 1 is accepted.")
 	s.policy("# A comment.\nrules:\n  - {tool: mail.send, decide: deny}\n  - {tool: \"files.d*\", decide: ask, start_within: 60s}\n")
 	run.ends(0)
 	l := readLedger(t, s.data)

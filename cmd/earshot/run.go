@@ -61,8 +61,10 @@ When ` + "`earshot up`" + ` holds the data directory, or with --url, the turn ru
 told and answered here as well. End of input, --no-input and a terminal that goes away
 then take away only this terminal: others can still answer.
 
-Words: accept, reject, more time, list, why, go on, stop, undo, help. Enter repeats
-the question and never accepts. Lines piped to standard input answer like typed ones.
+Words about a question: accept, reject, more time, list, list all, why, stop, undo.
+Enter repeats the question; neither Enter nor y accepts. Words about what is told:
+repeat, recap, where, read (the answer), slower, faster, quiet, go on, help. Lines
+piped to standard input answer like typed ones.
 
 Exit codes: 0 done, also when there was nothing to do; 1 failed, outcome unknown, or
 something accepted was not done; 2 usage; 3 declined, expired or nobody could answer;

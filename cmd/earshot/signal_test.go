@@ -55,7 +55,7 @@ func TestTerminalHangup(t *testing.T) {
 		codes []int
 	}{
 		{"at the question", func(*process) {}, []int{129}},
-		{"after a yes", func(p *process) { p.say("accept"); p.await("type undo") }, []int{129}},
+		{"after a yes", func(p *process) { p.say("accept"); p.await("Type undo") }, []int{129}},
 		{"with a signal to end", func(p *process) { p.signal(syscall.SIGTERM) }, []int{129, 143}}, // whichever comes first
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestTerminalHangupIgnored(t *testing.T) {
 	p := sit(t, 80, options{data: s.data, args: []string{"tidy", s.folder}, nohup: true})
 	p.await(asked)
 	p.say("accept")
-	p.await("type undo")
+	p.await("Type undo")
 	p.hangUp()
 	p.ends(0)
 	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {

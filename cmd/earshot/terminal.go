@@ -175,10 +175,10 @@ func (t *hubPort) spoken(err error) error {
 	return fmt.Errorf("%s", told.Text(now, now.Location()))
 }
 
-// console is where a run speaks and listens.
-func (m *Main) console(f runFlags, l *line) terminal.Options {
+// console is where a run speaks and listens to a person.
+func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 	out, prompt := m.Stdout, m.Stdout
-	o := terminal.Options{Now: m.Now, Zone: m.Now().Location()}
+	o := terminal.Options{Now: m.Now, Zone: m.Now().Location(), Person: person}
 	if f.asJSON {
 		o.JSON = l.to(m.Stdout)
 		out, prompt = m.Stderr, m.Stderr
@@ -189,6 +189,9 @@ func (m *Main) console(f runFlags, l *line) terminal.Options {
 		o.In = m.Stdin
 		if isTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
+			if file, is := prompt.(*os.File); is && isTerminal(file) { // keys are shown where questions are
+				o.TakeKeys = func() (func(), error) { return terminal.TakeKeys(m.Stdin) }
+			}
 		}
 	}
 	return o

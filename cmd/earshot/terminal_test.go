@@ -44,11 +44,11 @@ func steady(text, folder string) string {
 	text = regexp.MustCompile(strings.TrimSuffix(path.String(), `(?:\n  )?`)).ReplaceAllString(text, "DIR")
 	text = strings.ReplaceAll(text, "\n  ", " ")
 	for _, change := range [][2]string{
-		{`\d\d:\d\d:\d\d, in [^.\n]*\.`, "TIME."},
-		{`Starts in \d seconds?;`, "Starts in N seconds;"},
+		{`\d\d:\d\d(:\d\d)?, in [^.\n]*\.`, "TIME."},
+		{`Starts in \d seconds?\.`, "Starts in N seconds."},
 		{`\d+ lines? held; type go on\.\n`, ""},
 		{`, tidy, \w+/photos`, ", tidy, NAME"},
-		{`(?m)^(Tool|Result[^:\n]*|Progress|Started|Sample): .*\n`, ""},
+		{`(?m)^(Tool|Result[^:\n]*|Progress|Started|Sample|Meanwhile): .*\n`, ""},
 	} {
 		text = regexp.MustCompile(change[0]).ReplaceAllString(text, change[1])
 	}
@@ -78,8 +78,8 @@ func TestTerminalAccept(t *testing.T) {
 		p.await(asked)
 		s.untouched("before the answer")
 		p.say("accept")
-		p.await("Recorded: accept question 1.")
-		p.await("type undo.")
+		p.await("Recorded: question 1 is accepted.")
+		p.await("Type undo to take it back.")
 		p.await("Deleted 15 files.")
 		p.ends(0)
 		if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {
@@ -96,7 +96,7 @@ func TestTerminalReject(t *testing.T) {
 	converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 		p.await(asked)
 		p.say("reject")
-		p.await("Recorded: reject question 1.")
+		p.await("Recorded: question 1 is rejected.")
 		p.ends(3)
 		s.untouched("after a no")
 		s.proved()
@@ -138,7 +138,7 @@ func TestTerminalTypedAhead(t *testing.T) {
 		p.say("")
 		p.await(asked)
 		p.say("reject")
-		p.await("Recorded: reject question 1.")
+		p.await("Recorded: question 1 is rejected.")
 		p.ends(3)
 		s.untouched("after typing ahead")
 		s.proved()
@@ -150,15 +150,15 @@ func TestTerminalTypedAhead(t *testing.T) {
 func TestTerminalMoreTime(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	deadline := regexp.MustCompile(`nswer until (\d\d:\d\d:\d\d)`)
+	deadline := regexp.MustCompile(`nswer by (\d\d:\d\d:\d\d)`)
 	converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 		p.await(asked)
-		p.await("seconds left to answer question 1. Type more time to get more.")
+		p.await("seconds left to answer question 1. Without an answer it is not done. Type more time to get more.")
 		p.say("more time")
 		said := p.from
-		p.await("Recorded: more time for question 1.")
+		p.await("Recorded: question 1 has more time.")
 		p.from = said // the two may come in either order
-		p.await("Question 1: answer until")
+		p.await("Question 1 has more time. Answer by")
 		p.say("")
 		p.await(asked)
 		until := deadline.FindAllStringSubmatch(squeeze(p.prompt.String()), -1)
@@ -166,7 +166,7 @@ func TestTerminalMoreTime(t *testing.T) {
 			s.t.Errorf("more time was asked for, and the question still ends at %s", first)
 		}
 		p.say("accept 1")
-		p.await("Recorded: accept question 1.")
+		p.await("Recorded: question 1 is accepted.")
 		p.say("undo")
 		p.ends(3)
 		s.untouched("after an undo")
@@ -224,9 +224,11 @@ func TestTerminalWords(t *testing.T) {
 		p.await("Why question 1: After you accept, you have 8 seconds to take it back. The tool is files.delete.")
 		p.await("Risk: high.")
 		p.say("help")
-		p.await("Words: accept, reject, more time, list, list all, why, go on, stop, undo, help.")
+		p.await("Words about a question: accept, reject, more time, list, list all, why, stop, undo.")
 		p.say("yes")
-		p.await("Not understood: yes.")
+		p.await("yes does not answer question 1. Type accept or reject.")
+		p.say("n")
+		p.await("n does not answer question 1. Type accept or reject.")
 		p.say("accept!")
 		p.await("Not understood: accept!.")
 		p.say("accept 7")
@@ -270,10 +272,10 @@ func TestTerminalUndo(t *testing.T) {
 			converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 				p.await(asked)
 				p.say("accept")
-				p.await("type undo.")
+				p.await("Type undo to take it back.")
 				s.untouched("in the time to take it back")
 				p.say(word)
-				p.await("Recorded: undo question 1.")
+				p.await("Recorded: the yes to question 1 is taken back.")
 				p.ends(3)
 				s.untouched("after an undo")
 				if l := s.proved(); l.one(`SELECT count(*) FROM grants g JOIN calls USING (call_id) WHERE tool = 'files.delete'`) != "0" {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
@@ -144,9 +145,9 @@ func (m *Main) became(f wordFlags, q api.OpenQuestion, said api.ReplyAnswer, wan
 			return err
 		}
 	} else {
-		m.sayf("Recorded: question %d is %s.", q.Number, said.Resolution)
+		m.sayf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
 		if said.Undo > 0 {
-			m.sayf("Starts in %d seconds; `earshot undo %d` takes it back.", said.Undo, q.Number)
+			m.sayf("%s", announce.StartsIn(time.Duration(said.Undo)*time.Second, q.Number, announce.ControlsCommands))
 		}
 	}
 	if said.Resolution != string(want) {
@@ -172,7 +173,8 @@ func (m *Main) extendCommand() *cobra.Command {
 		if f.asJSON {
 			return m.writeJSON(said)
 		}
-		m.sayf("Recorded: question %d can be answered until %s.", q.Number, m.moment(said.Deadline))
+		later := announce.Question{Deadline: said.Deadline}
+		m.sayf("%s %s", announce.Recorded(q.Number, aaep.ResolutionExtended), later.Until(m.Now(), m.Now().Location()))
 		return nil
 	})
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // Effect is one thing that [Terminal] wants done, in the order given: [Print],
-// [Flush], [Send] or [InputEnded].
+// [Echo], [Flush], [Send] or [InputEnded].
 //
 //sumtype:decl
 type Effect interface{ effect() }
@@ -29,6 +29,10 @@ type Print struct {
 	Stream Stream
 	Lines  []string
 }
+
+// Echo shows keys that were pressed, where they are shown by this package; see [Settings.Keys]. It is written
+// to the stream of [Prompt] as it is.
+type Echo struct{ Text string }
 
 // Flush throws away what was typed before now: nobody can have answered a
 // question that was not yet shown.
@@ -45,6 +49,7 @@ type Send struct {
 type InputEnded struct{}
 
 func (Print) effect()      {}
+func (Echo) effect()       {}
 func (Flush) effect()      {}
 func (Send) effect()       {}
 func (InputEnded) effect() {}

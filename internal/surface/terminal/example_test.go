@@ -23,7 +23,7 @@ func Example() {
 				}
 			case terminal.Send:
 				fmt.Printf("(sends %T number %d)\n", e.Request, e.ID)
-			case terminal.Flush, terminal.InputEnded:
+			case terminal.Echo, terminal.Flush, terminal.InputEnded:
 			}
 		}
 	}
@@ -41,11 +41,11 @@ func Example() {
 	// Question 1: Delete 2 files.
 	// What happens: They are gone for good.
 	// This cannot be undone.
-	// Answer until 09:05:00, in 5 minutes. Without an answer it
-	//   will not be done.
+	// Answer by 09:05, in 5 minutes. Without an answer it is not
+	//   done.
 	// Type accept, reject, more time, list, why or stop, then
 	//   press Enter.
 	// Understood: accept question 1.
 	// (sends terminal.Answer number 1)
-	// Recorded: accept question 1.
+	// Recorded: question 1 is accepted.
 }

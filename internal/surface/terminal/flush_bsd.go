@@ -15,3 +15,9 @@ func FlushTerminal(f *os.File) {
 
 	_ = withFD(f, func(fd uintptr) { _ = unix.IoctlSetPointerInt(int(fd), unix.TIOCFLUSH, read) }) // no terminal, nothing typed
 }
+
+// The requests that read and set how a terminal works.
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA
+)

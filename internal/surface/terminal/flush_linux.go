@@ -11,3 +11,9 @@ import (
 func FlushTerminal(f *os.File) {
 	_ = withFD(f, func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCIFLUSH) }) // no terminal, nothing typed
 }
+
+// The requests that read and set how a terminal works.
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+)

@@ -10,7 +10,8 @@ import (
 // maxLine is how many bytes of a line are kept.
 const maxLine = 4096
 
-// typedLine is one line, and how many flushes had happened when its last byte was read.
+// typedLine is one line, or where every key comes by itself some keys, and how many flushes had happened
+// when its last byte was read.
 type typedLine struct {
 	text    string
 	flushes int
@@ -22,6 +23,7 @@ type typedLine struct {
 type input struct {
 	in    io.Reader
 	empty func()         // nil for a pipe
+	keys  bool           // what is read is handed over as it comes, not by the line
 	gate  gate           // nil where in cannot be waited for
 	lines chan typedLine // closed by the goroutine at the end of in
 	quit  chan struct{}
@@ -39,8 +41,8 @@ type gate interface {
 	release() // after the last use
 }
 
-func newInput(in io.Reader, empty func()) *input {
-	i := &input{in: in, empty: empty, gate: newGate(in), lines: make(chan typedLine), quit: make(chan struct{}), done: make(chan struct{})}
+func newInput(in io.Reader, empty func(), keys bool) *input {
+	i := &input{in: in, empty: empty, keys: keys, gate: newGate(in), lines: make(chan typedLine), quit: make(chan struct{}), done: make(chan struct{})}
 
 	go i.run()
 
@@ -91,7 +93,11 @@ func (i *input) run() {
 
 	for {
 		n, flushes, err := i.take(buffer)
-		for _, text := range line.add(buffer[:n], flushes) {
+		if i.keys && n > 0 && !i.hand(typedLine{string(buffer[:n]), flushes}) {
+			return
+		}
+
+		for _, text := range line.add(i.wholeLines(buffer[:n]), flushes) {
 			if !i.hand(typedLine{text, flushes}) {
 				return
 			}
@@ -103,6 +109,15 @@ func (i *input) run() {
 			return
 		}
 	}
+}
+
+// wholeLines is what is put together to lines: nothing where keys come by themselves.
+func (i *input) wholeLines(read []byte) []byte {
+	if i.keys {
+		return nil
+	}
+
+	return read
 }
 
 // take reads once. Taking the bytes and counting the flushes is one step where

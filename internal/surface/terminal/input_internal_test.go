@@ -13,7 +13,7 @@ func TestInputLines(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "a": {"a"}, "a\n": {"a"}, "a\r\n\nb\n": {"a", "", "b"}, strings.Repeat("x", 9000) + "\ny": {strings.Repeat("x", maxLine), "y"},
 	} {
-		i := newInput(strings.NewReader(text), nil)
+		i := newInput(strings.NewReader(text), nil, false)
 
 		var got []string
 		for line := range i.lines {
@@ -35,7 +35,7 @@ func TestFlushReachesWhatWasRead(t *testing.T) {
 
 	in, typed := io.Pipe()
 	emptied := 0
-	i := newInput(in, func() { emptied++ })
+	i := newInput(in, func() { emptied++ }, false)
 
 	line := func(text string) typedLine {
 		if _, err := io.WriteString(typed, text); err != nil {
@@ -84,7 +84,7 @@ func TestFlushDropsABegunLine(t *testing.T) {
 func TestPipeIsNeverFlushed(t *testing.T) {
 	t.Parallel()
 
-	i := newInput(strings.NewReader("accept\n"), nil)
+	i := newInput(strings.NewReader("accept\n"), nil, false)
 	line := <-i.lines
 
 	i.flush()

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -42,7 +45,7 @@ func TestTypedAheadIsThrownAway(t *testing.T) {
 
 	out.waitFor(t, "press Enter.")
 	write(t, master, "reject\n")
-	out.waitFor(t, "Recorded: reject")
+	out.waitFor(t, "Recorded: question 1 is rejected.")
 	close(p.events)
 
 	if err := <-done; err != nil || p.heard() != "answer 1 rpl_1 reject" {
@@ -115,16 +118,74 @@ func TestLinesOfAFile(t *testing.T) {
 	done := running(t.Context(), terminal.Options{In: in, Out: out}, p)
 	p.events <- question()
 
-	out.waitFor(t, "Recorded: reject")
+	out.waitFor(t, "Recorded: question 1 is rejected.")
 	close(p.events)
 
 	if err := <-done; err != nil || p.heard() != "answer 1 rpl_1 reject" {
 		t.Errorf("Run: %v, heard %q\n%s", err, p.heard(), out)
 	}
 
-	for _, want := range []string{"Not understood: " + strings.Repeat("x", 60) + "….", "Words: accept"} {
+	for _, want := range []string{"Not understood: " + strings.Repeat("x", 60) + "….", "Words about a question: accept"} {
 		if !strings.Contains(strings.ReplaceAll(out.String(), "\n  ", " "), want) {
 			t.Errorf("the screen lacks %q:\n%s", want, out)
 		}
 	}
+}
+
+// TestNewsNeverLandsInALine types on a real pseudo-terminal: every key is shown once, news waits for the
+// end of the line, what is urgent comes below it, and the terminal is afterwards as it was before.
+func TestNewsNeverLandsInALine(t *testing.T) {
+	t.Parallel()
+
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	defer closeAll(t, master, slave)
+
+	before := mode(t, slave)
+	taken := make(chan struct{})
+	p, out := newPort(), newScreen()
+	done := running(t.Context(), terminal.Options{In: slave, Out: out, FlushInput: func() { terminal.FlushTerminal(slave) }, TakeKeys: func() (func(), error) {
+		defer close(taken)
+
+		return terminal.TakeKeys(slave)
+	}}, p)
+
+	<-taken
+	write(t, master, "slX")
+	out.waitFor(t, "slX")
+	p.events <- started()
+	p.events <- delivered("f", aaep.ToolCompleted{Tool: "t", Status: aaep.ToolError, SummaryNormal: "It broke."})
+	out.waitFor(t, "It broke.\nslX")
+	write(t, master, "\x7fower\n")
+	out.waitFor(t, "Work begins.\n")
+	close(p.events)
+
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+
+	const want = "slX\nResult (failed): It broke.\nslX\b \bower\n" +
+		"Slower: fewer steps are told one by one, and the others are summed up.\nStarted: Work begins.\n"
+	if got := out.String(); got != want {
+		t.Errorf("the screen has\n%q, want\n%q", got, want)
+	}
+
+	if after := mode(t, slave); !reflect.DeepEqual(after, before) {
+		t.Errorf("the terminal is not as before: %+v, %+v", after, before)
+	}
+}
+
+// mode is how a terminal works.
+func mode(t *testing.T, terminal *os.File) *term.State {
+	t.Helper()
+
+	now, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return now
 }

@@ -1,12 +1,14 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
@@ -23,9 +25,11 @@ func (t *Terminal) obey(c command) {
 		t.help()
 	case verbGoOn:
 		t.goOn()
+	case verbSayAgain, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
+		t.ofNarration(c)
 	case verbStop:
 		t.understood("stop")
-		t.send(Stop{At: t.now}, "stop")
+		t.send(Stop{At: t.now}, "stop", "Recorded: stop.")
 	case verbUndo:
 		t.undo(c)
 	case verbAnswer:
@@ -63,8 +67,9 @@ func (t *Terminal) repeat() {
 }
 
 func (t *Terminal) help() {
-	t.promptf("Words: accept, reject, more time, list, list all, why, go on, stop, undo, help.")
+	t.promptf("Words about a question: accept, reject, more time, list, list all, why, stop, undo.")
 	t.promptf("Enter repeats the question. With more than one question, add its number: accept 2.")
+	t.promptf("Words about what is told: repeat, recap, where, read, slower, faster, quiet, go on, help.")
 
 	if t.holding() && t.heldCount() > 0 {
 		t.tellHeld()
@@ -86,13 +91,61 @@ func (t *Terminal) goOn() {
 	}
 }
 
+func (t *Terminal) stillOpen(q *question) { t.promptf("%s", q.StillOpen(t.now, t.settings.Zone)) }
+
+// ofNarration does what may be asked about what is told.
+func (t *Terminal) ofNarration(c command) {
+	var said []announce.Announcement
+
+	switch c.verb {
+	case verbSayAgain:
+		if again, told := t.says.Repeat(); told {
+			said = append(said, again)
+		}
+	case verbRecap:
+		said = t.says.Recap(cmp.Or(c.number, recapUsual))
+	case verbWhere:
+		said = t.says.Where(t.now)
+	case verbRead:
+		said = t.says.Answer()
+	case verbSlower:
+		said = append(said, t.says.SetPace(t.says.Pace().Slower(), t.now))
+	case verbFaster:
+		said = append(said, t.says.SetPace(t.says.Pace().Faster(), t.now))
+	case verbQuiet:
+		said = append(said, t.says.SetPace(announce.PaceQuiet, t.now))
+	default: // the others are about questions
+	}
+
+	for _, n := range said {
+		if strings.Contains(n.Text, "\n") {
+			t.promptf("%s", t.output(n))
+
+			continue
+		}
+
+		t.promptf("%s", n.Text)
+	}
+
+	switch {
+	case len(said) > 0:
+	case c.verb == verbRead:
+		t.promptf("There is no answer yet.")
+	default:
+		t.promptf("Nothing has been told yet.")
+	}
+}
+
+// recapUsual is how many announcements a recap has where nothing else is asked for.
+const recapUsual = 5
+
 // target finds the question that a word is about, or says why there is none.
 func (t *Terminal) target(number int, word string) *question {
 	open := t.open()
 
 	switch {
 	case number > 0:
-		i := slices.IndexFunc(open, func(q *question) bool { return q.number == number })
+		i := slices.IndexFunc(open, func(q *question) bool { return q.Number == number })
 		if i >= 0 {
 			return open[i]
 		}
@@ -103,7 +156,7 @@ func (t *Terminal) target(number int, word string) *question {
 	case len(open) == 0:
 		t.promptf("No question is open.")
 	default:
-		t.promptf("%s Say which, for example: %s %d.", openText(open), word, open[0].number)
+		t.promptf("%s Say which, for example: %s %d.", openText(open), word, open[0].Number)
 	}
 
 	return nil
@@ -112,7 +165,7 @@ func (t *Terminal) target(number int, word string) *question {
 func openText(open []*question) string {
 	numbers := make([]string, 0, len(open))
 	for _, q := range open {
-		numbers = append(numbers, strconv.Itoa(q.number))
+		numbers = append(numbers, strconv.Itoa(q.Number))
 	}
 
 	switch len(numbers) {
@@ -133,31 +186,33 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 
 	switch {
 	case q == nil:
-	case !q.what.confirmation:
+	case !q.Consent:
 		t.wantsOther(q)
 	case decision == aaep.DecisionAccept && q.unread():
-		t.promptf("Question %d: %s. Type list or list all to read them, then accept.", q.number, q.what.arguments.unreadText())
-	case decision == aaep.DecisionAccept && !q.what.acceptable:
-		t.promptf("Question %d does not take accept: type %s.", q.number, either(t.questionWords(q)))
+		t.promptf("Question %d: %s Type list or list all to read them, then accept.", q.Number, q.Unread())
+	case decision == aaep.DecisionAccept && !q.Acceptable:
+		t.promptf("Question %d does not take accept: type %s.", q.Number, either(t.questionWords(q)))
 	default:
-		t.reply(q, Answer{Decision: decision}, string(decision))
+		how := map[aaep.Decision]aaep.Resolution{aaep.DecisionAccept: aaep.ResolutionAccepted, aaep.DecisionReject: aaep.ResolutionRejected}[decision]
+		t.reply(q, Answer{Decision: decision}, string(decision), how)
 	}
 }
 
 // reply sends an answer, once.
-func (t *Terminal) reply(q *question, a Answer, said string) {
+func (t *Terminal) reply(q *question, a Answer, said string, how aaep.Resolution) {
 	if q.answer != 0 {
-		t.promptf("Question %d: your answer is being recorded.", q.number)
+		t.promptf("Question %d: your answer is being recorded.", q.Number)
 
 		return
 	}
 
-	word := fmt.Sprintf("%s question %d", said, q.number)
+	word := fmt.Sprintf("%s question %d", said, q.Number)
 	t.understood(word)
 
-	a.Question, a.Token, a.At = q.number, q.token, t.now
-	q.said = said
-	q.answer = t.send(a, word)
+	a.Question, a.Token, a.At = q.Number, q.Token, t.now
+	q.said, q.how = said, how
+	q.answer = t.send(a, word, announce.Recorded(q.Number, how))
+	t.says.Answered(q.Number, how)
 }
 
 // about does what may be asked about a question without answering it.
@@ -173,33 +228,19 @@ func (t *Terminal) about(c command) {
 	case verbWhy:
 		t.why(q)
 	case verbMoreTime:
-		word := fmt.Sprintf("more time for question %d", q.number)
+		word := fmt.Sprintf("more time for question %d", q.Number)
 		t.understood(word)
-		t.send(Extend{Question: q.number, Token: q.token, At: t.now}, word)
+		t.send(Extend{Question: q.Number, Token: q.Token, At: t.now}, word, announce.Recorded(q.Number, aaep.ResolutionExtended))
 	default:
-		word := fmt.Sprintf("%s for question %d", words[c.verb], q.number)
+		word := fmt.Sprintf("%s for question %d", words[c.verb], q.Number)
 		t.understood(word)
-		t.send(PageRequest{Question: q.number, Page: q.page + 1, All: c.verb == verbListAll}, word)
+		t.send(PageRequest{Question: q.Number, Page: q.page + 1, All: c.verb == verbListAll}, word, "")
 	}
 }
 
 func (t *Terminal) why(q *question) {
-	w := q.what
-	detail, label := first(w.detail, w.consequence, w.text), "Why"
-
-	if number := fmt.Sprintf("Question %d", q.number); !strings.HasPrefix(detail, number) {
-		label += " question" + strings.TrimPrefix(number, "Question")
-	}
-
-	t.labelled(label, detail)
-	t.showAllValues(q)
-
-	if w.tool != "" && !strings.Contains(detail, w.tool) {
-		t.labelled("Tool", w.tool)
-	}
-
-	if w.risk != "" {
-		t.promptf("Risk: %s.", legible.Text(w.risk))
+	for _, line := range q.Why() {
+		t.promptf("%s", line)
 	}
 }
 
@@ -221,7 +262,7 @@ func (t *Terminal) reject(c command) {
 func (t *Terminal) undoable(number int) *question {
 	for _, q := range slices.Backward(t.questions) {
 		accepted := q.stage == stageAccepted || (q.stage == stageOpen && q.answer != 0 && q.said == string(aaep.DecisionAccept))
-		if accepted && (number == 0 || number == q.number) {
+		if accepted && (number == 0 || number == q.Number) {
 			return q
 		}
 	}
@@ -239,7 +280,7 @@ func (t *Terminal) undo(c command) {
 		return
 	}
 
-	t.understood(fmt.Sprintf("undo question %d", q.number))
+	t.understood(fmt.Sprintf("undo question %d", q.Number))
 
 	if q.answer != 0 {
 		q.undo = true
@@ -251,7 +292,8 @@ func (t *Terminal) undo(c command) {
 }
 
 func (t *Terminal) sendUndo(q *question) {
-	t.send(Undo{Question: q.number, At: t.now}, fmt.Sprintf("undo question %d", q.number))
+	t.says.Answered(q.Number, aaep.ResolutionStopped)
+	t.send(Undo{Question: q.Number, At: t.now}, fmt.Sprintf("undo question %d", q.Number), announce.Recorded(q.Number, aaep.ResolutionStopped))
 }
 
 // other takes a line that is no word of ours as the answer to a clarification:
@@ -268,17 +310,17 @@ func (t *Terminal) other(c command) {
 	if len(takers) == 0 && c.number > 0 {
 		text = c.text
 		takers = takersOf(open, text)
-		takers = slices.DeleteFunc(takers, func(q *question) bool { return q.number != c.number })
+		takers = slices.DeleteFunc(takers, func(q *question) bool { return q.Number != c.number })
 	}
 
 	switch {
 	case len(takers) == 0:
 		t.notUnderstood(whole)
 	case len(takers) == 1 && (len(open) == 1 || text != whole):
-		response, _ := takers[0].what.understand(text, false)
-		t.reply(takers[0], Answer{Response: response}, legible.Text(text)+" for")
+		response, _ := takers[0].understand(text, false)
+		t.reply(takers[0], Answer{Response: response}, legible.Text(text)+" for", aaep.ResolutionAnswered)
 	default:
-		t.promptf("%s Say which, for example: %s %d.", openText(open), legible.Text(text), takers[0].number)
+		t.promptf("%s Say which, for example: %s %d.", openText(open), legible.Text(text), takers[0].Number)
 	}
 }
 
@@ -287,7 +329,7 @@ func takersOf(open []*question, text string) []*question {
 	var takers []*question
 
 	for _, q := range open {
-		if _, ok := q.what.understand(text, false); ok {
+		if _, ok := q.understand(text, false); ok {
 			takers = append(takers, q)
 		}
 	}
@@ -301,7 +343,7 @@ func (t *Terminal) answerWith(text string) {
 	number := 0
 	head, rest, _ := strings.Cut(text, " ")
 
-	if n, ok := questionNumber(head); ok && rest != "" && slices.ContainsFunc(t.open(), func(q *question) bool { return q.number == n }) {
+	if n, ok := questionNumber(head); ok && rest != "" && slices.ContainsFunc(t.open(), func(q *question) bool { return q.Number == n }) {
 		number, text = n, rest
 	}
 
@@ -310,46 +352,46 @@ func (t *Terminal) answerWith(text string) {
 		return
 	}
 
-	response, ok := q.what.understand(text, true)
+	response, ok := q.understand(text, true)
 	if !ok {
 		t.wantsOther(q)
 
 		return
 	}
 
-	t.reply(q, Answer{Response: response}, "answer "+t.settings.Show(text)+" for")
+	t.reply(q, Answer{Response: response}, "answer "+legible.Value(text)+" for", aaep.ResolutionAnswered)
 }
 
 func (t *Terminal) wantsOther(q *question) {
-	t.promptf("Question %d wants another answer: type %s.", q.number, either(t.questionWords(q)))
+	t.promptf("Question %d wants another answer: type %s.", q.Number, either(t.questionWords(q)))
 }
 
 // understand reads an answer as one of the kinds that a clarification takes
 // (CLA-03). Free text needs the word "answer" before it.
-func (w what) understand(text string, free bool) (aaep.Response, bool) {
+func (q *question) understand(text string, free bool) (aaep.Response, bool) {
 	said := spoken(text)
 
-	if w.confirmation || said == "" {
+	if q.Consent || said == "" {
 		return aaep.Response{}, false
 	}
 
-	if w.takes(aaep.ResponseMultipleChoice) {
-		for _, c := range w.choices {
+	if q.takes(aaep.ResponseMultipleChoice) {
+		for _, c := range q.Choices {
 			if said == spoken(c.Value) || said == spoken(c.Label) {
 				return aaep.TextResponse(c.Value), true
 			}
 		}
 	}
 
-	if w.takes(aaep.ResponseYesNo) && (said == "yes" || said == "no") {
+	if q.takes(aaep.ResponseYesNo) && (said == "yes" || said == "no") {
 		return aaep.YesNoResponse(said == "yes"), true
 	}
 
-	if number, err := strconv.ParseFloat(said, 64); err == nil && w.takes(aaep.ResponseNumeric) && finite(number) {
+	if number, err := strconv.ParseFloat(said, 64); err == nil && q.takes(aaep.ResponseNumeric) && finite(number) {
 		return aaep.NumberResponse(number), true
 	}
 
-	if free && w.takes(aaep.ResponseFreetext) {
+	if free && q.takes(aaep.ResponseFreetext) {
 		return aaep.TextResponse(text), true
 	}
 
@@ -368,7 +410,45 @@ func (t *Terminal) notUnderstood(text string) {
 	}
 
 	t.noise++
-	t.promptf("Not understood: %s. The words are %s.", t.settings.Show(clipped(text)), strings.ReplaceAll(either(words), " or ", " and "))
+
+	if isYesOrNo(text) && t.consents() {
+		t.yesOrNo(text)
+
+		return
+	}
+
+	t.promptf("Not understood: %s. The words are %s.", legible.Value(clipped(text)), strings.ReplaceAll(either(words), " or ", " and "))
+}
+
+// isYesOrNo is true for what people type where a program asks for yes or no.
+func isYesOrNo(text string) bool {
+	switch strings.ToLower(strings.TrimRight(text, ".!")) {
+	case "y", "yes", "n", "no", "ok", "okay", "sure":
+		return true
+	default:
+		return false
+	}
+}
+
+// consents is true while a question is open that takes accept or reject.
+func (t *Terminal) consents() bool {
+	return slices.ContainsFunc(t.open(), func(q *question) bool { return q.Consent })
+}
+
+// yesOrNo tells what to type instead. A key that is pressed out of habit decides nothing.
+func (t *Terminal) yesOrNo(text string) {
+	for _, q := range t.open() {
+		if !q.Consent {
+			continue
+		}
+
+		words := []string{t.numbered(q, "accept"), t.numbered(q, "reject")}
+		if !q.Acceptable {
+			words = words[1:]
+		}
+
+		t.promptf("%s does not answer question %d. Type %s.", legible.Value(text), q.Number, either(words))
+	}
 }
 
 // clipped keeps a stray line short.

@@ -106,6 +106,8 @@ func (w *world) see(kind, line string, effects []terminal.Effect, failed error) 
 		case terminal.Send:
 			w.sent[e.ID] = e.Request
 			w.requested(kind, line, e.Request)
+		case terminal.Echo:
+			w.t.Fatalf("keys are shown by the terminal itself")
 		case terminal.Flush:
 			if !w.typed || kind != "event" {
 				w.t.Fatalf("flushed at %s", kind)
@@ -181,11 +183,11 @@ func (w *world) narration() aaep.Event {
 		e.Payload = aaep.ProgressUpdated{Progress: aaep.Progress{Description: "part " + id}}
 		e.Urgency = aaep.UrgencyBackground
 	case 1:
-		e.Payload = aaep.HandoffRequested{Reason: text + "."}
+		e.Payload = aaep.HandoffRequested{SummaryNormal: text + "."}
 		e.Urgency = aaep.UrgencyCritical
 		w.told = append(w.told, text)
 	default:
-		e.Payload = aaep.ToolInvoked{Tool: "t", SummaryNormal: text + "."}
+		e.Payload = aaep.OutputStreaming{Chunk: text + ".", OutputID: id, Complete: true}
 		w.told = append(w.told, text)
 	}
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,6 +26,10 @@ type Options struct {
 	// FlushInput throws away what was typed and not yet read. It is given exactly
 	// when In is a terminal; without it In is a pipe, whose lines wait for their question.
 	FlushInput func()
+	// TakeKeys makes the terminal that In is hand over every key by itself and show none, until
+	// restore. Where it is given and works, nothing is printed inside a line that is being typed; else
+	// the terminal itself edits and shows lines. It is called once, and given with FlushInput only.
+	TakeKeys func() (restore func(), err error)
 	// InputEnded is called once, when no answer can come from In any more.
 	InputEnded func()
 
@@ -33,10 +38,10 @@ type Options struct {
 	// JSON gets every event as one line of JSON, at once and complete.
 	JSON io.Writer
 
-	Width func() int                // of the terminal in columns, asked often; 80 when nil
-	Zone  *time.Location            // for times; UTC when nil
-	Now   func() time.Time          // time.Now when nil
-	Show  func(value string) string // see [Settings.Show]
+	Width  func() int       // of the terminal in columns, asked often; 80 when nil
+	Zone   *time.Location   // for times; UTC when nil
+	Person string           // see [Settings.Person]
+	Now    func() time.Time // time.Now when nil
 }
 
 // Run tells what port's events say and carries typed words to it, until the
@@ -46,12 +51,19 @@ type Options struct {
 func Run(ctx context.Context, o Options, port Port) error {
 	o = o.withDefaults()
 
+	restore, err := o.TakeKeys()
+	keys := err == nil
+
+	if keys {
+		defer restore()
+	}
+
 	ctx, cancel := context.WithCancel(ctx)
 	s := &shell{
-		o: o, port: port, ctx: ctx,
+		o: o, port: port, ctx: ctx, keys: keys,
 		results: make(chan Result), asked: map[int]bool{},
-		input:   newInput(o.In, o.FlushInput),
-		machine: New(Settings{Zone: o.Zone, Typed: o.FlushInput != nil, Show: o.Show}),
+		input:   newInput(o.In, o.FlushInput, keys),
+		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys}),
 	}
 
 	defer s.wait()
@@ -71,6 +83,10 @@ func (o Options) withDefaults() Options {
 
 	if o.Width == nil {
 		o.Width = func() int { return defaultWidth }
+	}
+
+	if o.TakeKeys == nil {
+		o.TakeKeys = func() (func(), error) { return nil, errors.ErrUnsupported }
 	}
 
 	if o.InputEnded == nil {
@@ -93,6 +109,7 @@ type shell struct {
 	ctx     context.Context //nolint:containedctx // the life of one Run, for its requests
 
 	input   *input
+	keys    bool        // they come by themselves
 	results chan Result // written by the requests, read by run
 	pending int         // requests whose result has not been read
 	// asked are those of them that bring something about. What they bring about is told
@@ -233,7 +250,13 @@ func (s *shell) read(line typedLine, more bool) error {
 		return nil
 	}
 
-	return s.feed(func(now time.Time) []Effect { return s.machine.Line(now, line.text) })
+	return s.feed(func(now time.Time) []Effect {
+		if s.keys {
+			return s.machine.Keys(now, []byte(line.text))
+		}
+
+		return s.machine.Line(now, line.text)
+	})
 }
 
 // finish waits for what is under way after the last event. Events that ended

@@ -23,13 +23,15 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 //
 //	event TYPE {members}   at, session and urgency may be among the members
 //	type WORDS             a line of input
+//	keys TEXT              keys that are pressed, with Go's escapes
 //	wait 2s                time passes, second by second
 //	ok | fail TEXT         the end of the oldest request
 //	page 1/5 100 VALUE;…   the same, for a list
 //	end | close            end of input, end of events
 //	piped                  first line only: input is a pipe
+//	keyed                  first line only: every key comes by itself
 //
-// On the screen "|" is narration, "?" the prompt, "!" what else is done.
+// On the screen "|" is narration, "?" the prompt, ">" keys that are shown, "!" what else is done.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 
@@ -75,13 +77,13 @@ func play(t *testing.T, script string, width int) string {
 
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	p := &player{t: t, width: width, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
-	settings := terminal.Settings{Width: width, Zone: time.UTC, Typed: lines[0] != "piped"}
+	settings := terminal.Settings{Width: width, Zone: time.UTC, Person: "ada", Typed: lines[0] != "piped", Keys: lines[0] == "keyed"}
 	p.terminal = terminal.New(settings)
 
 	for _, line := range lines {
 		p.out.WriteString(line + "\n")
 
-		if line != "" && line != "piped" && !strings.HasPrefix(line, "#") {
+		if line != "" && line != "piped" && line != "keyed" && !strings.HasPrefix(line, "#") {
 			p.play(line)
 		}
 	}
@@ -109,6 +111,8 @@ func (p *player) play(line string) {
 		p.show(p.terminal.Event(p.now, p.event(rest)))
 	case "type":
 		p.show(p.terminal.Line(p.now, rest))
+	case "keys":
+		p.show(p.terminal.Keys(p.now, []byte(unescaped(p.t, rest))))
 	case "ok":
 		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest()}))
 	case "fail":
@@ -252,6 +256,8 @@ func (p *player) show(effects []terminal.Effect) {
 			for _, line := range e.Lines {
 				p.out.WriteString(strings.TrimRight("  "+mark+" "+visible(line), " ") + "\n")
 			}
+		case terminal.Echo:
+			p.out.WriteString("  > " + strconv.Quote(visible(e.Text)) + "\n")
 		case terminal.Flush:
 			p.out.WriteString("  ! flush\n")
 		case terminal.InputEnded:

@@ -9,109 +9,33 @@ import (
 )
 
 const (
-	// backgroundEvery is how often a background event may take a line.
-	backgroundEvery = time.Second
 	// heldEvery is how often the number of held lines is told while it grows.
 	heldEvery = 10 * time.Second
 	// maxHeld bounds the held lines; of more, the oldest are only counted.
 	maxHeld = 1000
 )
 
-// entry is one line of narration before wrapping.
-type entry struct {
-	text string
-	// background entries give way to later ones.
-	background bool
-	// progress entries give way to each other only, and go before the rest.
-	progress bool
-	// tool entries are counted when they give way: a person must be able to know
-	// that tools ran (L1S-3).
-	tool bool
-	left int // tool entries that gave way to this one
-}
-
-func (e entry) line() string {
-	if e.left == 0 {
-		return e.text
-	}
-
-	return fmt.Sprintf("%s (%s left out)", e.text, legible.Counted(int64(e.left), "earlier tool line"))
-}
-
-// screen is what has been printed, what waits and what is held.
+// screen is what waits to be printed.
 type screen struct {
-	progress   *entry    // the latest of these: how far the work is, nothing else tells
-	waiting    *entry    // the latest other background entry
-	background time.Time // when a background entry was last printed
-
-	held     []entry
-	dropped  int       // held entries beyond maxHeld
-	told     time.Time // when the number of held entries was last told
+	held     []string  // while a question is open
+	dropped  int       // held lines beyond maxHeld
+	told     time.Time // when the number of held lines was last told
 	toldMany int       // what was told then
+
+	behind []string // while a line is being typed
 }
 
-// narrate prints an entry, or lets it wait or holds it.
-func (t *Terminal) narrate(e entry) {
-	if !e.background || (e.tool && t.holding()) { // what is held has no rate to keep
-		t.giveWay()
-		t.emit(e)
-
-		return
-	}
-
-	s := &t.screen
-	if e.progress {
-		s.progress = &e
-
-		return
-	}
-
-	if s.waiting != nil {
-		e.left = s.waiting.left
-		if s.waiting.tool {
-			e.left++
-		}
-	}
-
-	s.waiting = &e
-}
-
-// interrupt prints critical text at once, past everything that is held.
-func (t *Terminal) interrupt(text string) {
+// narrate prints a line, or holds it.
+func (t *Terminal) narrate(text string) {
 	if !t.holding() {
-		t.giveWay()
-	}
-
-	t.print(Narration, text)
-}
-
-// giveWay ends the wait of a background entry because something else follows:
-// progress and states are superseded, tools are told.
-func (t *Terminal) giveWay() {
-	s := &t.screen
-	s.progress = nil
-
-	if s.waiting == nil {
-		return
-	}
-
-	waiting := *s.waiting
-	s.waiting = nil
-
-	if waiting.tool || waiting.left > 0 {
-		t.emit(waiting)
-	}
-}
-
-func (t *Terminal) emit(e entry) {
-	if !t.holding() {
-		t.print(Narration, e.line())
+		t.releaseIfClosed()
+		t.aside(text)
 
 		return
 	}
 
 	s := &t.screen
-	s.held = append(s.held, e)
+	s.held = append(s.held, text)
 
 	if len(s.held) > maxHeld {
 		s.held = slices.Delete(s.held, 0, 1)
@@ -119,67 +43,56 @@ func (t *Terminal) emit(e entry) {
 	}
 }
 
+// aside prints a line of narration, or, while somebody types, lets it wait for the end of what they type.
+func (t *Terminal) aside(text string) {
+	if t.typing() && len(t.screen.behind) < maxHeld {
+		t.screen.behind = append(t.screen.behind, text)
+
+		return
+	}
+
+	t.print(Narration, text)
+}
+
+// interrupt prints critical text at once, past everything that is held, even below a line that is being typed.
+func (t *Terminal) interrupt(text string) { t.print(Narration, text) }
+
 // holding is true while a question is open: its text and the answer to it are
 // not to be torn apart.
 func (t *Terminal) holding() bool { return len(t.open()) > 0 }
 
-// heldCount is how many entries wait for "go on".
-func (t *Terminal) heldCount() int {
-	n := len(t.screen.held) + t.screen.dropped
-
-	for _, e := range []*entry{t.screen.waiting, t.screen.progress} {
-		if e != nil {
-			n++
-		}
-	}
-
-	return n
-}
+// heldCount is how many lines wait for "go on".
+func (t *Terminal) heldCount() int { return len(t.screen.held) + t.screen.dropped }
 
 // release prints everything that was held.
 func (t *Terminal) release() {
 	s := &t.screen
 
 	if s.dropped > 0 {
-		t.print(Narration, fmt.Sprintf("%s left out.", legible.Counted(int64(s.dropped), "earlier line")))
+		t.aside(fmt.Sprintf("%s left out.", legible.Counted(int64(s.dropped), "earlier line")))
 	}
 
-	for _, e := range s.held {
-		t.print(Narration, e.line())
+	for _, line := range s.held {
+		t.aside(line)
 	}
 
-	for _, e := range []*entry{s.waiting, s.progress} {
-		if e != nil {
-			t.print(Narration, e.line())
-			s.background = t.now
-		}
-	}
-
-	s.waiting, s.progress, s.held, s.dropped, s.toldMany = nil, nil, nil, 0, 0
+	s.held, s.dropped, s.toldMany = nil, 0, 0
 }
 
-// refresh says what the time has come for: the latest background entry, or that
-// lines are held.
+// refresh says what the time has come for: that lines are held, and what waited for a line that is no longer
+// being typed.
 func (t *Terminal) refresh() {
-	s := &t.screen
+	if !t.typing() {
+		for _, line := range t.screen.behind {
+			t.print(Narration, line)
+		}
 
-	if due := t.screenDue(); due.IsZero() || due.After(t.now) {
-		return
+		t.screen.behind = nil
 	}
 
-	if t.holding() {
+	if due := t.heldDue(); !due.IsZero() && !due.After(t.now) {
 		t.tellHeld()
-
-		return
 	}
-
-	next := &s.waiting
-	if s.progress != nil {
-		next = &s.progress
-	}
-
-	t.print(Narration, (*next).line())
-	*next, s.background = nil, t.now
 }
 
 func (t *Terminal) tellHeld() {
@@ -188,26 +101,33 @@ func (t *Terminal) tellHeld() {
 	t.promptf("%s held; type go on.", legible.Counted(int64(s.toldMany), "line"))
 }
 
-func (t *Terminal) screenDue() time.Time {
+// heldDue is when it is told next that lines are held. It waits for the end of a line that is being typed.
+func (t *Terminal) heldDue() time.Time {
 	s := &t.screen
 
 	switch {
-	case t.holding() && t.heldCount() == s.toldMany:
+	case !t.holding() || t.heldCount() == s.toldMany:
 		return time.Time{}
-	case t.holding() && s.told.IsZero():
-		return t.now
-	case t.holding():
-		return s.told.Add(heldEvery)
-	case s.waiting == nil && s.progress == nil:
-		return time.Time{}
-	case s.background.IsZero():
+	case t.typing():
+		return t.edit.until()
+	case s.told.IsZero():
 		return t.now
 	default:
-		return s.background.Add(backgroundEvery)
+		return s.told.Add(heldEvery)
 	}
 }
 
+func (t *Terminal) screenDue() time.Time {
+	if len(t.screen.behind) > 0 && t.typing() {
+		return t.edit.until()
+	}
+
+	return t.heldDue()
+}
+
 func (t *Terminal) print(to Stream, text string) {
+	t.leaveTyped()
+
 	lines := wrap(text, t.settings.Width)
 
 	if n := len(t.out); n > 0 {

@@ -18,6 +18,10 @@ func (s *shell) feed(input func(now time.Time) []Effect) error {
 			if err := s.print(e); err != nil {
 				return err
 			}
+		case Echo:
+			if _, err := io.WriteString(s.o.Prompt, e.Text); err != nil {
+				return fmt.Errorf("terminal: writing: %w", err)
+			}
 		case Flush:
 			s.input.flush()
 		case Send:

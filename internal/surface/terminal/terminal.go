@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
 // Settings are the options of a [Terminal]. The zero value is usable.
@@ -13,28 +13,35 @@ type Settings struct {
 	Width int
 	// Zone for the times that are shown; UTC when nil.
 	Zone *time.Location
+	// Person is the name under which what is answered here is recorded; "" when it is not known.
+	Person string
 	// Typed says that a person types the lines. What was typed before a question is
 	// then thrown away, and a word that has no question yet is told so. Without it
 	// the lines come from a pipe, and wait until there is a question for them.
 	Typed bool
-	// Show writes a foreign value, such as a path, so that all of it can be seen
-	// and none of it acts. By default everything invisible is named.
-	Show func(value string) string
+	// Keys says that every key comes by itself, to [Terminal.Keys], and is shown by an
+	// [Echo]: then nothing is printed inside the line that is being typed.
+	Keys bool
 }
 
-// Terminal decides what a person at a terminal reads and what their words do. It
-// is a machine without clock or I/O: every method takes the time, and returns
-// what is to be done. It is not safe for concurrent use.
+// Terminal decides what a person at a terminal reads and what their words do. What is
+// said about events and questions is an [announce.Announcer]'s; a Terminal lays it out,
+// and says what becomes of the words that are typed. It is a machine without clock or
+// I/O: every method takes the time, and returns what is to be done. It is not safe for
+// concurrent use.
 type Terminal struct {
 	settings Settings
 	now      time.Time
 	out      []Effect
+	says     *announce.Announcer
+	seen     aaep.Seen
 
-	sessions  map[string]*listened
-	seen      aaep.Seen
 	questions []*question // open ones, and accepted ones until they start
 	highest   int         // number of a question
 	screen    screen
+	edit      editor
+	code      bool   // the agent's text is within a block of code
+	codeOf    string // the session whose text that is
 
 	sent   map[int]request
 	lastID int
@@ -47,9 +54,13 @@ type Terminal struct {
 
 // request is what is known about a Send while it is under way.
 type request struct {
-	made Request
-	word string // what was understood, such as "accept question 1"
+	made     Request
+	word     string // what was understood, such as "accept question 1"
+	recorded string // the sentence that says that it was
 }
+
+// surfaceName is what recorded answers call a terminal.
+const surfaceName = "terminal"
 
 // New returns a machine that has heard nothing yet.
 func New(s Settings) *Terminal {
@@ -61,11 +72,12 @@ func New(s Settings) *Terminal {
 		s.Zone = time.UTC
 	}
 
-	if s.Show == nil {
-		s.Show = legible.Value
-	}
+	says := announce.New(announce.Preferences{
+		Person: s.Person, Zone: s.Zone, Echo: announce.EchoElsewhere,
+		Surface: announce.Surface{Name: surfaceName, Controls: announce.ControlsWords, Output: announce.OutputAsItComes},
+	})
 
-	return &Terminal{settings: s, sessions: map[string]*listened{}, sent: map[int]request{}}
+	return &Terminal{settings: s, says: says, sent: map[int]request{}}
 }
 
 // Resize changes the width of lines from here on.
@@ -87,15 +99,17 @@ func (t *Terminal) Event(now time.Time, e aaep.Event) []Effect {
 // Line takes one line of input, without its line end. After the end of the input
 // there are none.
 func (t *Terminal) Line(now time.Time, line string) []Effect {
-	return t.step(now, func() {
-		switch {
-		case t.ended:
-		case t.settings.Typed:
-			t.obey(parseWords(line))
-		default:
-			t.queue = append(t.queue, line)
-		}
-	})
+	return t.step(now, func() { t.line(line) })
+}
+
+func (t *Terminal) line(line string) {
+	switch {
+	case t.ended:
+	case t.settings.Typed:
+		t.obey(parseWords(line))
+	default:
+		t.queue = append(t.queue, line)
+	}
 }
 
 // EndInput tells that no more lines will come.
@@ -118,7 +132,11 @@ func (t *Terminal) Tick(now time.Time) []Effect { return t.step(now, func() {}) 
 
 // Close prints what is still held back: nothing more will be heard.
 func (t *Terminal) Close(now time.Time) []Effect {
-	return t.step(now, func() { t.release() })
+	return t.step(now, func() {
+		t.edit.clear()
+		t.tell(t.says.Flush(t.now))
+		t.release()
+	})
 }
 
 // Wake returns when [Terminal.Tick] is wanted next; zero when never.
@@ -132,9 +150,9 @@ func (t *Terminal) Wake() time.Time {
 	}
 
 	sooner(t.screenDue())
+	sooner(t.says.Wake())
 
 	for _, q := range t.questions {
-		sooner(q.warningDue())
 		sooner(q.startDue())
 	}
 
@@ -152,13 +170,18 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 	t.now, t.out = now, nil
 
 	input()
-	t.warn()
+
+	if due := t.says.Wake(); !due.IsZero() && !due.After(now) {
+		t.tell(t.says.Tick(now))
+	}
+
 	t.sayStarts()
 	t.drain()
 	t.refresh()
 
 	if t.ended && !t.gone && len(t.queue) == 0 && len(t.sent) == 0 {
 		t.gone = true
+		t.says.SetControls(announce.ControlsNone)
 		t.out = append(t.out, InputEnded{})
 
 		for _, q := range t.open() {
@@ -166,12 +189,14 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 		}
 	}
 
+	t.showTyped()
+
 	return t.out
 }
 
-func (t *Terminal) send(made Request, word string) int {
+func (t *Terminal) send(made Request, word, recorded string) int {
 	t.lastID++
-	t.sent[t.lastID] = request{made: made, word: word}
+	t.sent[t.lastID] = request{made: made, word: word, recorded: recorded}
 	t.out = append(t.out, Send{ID: t.lastID, Request: made})
 
 	return t.lastID

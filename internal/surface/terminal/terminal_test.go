@@ -22,13 +22,13 @@ func TestHeldLinesAreBounded(t *testing.T) {
 	machine.Event(now, question().Event)
 
 	for i := range 1005 {
-		machine.Event(now, delivered("t"+strconv.Itoa(i), aaep.ToolInvoked{Tool: "t", SummaryNormal: "number " + strconv.Itoa(i)}).Event)
+		machine.Event(now, delivered("t"+strconv.Itoa(i), aaep.OutputStreaming{Chunk: "number " + strconv.Itoa(i), OutputID: strconv.Itoa(i), Complete: true}).Event)
 	}
 
 	text := printed(machine.Close(now))
 	lines := strings.Split(text, "\n")
 
-	if len(lines) != 1001 || lines[0] != "5 earlier lines left out." || lines[1] != "Tool: number 5" || lines[1000] != "Tool: number 1004" {
+	if len(lines) != 1001 || lines[0] != "5 earlier lines left out." || lines[1] != "Output: number 5" || lines[1000] != "Output: number 1004" {
 		t.Errorf("%d lines, from %q to %q", len(lines), lines[:2], lines[len(lines)-1])
 	}
 }
@@ -39,7 +39,7 @@ func TestRepeatsAreForgotten(t *testing.T) {
 
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	machine := terminal.New(terminal.Settings{})
-	first := delivered("0", aaep.ToolInvoked{Tool: "t", SummaryNormal: "first"}).Event
+	first := delivered("0", aaep.HandoffRequested{SummaryNormal: "First."}).Event
 
 	for i := range 4097 {
 		again := first
@@ -47,7 +47,10 @@ func TestRepeatsAreForgotten(t *testing.T) {
 		machine.Event(now, again)
 	}
 
-	if text := printed(machine.Event(now, first)); text != "Tool: first" {
+	now = now.Add(time.Minute) // the same words are not said twice in a moment
+	first.Time = now
+
+	if text := printed(machine.Event(now, first)); text != "Hand-off: First." {
 		t.Errorf("an event of long ago: %q", text)
 	}
 
@@ -78,7 +81,7 @@ func TestRunCarriesEveryRequest(t *testing.T) {
 		width := 80
 		done := running(t.Context(), terminal.Options{
 			In: in, Out: out, FlushInput: func() {}, Width: func() int { return width },
-			Zone: time.FixedZone("east", 3600), Show: func(value string) string { return "[" + value + "]" },
+			Zone: time.FixedZone("east", 3600),
 		}, p)
 		p.events <- question()
 		synctest.Wait()
@@ -94,7 +97,7 @@ func TestRunCarriesEveryRequest(t *testing.T) {
 			t.Errorf("heard %q, want %q", p.heard(), want)
 		}
 
-		for _, want := range []string{"in 1 minute. Without an answer it will not be done.\n", "1. [a.txt], 3 bytes\n", "Recorded: more time for\n  question 1.\n"} {
+		for _, want := range []string{"in 1 minute. Without an answer it is not done.\n", "1. a.txt, 3 bytes\n", "Recorded: question 1 has more\n  time.\n"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("the screen lacks %q:\n%s", want, out)
 			}

@@ -21,6 +21,13 @@ const (
 	verbStop
 	verbUndo
 	verbHelp
+	verbSayAgain // the last announcement
+	verbRecap    // the last ones, as many as the number says
+	verbWhere
+	verbSlower
+	verbFaster
+	verbQuiet
+	verbRead   // the agent's answer
 	verbAnswer // "answer" and then the answer itself
 )
 
@@ -28,15 +35,18 @@ const (
 var spokenWords = map[string]verb{
 	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "list all": verbListAll, "why": verbWhy,
 	"go on": verbGoOn, "stop": verbStop, "undo": verbUndo, "help": verbHelp,
+	"repeat": verbSayAgain, "recap": verbRecap, "where": verbWhere, "slower": verbSlower, "faster": verbFaster, "quiet": verbQuiet, "read": verbRead,
 }
 
 // numberless are the words that are about no single question.
-var numberless = map[verb]bool{verbRepeat: true, verbGoOn: true, verbHelp: true}
+var numberless = map[verb]bool{
+	verbRepeat: true, verbGoOn: true, verbHelp: true, verbSayAgain: true, verbWhere: true, verbSlower: true, verbFaster: true, verbQuiet: true, verbRead: true,
+}
 
 // command is one understood line.
 type command struct {
 	verb   verb
-	number int    // of the question; 0 when not given
+	number int    // of the question, or of sentences to recap; 0 when not given
 	text   string // the line without outer blanks; for verbAnswer, what follows the word
 }
 

@@ -17,7 +17,14 @@ const (
 	// hanging indents every line but the first of an entry, so that nothing inside
 	// a text can pass for a label.
 	hanging = "  "
+	// codeIndent begins a line that is kept as it is.
+	codeIndent = "    "
+	// fence begins and ends a block of code in Markdown.
+	fence = "```"
 )
+
+// isCode is true for a line that is kept as it is: where it is broken means something.
+func isCode(line string) bool { return strings.HasPrefix(line, codeIndent) }
 
 // cluster is what a reader takes for one character, and the columns it fills.
 type cluster struct {
@@ -35,14 +42,23 @@ func Wrap(text string, columns int) []string {
 	return wrap(text, columns)
 }
 
-// wrap breaks an entry into lines of at most columns, between words where it can
-// and never inside a cluster. An isolate that a break would cut in two is closed
+// wrap breaks an entry into lines of at most columns, between words and never inside a
+// cluster. A word that is longer than a line, such as a path or an address, stands whole
+// on a line of its own, as does a line of code: what is cut cannot be copied, and is read
+// out in pieces. Only East Asian text, which has no spaces, is broken inside. An isolate that a break would cut in two is closed
 // at the end of the line and opened again on the next, since the bidirectional
 // algorithm starts afresh on every line.
 func wrap(text string, columns int) []string {
 	w := wrapper{columns: max(columns, leastWidth)}
 
 	for i, paragraph := range strings.Split(text, "\n") {
+		if i > 0 && isCode(paragraph) {
+			w.begin("")
+			w.whole(paragraph)
+
+			continue
+		}
+
 		if i > 0 {
 			w.newLine()
 		}
@@ -66,32 +82,41 @@ type wrapper struct {
 	open    []rune // isolates that are open at the end of line
 }
 
-// word puts one word on the line or on the next. One that is longer than a line,
-// or East Asian, which has no spaces, begins here and fills as many as it takes.
+// word puts one word on the line or on the next. One that is longer than a line has one of its own; an East
+// Asian one, which has no spaces, begins here and fills as many lines as it takes.
 func (w *wrapper) word(word []cluster) {
-	need, wide := 0, false
+	need, wide, path := 0, false, false
 
 	for _, c := range word {
 		need += c.columns
 		wide = wide || c.columns > 1
+		path = path || c.text == "/" || c.text == `\`
 	}
 
+	wide = wide && !path
+
 	empty := w.used == 0 || w.fresh
-	splits := (wide || need > w.columns-len(hanging)) && w.used+3 < w.columns
 
 	switch {
 	case empty:
-	case splits || w.used+1+need <= w.columns:
+	case wide && w.used+3 < w.columns, w.used+1+need <= w.columns:
 		w.put(cluster{text: " ", columns: 1})
 	default:
 		w.newLine()
 	}
 
 	for _, c := range word {
-		if w.used+c.columns > w.columns {
+		if wide && w.used+c.columns > w.columns {
 			w.newLine()
 		}
 
+		w.put(c)
+	}
+}
+
+// whole puts a line as it is.
+func (w *wrapper) whole(line string) {
+	for _, c := range clusters(line) {
 		w.put(c)
 	}
 }
@@ -111,11 +136,14 @@ func (w *wrapper) put(c cluster) {
 	}
 }
 
-func (w *wrapper) newLine() {
+func (w *wrapper) newLine() { w.begin(hanging) }
+
+// begin begins a line with an indent.
+func (w *wrapper) begin(indent string) {
 	w.flush()
-	w.line.WriteString(hanging)
+	w.line.WriteString(indent)
 	w.line.WriteString(string(w.open))
-	w.used, w.fresh = len(hanging), true
+	w.used, w.fresh = len(indent), true
 }
 
 func (w *wrapper) flush() {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
@@ -99,6 +100,9 @@ func (s *Server) described(q api.OpenQuestion, who Principal) asked {
 	a.Language, a.Direction = language(e)
 	a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint"))
 	a.Detail = legible.Text(e.Extension(aaep.PrefixEarshot, "detail"))
+	if q, asks := announce.ReadQuestion(e); asks {
+		a.Effect, a.Silence = q.Effect(), q.Silence()
+	}
 	switch p := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:
 		a.confirmation(p)
@@ -146,18 +150,6 @@ func (a *asked) confirmation(p aaep.AwaitingConfirmation) {
 	a.Consequence = legible.Text(p.Consequence)
 	a.Detail = cmp.Or(a.Detail, legible.Text(p.SummaryDetailed))
 	a.Risk = string(p.RiskLevel)
-	switch {
-	case p.Irreversible || p.Reversibility == aaep.Irreversible:
-		a.Effect = "This cannot be undone."
-	case p.Reversibility == aaep.ReversibleWithEffort:
-		a.Effect = "This can be undone, with effort."
-	case p.Reversibility == aaep.Reversible:
-		a.Effect = "This can be undone."
-	}
-	a.Silence = "Without an answer it is not done."
-	if p.DefaultDecision == aaep.DecisionAccept && !p.Irreversible {
-		a.Silence = "Without an answer it is done."
-	}
 	if len(p.AllowedReplies) > 0 {
 		a.Accept = slices.Contains(p.AllowedReplies, aaep.DecisionAccept)
 		a.Reject = slices.Contains(p.AllowedReplies, aaep.DecisionReject)
@@ -168,9 +160,6 @@ func (a *asked) clarification(p aaep.AwaitingClarification) {
 	a.Title = cmp.Or(legible.Text(p.Question), a.Title)
 	a.Consequence = legible.Text(p.Context)
 	a.Detail, a.Summed = legible.Text(p.SummaryDetailed), true
-	if p.DefaultResponse != "" {
-		a.Silence = "Without an answer it is: " + legible.Text(p.DefaultResponse) + "."
-	}
 	kinds := p.AcceptedResponseKinds
 	a.Choices = p.Choices
 	a.YesNo = slices.Contains(kinds, aaep.ResponseYesNo)
@@ -184,28 +173,13 @@ func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
 	if q.Deadline.IsZero() || q.Parked {
 		return ""
 	}
-	if !q.Deadline.After(s.now()) {
-		return "The time to answer is over."
-	}
-	at, now := q.Deadline.In(zone), s.now().In(zone)
-	form := "15:04:05"
-	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
-		form = "Monday 2 January, 15:04"
-	}
-	var term struct {
-		Waiting   bool `json:"waiting"`
-		Unlimited bool `json:"unlimited"`
-	}
+	asked := announce.Question{Deadline: q.Deadline}
 	if e, err := aaep.DecodeEvent(q.Event); err == nil {
-		_ = json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &term) // else it is as usual
+		if read, asks := announce.ReadQuestion(e); asks {
+			asked.Waiting, asked.Unlimited = read.Waiting, read.Unlimited
+		}
 	}
-	switch {
-	case term.Waiting:
-		return "It waits until somebody who can answer is shown it, at most until " + at.Format(form) + "."
-	case term.Unlimited:
-		return "There is no time limit; it stays open until " + at.Format(form) + "."
-	}
-	return "Answer until " + at.Format(form) + "."
+	return asked.Until(s.now(), zone)
 }
 
 // counted is a number of things.

@@ -427,7 +427,7 @@ type doors struct {
 func newDoors() *doors {
 	d := &doors{who: map[string]web.Principal{}, pages: map[string]string{}, users: map[string]string{}, codes: map[string]string{"AAAA-1111": "ada"}}
 	for name, roles := range map[string][]access.Role{
-		"ada": {access.Listener, access.Approver, access.Operator}, "lis": {access.Listener}, "aud": {access.Auditor}, "ope": {access.Operator},
+		"ada": {access.Listener, access.Approver, access.Operator}, "anna": {access.Listener, access.Approver}, "lis": {access.Listener}, "aud": {access.Auditor}, "ope": {access.Operator},
 		"bot": {access.Agent}, "box": {access.Tool}, "sly": {access.Approver, access.Agent},
 	} {
 		d.who[name] = web.Principal{Name: name, Roles: roles}

@@ -112,33 +112,19 @@ func about(number int, text string) string {
 
 // outcome says what the ledger holds after a word.
 func outcome(w Word, said api.ReplyAnswer) notice {
-	n := notice{Text: fmt.Sprintf("Question %d: %s.", w.Question, resolutionText(said.Resolution))}
+	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(said.Resolution))}
 	wanted := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {
 	case w.Verb == VerbAnswer && w.Decision == "" && said.Resolution != "answered",
 		wanted != "" && said.Resolution != wanted && (wanted != "rejected" || said.Resolution != "stopped"):
 		n.Refused = true
-		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, resolutionText(said.Resolution))
+		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, legible.Text(said.Resolution))
 	case said.Resolution == "accepted":
 		n.Undo = w.Question
 	case w.Verb == VerbExtend:
 		n.Open = true
 	}
 	return n
-}
-
-func resolutionText(resolution string) string {
-	switch resolution {
-	case "accepted", "rejected", "answered", "expired", "withdrawn":
-		return resolution
-	case "extended":
-		return "given more time"
-	case "stopped":
-		return "stopped"
-	case "":
-		return "recorded"
-	}
-	return legible.Text(resolution)
 }
 
 // stopForm stops a session from the page.

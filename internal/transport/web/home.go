@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
@@ -135,7 +137,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeVi
 		}
 		view.Chosen = &c
 		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
-			view.Notice = &notice{Text: fmt.Sprintf("Question %d: accepted.", c.Undo), Undo: c.Undo}
+			view.Notice = &notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
 		}
 	}
 	return view, nil

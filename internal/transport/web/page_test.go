@@ -265,11 +265,11 @@ func TestForms(t *testing.T) {
 		want           web.Word
 		said           string
 	}{
-		{"/questions/2/accept", "token=" + tokenA, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenA, Decision: "accept"}, "Question 2: accepted."},
-		{"/questions/2/reject", "token=" + tokenA, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenA, Decision: "reject"}, "Question 2: rejected."},
-		{"/questions/2/more-time", "token=" + tokenA, web.Word{Verb: web.VerbExtend, Question: 2, Token: tokenA}, "Question 2: given more time."},
-		{"/questions/3/reply", "response=ask+again&token=" + tokenB, web.Word{Verb: web.VerbAnswer, Question: 3, Token: tokenB, Response: "ask again"}, "Question 3: answered."},
-		{"/questions/2/undo", "", web.Word{Verb: web.VerbUndo, Question: 2}, "Question 2: stopped."},
+		{"/questions/2/accept", "token=" + tokenA, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenA, Decision: "accept"}, "Recorded: question 2 is accepted."},
+		{"/questions/2/reject", "token=" + tokenA, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenA, Decision: "reject"}, "Recorded: question 2 is rejected."},
+		{"/questions/2/more-time", "token=" + tokenA, web.Word{Verb: web.VerbExtend, Question: 2, Token: tokenA}, "Recorded: question 2 has more time."},
+		{"/questions/3/reply", "response=ask+again&token=" + tokenB, web.Word{Verb: web.VerbAnswer, Question: 3, Token: tokenB, Response: "ask again"}, "Recorded: question 3 is answered."},
+		{"/questions/2/undo", "", web.Word{Verb: web.VerbUndo, Question: 2}, "Recorded: the yes to question 2 is taken back. Nothing of it was done."},
 		{"/sessions/sess_2/stop", "", web.Word{Verb: web.VerbStop, Session: "sess_2"}, "Stopping."},
 		{"/questions/2/accept", "token=" + tokenC, web.Word{Verb: web.VerbAnswer, Question: 2, Token: tokenC, Decision: "accept"}, "Question 2 is not open any more, or has been asked again."},
 	} {
@@ -301,8 +301,8 @@ func TestNoticeForScripts(t *testing.T) {
 		fail           error
 		want           string
 	}{
-		{"/questions/2/more-time", "token=" + tokenA, nil, `{"text":"Question 2: given more time.","open":true}`},
-		{"/questions/2/accept", "token=" + tokenA, nil, `{"text":"Question 2: accepted.","undo":2}`},
+		{"/questions/2/more-time", "token=" + tokenA, nil, `{"text":"Recorded: question 2 has more time.","open":true}`},
+		{"/questions/2/accept", "token=" + tokenA, nil, `{"text":"Recorded: question 2 is accepted.","undo":2}`},
 		{"/questions/2/accept", "token=" + tokenB, nil, `{"text":"Question 2: the reply token does not belong to question 2. Nothing was changed.","refused":true}`},
 		{"/questions/3/reply", "response=&token=" + tokenB, nil, `{"text":"Question 3: there was no answer in the form. Nothing was sent.","refused":true,"wrong":true}`},
 		{
@@ -419,7 +419,7 @@ func TestFirstWins(t *testing.T) {
 	fields := "form=" + s.form + "&token=" + tokenA
 	first := s.submit("/questions/2/reject", "@ada", fields, "Accept", "application/json")
 	second := s.submit("/questions/2/accept", "@ada", fields, "Accept", "application/json")
-	if got := first.Body.String(); first.Code != 200 || got != `{"text":"Question 2: rejected."}`+"\n" {
+	if got := first.Body.String(); first.Code != 200 || got != `{"text":"Recorded: question 2 is rejected."}`+"\n" {
 		t.Errorf("first: %d %s", first.Code, got)
 	}
 	if got := second.Body.String(); second.Code != 200 || got != `{"text":"Question 2 was already rejected. Your answer did not count.","refused":true}`+"\n" {
@@ -437,7 +437,7 @@ func TestUndo(t *testing.T) {
 	s := played(t)
 	s.login("ada")
 	w := s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA, "Accept", "application/json")
-	if got := w.Body.String(); got != `{"text":"Question 2: accepted.","undo":2}`+"\n" {
+	if got := w.Body.String(); got != `{"text":"Recorded: question 2 is accepted.","undo":2}`+"\n" {
 		t.Errorf("with scripts: %s", got)
 	}
 	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)

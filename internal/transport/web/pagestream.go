@@ -24,6 +24,9 @@ const (
 	glance = 10 * time.Second
 )
 
+// pageSurface is what a page is to those who hear it: it shows the answer itself, and is pressed.
+var pageSurface = announce.Surface{Name: "page", Controls: announce.ControlsButtons}
+
 // pageEvents is the stream of one page (not of AAEP): what it has to say and to show.
 // It begins behind Last-Event-ID, or behind ?after= where a browser cannot send that;
 // with ?fresh=true what was before is summed up. ?session= is the session that the page
@@ -69,7 +72,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
-	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Zone: v.zone, Since: p.since})
+	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: pageSurface, Zone: v.zone, Since: p.since})
 	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
@@ -210,7 +213,9 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 		if l.Last == 0 { // it waits to be taken up, and has told nothing
 			continue
 		}
-		err := p.learn(ctx, l.ID, l.Last, func(said []Announcement) { group = append(group, announced(said)...) })
+		err := p.learn(ctx, l.ID, l.Last, func(e aaep.Event, seq int64) {
+			group = append(group, announced(p.says.Event(p.server.now(), e, seq))...)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +231,7 @@ type openFrame struct {
 // open puts all open questions again: whoever comes again may not know of them any more. Each has
 // the id under which the stream puts it, so that a page says it once if it has not heard it yet.
 func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
-	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Zone: p.visitor.zone})
+	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: pageSurface, Zone: p.visitor.zone})
 	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event
 	for _, q := range questions {
@@ -236,10 +241,10 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 		}
 		asked = append(asked, e)
 		// Where several sessions ask, each question names its own: so all are known beforehand.
-		says.Event(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
+		says.Heard(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
 	}
 	for _, e := range asked {
-		for _, a := range says.Event(e, 0) {
+		for _, a := range says.Event(p.server.now(), e, 0) {
 			f.Questions = append(f.Questions, speak(a))
 		}
 	}
@@ -247,7 +252,7 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 }
 
 // learn has the announcer take a session's events up to a sequence number.
-func (p *pageStream) learn(ctx context.Context, session string, last int64, hear func([]Announcement)) error {
+func (p *pageStream) learn(ctx context.Context, session string, last int64, hear func(e aaep.Event, seq int64)) error {
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
 		if err != nil {
 			return err
@@ -256,7 +261,7 @@ func (p *pageStream) learn(ctx context.Context, session string, last int64, hear
 			break
 		}
 		if e, err := aaep.DecodeEvent(row.Body); err == nil {
-			hear(p.says.Event(e, row.Seq))
+			hear(e, row.Seq)
 		}
 		p.known[session] = row.Seq
 	}
@@ -288,14 +293,11 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 	if d.First > p.known[d.Session]+1 {
 		// What the page heard before this stream is said again to an announcer that has
 		// not, or it would not know what the session is about.
-		p.says.Resume(time.Time{})
-		err := p.learn(ctx, d.Session, d.First-1, func([]Announcement) {})
-		p.says.Resume(p.since)
-		if err != nil {
+		if err := p.learn(ctx, d.Session, d.First-1, p.says.Heard); err != nil {
 			return nil, err
 		}
 	}
-	group = append(group, announced(p.says.Event(e, d.Last))...)
+	group = append(group, announced(p.says.Event(p.server.now(), e, d.Last))...)
 	p.known[d.Session] = max(p.known[d.Session], d.Last)
 	return append(group, at(d)), nil
 }
@@ -319,6 +321,8 @@ type stepsFrame struct {
 	// Undo is a question whose yes can be taken back from now on, Over one whose cannot any more.
 	Undo int `json:"undo,omitzero"`
 	Over int `json:"over,omitzero"`
+	// Yes says that it is recorded.
+	Yes string `json:"yes,omitzero"`
 }
 
 // catchUp reads what the chosen session has said since it was last shown.
@@ -349,6 +353,9 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
 	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
+	}
+	if f.Undo != 0 {
+		f.Yes = announce.Recorded(f.Undo, aaep.ResolutionAccepted)
 	}
 	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {
 		return nil, nil

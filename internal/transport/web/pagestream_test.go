@@ -194,7 +194,7 @@ func TestPageProgress(t *testing.T) {
 		percent := 40.0
 		s.room.tell("sess_1", aaep.ProgressUpdated{Progress: aaep.Progress{Percent: &percent}, SummaryNormal: "Deleting."})
 		f := find(r.frames(t), "steps")
-		if f.data.Progress != "40 percent. Deleting." || f.data.HTML != "" {
+		if f.data.Progress != "40 percent done. Deleting." || f.data.HTML != "" {
 			t.Errorf("found %+v", f)
 		}
 	})

@@ -2,12 +2,11 @@ package web
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
@@ -63,7 +62,7 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 	case aaep.OutputStreaming:
 		return step{}, s.output(p)
 	case aaep.ProgressUpdated:
-		s.Progress = progressText(p)
+		s.Progress = announce.Progress(p)
 		return step{}, piece{}
 	case aaep.StateChanged:
 		s.answered(aaep.Read(e.Extensions[aaep.PrefixEarshot]))
@@ -78,7 +77,7 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 		s.Progress = ""
 		s.over(s.Undo)
 	}
-	line := step{Seq: seq, Text: legible.Text(sentence(e)), At: e.Time, Question: askedNumber(e)}
+	line := step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
 	line.Language, line.Direction = language(e)
 	if line.Text == "" {
 		return step{}, piece{}
@@ -136,63 +135,4 @@ func language(e aaep.Event) (tag, direction string) {
 		return "", "auto"
 	}
 	return e.Hints.PrimaryLanguage, cmp.Or(string(e.Hints.TextDirection), string(aaep.Direction(e.Hints.PrimaryLanguage)))
-}
-
-// sentence is what one line says of an event.
-func sentence(e aaep.Event) string {
-	switch p := e.Payload.(type) {
-	case aaep.SessionStarted:
-		return p.SummaryNormal
-	case aaep.SessionCompleted:
-		return p.SummaryNormal
-	case aaep.SessionErrored:
-		return joined(cmp.Or(p.SummaryDetailed, p.SummaryNormal), p.RemediationHint)
-	case aaep.SessionCancelled:
-		return joined(p.SummaryNormal, p.PartialResult)
-	case aaep.StateChanged:
-		return cmp.Or(p.SummaryNormal, p.SummaryTerse)
-	case aaep.ToolInvoked:
-		return p.SummaryNormal
-	case aaep.ToolCompleted:
-		text := cmp.Or(p.SummaryNormal, p.SummaryTerse, p.ErrorMessage, "The tool "+p.Tool+" has ended: "+string(p.Status)+".")
-		if p.Status != aaep.ToolSuccess { // with the reason
-			text = cmp.Or(p.SummaryDetailed, text)
-		}
-		return text
-	case aaep.AwaitingConfirmation:
-		return question(e, joined(p.Action, p.Consequence))
-	case aaep.AwaitingClarification:
-		return question(e, p.Question)
-	case aaep.HandoffRequested:
-		return cmp.Or(p.SummaryNormal, p.SummaryTerse, p.Reason)
-	}
-	return ""
-}
-
-func question(e aaep.Event, text string) string {
-	if n := askedNumber(e); n > 0 {
-		return fmt.Sprintf("Question %d: %s", n, text)
-	}
-	return "Question: " + text
-}
-
-func joined(parts ...string) string {
-	var said []string
-	for _, p := range parts {
-		if p != "" {
-			said = append(said, p)
-		}
-	}
-	return strings.Join(said, " ")
-}
-
-func progressText(p aaep.ProgressUpdated) string {
-	text := legible.Text(cmp.Or(p.SummaryNormal, p.SummaryTerse, p.Progress.Description))
-	if p.Progress.Percent != nil {
-		return joined(fmt.Sprintf("%.0f percent.", *p.Progress.Percent), text)
-	}
-	if p.Progress.Step != nil && p.Progress.TotalSteps != nil {
-		return joined(fmt.Sprintf("Step %d of %d.", *p.Progress.Step, *p.Progress.TotalSteps), text)
-	}
-	return text
 }

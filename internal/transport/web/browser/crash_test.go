@@ -50,7 +50,7 @@ func TestServerKilled(t *testing.T) {
 	if again := slices.Compact(slices.Sorted(slices.Values(said))); len(again) != len(said) {
 		t.Errorf("something was said twice: %q", said)
 	}
-	for _, want := range []string{"Recorded: yes to question 1", "Deleted 1 file and freed 22 bytes.", "The answer is ready"} {
+	for _, want := range []string{"Recorded: question 1 is accepted", "Deleted 1 file and freed 22 bytes.", "The answer is ready"} {
 		if !strings.Contains(strings.Join(said, "\n"), want) {
 			t.Errorf("%q was not said: %q", want, said)
 		}
@@ -75,7 +75,7 @@ func TestServerKilledAtWork(t *testing.T) {
 	session := s.turn(1)
 	b.toQuestion("1")
 	b.acts("Accept question 1")
-	b.hears("Recorded: yes to question 1")
+	b.hears("Recorded: question 1 is accepted")
 	s.kill()
 	b.until(`document.getElementById("connection").textContent.startsWith("The connection is lost")`)
 	s.start()
@@ -92,7 +92,7 @@ func TestServerKilledAtWork(t *testing.T) {
 		t.Errorf("it was said %d times that it is back", n)
 	}
 	said := strings.Join(b.said(), "\n")
-	if n := strings.Count(said, "Recorded: yes"); n != 2 {
+	if n := strings.Count(said, "Recorded: question 1 is accepted"); n != 2 {
 		t.Errorf("a yes was recorded %d times:\n%s", n, said)
 	}
 	for _, once := range []string{"Deleted 1 file", "The answer is ready", "Finished."} {

@@ -16,7 +16,7 @@ func TestReject(t *testing.T) {
 	b.toQuestion("1")
 	b.acts("Reject question 1")
 	b.focusIs("#notice-text")
-	b.hears("polite: Recorded: no to question 1. It is not done.")
+	b.hears("polite: Recorded: question 1 is rejected. It is not done.")
 	s.ended(session)
 	b.hears("Finished.")
 	if !s.left(1) {
@@ -34,7 +34,7 @@ func TestAcceptAndUndo(t *testing.T) {
 	b.toQuestion("1")
 	b.acts("Accept question 1")
 	b.focusIs("#notice-text")
-	if text := value[string](b, `document.getElementById("notice-text").textContent`); text != "Question 1: accepted." {
+	if text := value[string](b, `document.getElementById("notice-text").textContent`); text != "Recorded: question 1 is accepted." {
 		t.Errorf("the notice is %q", text)
 	}
 	b.press(kb.Tab)
@@ -42,7 +42,7 @@ func TestAcceptAndUndo(t *testing.T) {
 		t.Fatalf("the next stop is %q", name)
 	}
 	b.press(kb.Enter)
-	b.until(`document.getElementById("notice-text").textContent.startsWith("Question 1: ") && !document.getElementById("notice-text").textContent.includes("accepted")`)
+	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 1 is taken back. Nothing of it was done."`)
 	b.focusIs("#notice-text")
 	s.ended(session)
 	b.hears("Question 1 was stopped. Nothing of it was done.")
@@ -68,13 +68,13 @@ func TestMoreTime(t *testing.T) {
 		t.Fatalf("the questions are %+v; the deadline was %s", after, before)
 	}
 	b.until(`document.querySelector("#question-1 details").open && document.querySelector("#question-1 time").getAttribute("datetime") > "` + before + `"`)
-	b.until(`document.getElementById("notice-text").textContent === "Question 1: given more time."`)
+	b.until(`document.getElementById("notice-text").textContent === "Recorded: question 1 has more time."`)
 	b.focusIs("button More time for question 1")
 	if said := strings.Join(b.said(), "\n"); strings.Contains(said, "has changed") {
 		t.Errorf("nothing that is shown has changed, and the page said\n%s", said)
 	}
 	b.acts("Reject question 1")
-	b.hears("Recorded: no to question 1")
+	b.hears("Recorded: question 1 is rejected")
 	t.Logf("%q", b.said())
 }
 
@@ -130,7 +130,7 @@ func TestTooSoon(t *testing.T) {
 	}
 	b.settled()
 	b.acts("Accept question 1")
-	b.hears("Recorded: yes to question 1")
+	b.hears("Recorded: question 1 is accepted")
 }
 
 // TestEscape: it decides nothing, wherever the focus is.
@@ -218,7 +218,7 @@ func TestArguments(t *testing.T) {
 	}
 	b.toQuestion("1")
 	b.acts("Reject question 1")
-	b.hears("Recorded: no to question 1")
+	b.hears("Recorded: question 1 is rejected")
 }
 
 // TestWrongCode: it is said, next to the field that has the focus's turn.

@@ -50,7 +50,7 @@ func TestFailedPress(t *testing.T) {
 	b.accessible(axe, "a press that failed")
 	swap(token)
 	b.press(kb.Enter)
-	b.hears("Recorded: yes to question 1")
+	b.hears("Recorded: question 1 is accepted")
 	b.focusIs("#notice-text")
 	if n := value[int](b, `document.querySelectorAll(".reason").length`); n != 0 {
 		t.Errorf("%d reasons are left", n)
@@ -116,7 +116,7 @@ func TestWrongAnswer(t *testing.T) {
 	b.press("a", chromedp.ModifierCtrl)
 	b.types("12")
 	b.press(kb.Enter)
-	b.hears("Recorded: the answer to question 1")
+	b.hears("Recorded: question 1 is answered")
 	b.focusIs("#notice-text")
 	s.ended(session)
 }
@@ -148,7 +148,7 @@ func TestMoreTimeKeepsTyping(t *testing.T) {
 	}
 	b.focusIs("#question-1-response")
 	b.press(kb.Enter)
-	b.hears("Recorded: the answer to question 1")
+	b.hears("Recorded: question 1 is answered")
 	s.ended(session)
 	b.until(`document.body.innerText.includes('"half an answer"')`)
 	if said := strings.Join(b.said(), "\n"); strings.Contains(said, "has changed") || strings.Count(said, "has more time") != 2 {

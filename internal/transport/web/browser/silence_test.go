@@ -64,7 +64,7 @@ func TestSilence(t *testing.T) {
 	}
 	b.toQuestion("1")
 	b.acts("Reject question 1")
-	b.hears("Recorded: no to question 1")
+	b.hears("Recorded: question 1 is rejected")
 }
 
 // TestSilenceAtAPress: a press that a server which stands still does not answer is told, beside
@@ -86,5 +86,5 @@ func TestSilenceAtAPress(t *testing.T) {
 	if len(s.questions()) > 0 { // it had not arrived
 		b.press(kb.Enter)
 	}
-	b.hears("Recorded: no to question 1")
+	b.hears("Recorded: question 1 is rejected")
 }

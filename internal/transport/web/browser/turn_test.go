@@ -79,7 +79,7 @@ func TestTurnIsSaid(t *testing.T) {
 	s.ended(session)
 	b.hears("Finished.")
 	all := append(slices.Clone(asked),
-		"assertive: Recorded: yes to question 1. Starts in 3 seconds; undo takes it back.",
+		"assertive: Recorded: question 1 is accepted. Starts in 3 seconds. Undo takes it back.",
 		"polite: What question 1 asked for begins now.",
 		"polite: Deleted 1 file and freed 22 bytes.",
 		"polite: The answer is ready: 2 lines.",

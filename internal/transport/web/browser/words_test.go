@@ -28,10 +28,10 @@ func TestLatest(t *testing.T) {
 		t.Errorf("while the question is open it is not among the latest: %q", now)
 	}
 	b.acts("Reject question 1")
-	b.hears("Recorded: no to question 1")
+	b.hears("Recorded: question 1 is rejected")
 	s.ended(session)
 	b.hears("Finished.")
-	if now := value[string](b, stands); strings.Contains(now, "Question 1, tidy, photos/1: Delete") || !strings.Contains(now, "Recorded: no to question 1") {
+	if now := value[string](b, stands); strings.Contains(now, "Question 1, tidy, photos/1: Delete") || !strings.Contains(now, "Recorded: question 1 is rejected") {
 		t.Errorf("when it is answered the latest are %q", now)
 	}
 	b.accessKey("r")

@@ -163,7 +163,7 @@ export async function placeSession(id) {
   return true;
 }
 
-export function placeSteps({ session_id: session, last, html, outputs, progress, undo, over }) {
+export function placeSteps({ session_id: session, last, html, outputs, progress, undo, yes, over }) {
   const root = document.documentElement;
   if (root.dataset.session !== session) return;
   const steps = document.getElementById("steps");
@@ -174,7 +174,7 @@ export function placeSteps({ session_id: session, last, html, outputs, progress,
   for (const piece of outputs ?? []) placePiece(piece);
   document.getElementById("session-progress").textContent = progress;
   if (over) placeBegun(over);
-  if (undo) placeUndo(undo);
+  if (undo) placeUndo(undo, yes);
   if (last > begun) root.dataset.from = String(last);
 }
 
@@ -213,9 +213,9 @@ function offer(undo) {
 }
 
 // placeUndo offers to take a yes back, wherever it was given.
-function placeUndo(question) {
+function placeUndo(question, yes) {
   if (offered(question)) return; // by what stands there already
-  document.getElementById("notice-text").textContent = `Question ${question}: accepted.`;
+  document.getElementById("notice-text").textContent = yes;
   offer(question);
   document.getElementById("notice").hidden = false;
 }

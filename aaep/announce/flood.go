@@ -1,0 +1,160 @@
+package announce
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// flood is what was too much to be told one by one.
+type flood struct {
+	held                        int // announcements
+	steps, done, started, other int // of what kind
+	sessions                    []string
+	last                        Announcement
+	plain                       string // the last text without the name of its session
+	n                           int    // summaries so far, for their ids
+}
+
+func (f *flood) empty() bool { return f.held == 0 }
+
+// can reports whether an announcement may be held and counted: what tells of the work. Questions and
+// how they end, an answer, an end, and whatever interrupts are always told.
+func (n Announcement) canHold() bool {
+	if n.Priority != Polite {
+		return false
+	}
+	switch n.Kind {
+	case KindStarted, KindState, KindProgress, KindTool, KindOther:
+		return true
+	case KindQuestion, KindWarning, KindResolution, KindOutput, KindHandoff, KindEnd, KindRecap:
+	}
+	return false
+}
+
+// countDone counts a step that ended and is not told, while others wait to be summed up.
+func (a *Announcer) countDone(e aaep.Event, said []Announcement) {
+	p, is := e.Payload.(aaep.ToolCompleted)
+	if is && p.Status == aaep.ToolSuccess && len(said) == 0 && !a.replay && !a.flood.empty() {
+		a.flood.done++
+	}
+}
+
+// within tells what there is room for, and counts the rest. What was counted before is summed up first,
+// so that nothing is told out of its order; but nothing stands before what interrupts.
+func (a *Announcer) within(now time.Time, s *session, said []Announcement) []Announcement {
+	var out []Announcement
+	for _, n := range said {
+		switch {
+		case !n.canHold() && n.Priority == Assertive:
+			out = append(out, n)
+			continue
+		case !n.canHold():
+			out = append(append(out, a.flushed(now)...), n)
+		case !a.flood.empty() || a.left(now) <= 0:
+			a.hold(s, n)
+			continue
+		default:
+			out = append(out, n)
+			a.spend(now, n.Text)
+		}
+	}
+	if a.left(now) >= enough {
+		out = append(out, a.flushed(now)...)
+	}
+	return out
+}
+
+// hold counts what there is no room for.
+func (a *Announcer) hold(s *session, n Announcement) {
+	f := &a.flood
+	switch {
+	case n.Kind == KindTool && n.Label == labelTool:
+		f.steps++
+	case n.Kind == KindTool:
+		f.done++
+	case n.Kind == KindProgress: // the last of them says it all
+	case n.Kind == KindStarted:
+		f.started++
+	default:
+		f.other++
+	}
+	if !slices.Contains(f.sessions, s.id) {
+		f.sessions = append(f.sessions, s.id)
+	}
+	f.held++
+	f.last, f.plain = n, a.unnamed(s, n.Text)
+}
+
+// Flush sums up what is held, where nothing more will come.
+func (a *Announcer) Flush(now time.Time) []Announcement { return a.told(a.flushed(now)) }
+
+// flushed is the one sentence for what was held, if anything was.
+func (a *Announcer) flushed(now time.Time) []Announcement {
+	f := a.flood
+	if f.empty() {
+		return nil
+	}
+	a.flood = flood{n: f.n + 1}
+	n := f.last
+	if f.held == 1 { // one is told as it is
+		a.spend(now, n.Text)
+		return []Announcement{n}
+	}
+	n.ID += ".flood" + strconv.Itoa(f.n+1)
+	n.Kind, n.Label, n.At, n.Language = KindRecap, labelMeanwhile, now, english
+	counts, latest := f.counts(), f.plain
+	if len(f.sessions) > 1 {
+		counts, latest = counts+" in "+legible.Counted(int64(len(f.sessions)), "session"), f.last.Text
+	}
+	if counts != "" {
+		counts += "."
+	}
+	if isEnglish(f.last.Language) {
+		counts = join(counts, "Now: "+latest)
+	}
+	n.Text = first(counts, f.last.Text)
+	if len(f.sessions) == 1 {
+		n.Text = a.named(a.known(f.last.Session), saying{text: n.Text})
+	}
+	n.Text = legible.Shorten(n.Text, MaxText)
+	a.spend(now, n.Text)
+	return []Announcement{n}
+}
+
+// counts says how much was held: "12 steps, 3 done".
+func (f flood) counts() string {
+	text := ""
+	add := func(n int, what string) {
+		if n == 0 {
+			return
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += what
+	}
+	add(f.started, legible.Counted(int64(f.started), "session")+" started")
+	add(f.steps, legible.Counted(int64(f.steps), "step"))
+	done := legible.Grouped(int64(f.done)) + " done"
+	if f.steps == 0 {
+		done = legible.Counted(int64(f.done), "step") + " done"
+	}
+	add(f.done, done)
+	add(f.other, legible.Counted(int64(f.other), "other message"))
+	return text
+}
+
+// floodDue is when what was held is summed up at the latest; zero while nothing is, or while only the
+// next event can.
+func (a *Announcer) floodDue() time.Time {
+	rate := a.wish.Pace.budget().rate
+	if a.flood.empty() || rate == 0 {
+		return time.Time{}
+	}
+	wait := (enough - a.purse.words) / rate
+	return a.purse.at.Add(time.Duration(max(wait, 0)*float64(time.Second)) + time.Millisecond)
+}

@@ -1,0 +1,207 @@
+package announce_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+)
+
+// TestHints: a hint names only what can be done on the surface, and a number only where several
+// questions are open.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	for controls, want := range map[announce.Controls][3]string{
+		announce.ControlsNone:     {"", "", ""},
+		announce.ControlsWords:    {" Type more time to get more.", " Type more time 2 to get more.", " Type undo to take it back."},
+		announce.ControlsButtons:  {" The button More time for question 1 gets more.", " The button More time for question 2 gets more.", " Undo takes it back."},
+		announce.ControlsCommands: {" `earshot extend 1` gets more.", " `earshot extend 2` gets more.", " `earshot undo 1` takes it back."},
+	} {
+		a := announce.New(announce.Preferences{Zone: time.UTC, Surface: announce.Surface{Controls: controls}})
+		ask := func(n int) {
+			hear(a, event(n, aaep.AwaitingConfirmation{Action: "Do it.", TimeoutSeconds: 60}, fmt.Sprintf(`{"question":%d}`, n)), 1)
+		}
+		const left = "assertive: 30 seconds left to answer question %d. Without an answer it is not done.%s"
+		ask(1)
+		if got := texts(a.Tick(a.Wake())); got != fmt.Sprintf(left, 1, want[0]) {
+			t.Errorf("%s: %s", controls, got)
+		}
+		ask(2)
+		if got := texts(a.Tick(a.Wake())); got != fmt.Sprintf(left, 2, want[1]) {
+			t.Errorf("%s: %s", controls, got)
+		}
+		got := texts(hear(a, event(3, aaep.StateChanged{}, `{"question":1,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:12Z"}`), 1))
+		if got != "assertive: Question 1 was accepted by ada. Starts in 9 seconds."+want[2] {
+			t.Errorf("%s: %s", controls, got)
+		}
+		a.SetControls(announce.ControlsNone)
+		ask(4)
+		if got := texts(a.Tick(a.Wake())); got != fmt.Sprintf(left, 4, "") {
+			t.Errorf("%s, nothing can be done any more: %s", controls, got)
+		}
+	}
+}
+
+// TestOwnAnswers: an own answer that was given on this surface is told as recorded, one from elsewhere
+// with its place, and each once: what the surface has said itself is not told again.
+func TestOwnAnswers(t *testing.T) {
+	t.Parallel()
+	ended := func(n int, how, by, surface, starts string) aaep.Event {
+		return event(n, aaep.StateChanged{}, fmt.Sprintf(`{"question":3,"resolution":%q,"by":%q,"surface":%q,"starts_at":%q}`, how, by, surface, starts))
+	}
+	const starts = "2026-03-01T12:00:09Z"
+	listener := func() *announce.Announcer {
+		return announce.New(announce.Preferences{Person: "ada", Surface: announce.Surface{Name: "terminal", Controls: announce.ControlsWords}})
+	}
+	for _, tt := range []struct{ name, got, want string }{
+		{"here", texts(hear(listener(), ended(0, "rejected", "ada", "terminal", ""), 1)), "polite: Recorded: question 3 is rejected. It is not done."},
+		{"on the page", texts(hear(listener(), ended(0, "rejected", "ada", "page", ""), 1)), "polite: You rejected question 3 on the page. It is not done."},
+		{
+			"a yes on the page", texts(hear(listener(), ended(0, "accepted", "ada", "page", starts), 1)),
+			"assertive: You accepted question 3 on the page. Starts in 9 seconds. Type undo to take it back.",
+		},
+		{"somebody else", texts(hear(listener(), ended(0, "rejected", "ben", "page", ""), 1)), "assertive: Question 3 was rejected by ben on the page. It is not done."},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+
+	a := listener()
+	a.Answered(3, aaep.ResolutionAccepted)
+	if got := texts(hear(a, ended(0, "accepted", "ada", "terminal", starts), 1)); got != "assertive: Starts in 9 seconds. Type undo to take it back." {
+		t.Errorf("recorded by the surface: %s", got)
+	}
+	if got := a.Settled(noon, 3, aaep.ResolutionAccepted, true); got != nil {
+		t.Errorf("it counted: %s", texts(got))
+	}
+	a.Answered(3, aaep.ResolutionRejected)
+	a.Settled(noon, 3, aaep.ResolutionRejected, true)
+	if got := texts(hear(a, ended(1, "rejected", "ada", "terminal", ""), 1)); got != "none: Recorded: question 3 is rejected. It is not done." {
+		t.Errorf("recorded before it was heard: %s", got)
+	}
+	a.Answered(3, aaep.ResolutionRejected)
+	hear(a, ended(2, "rejected", "ben", "page", ""), 1)
+	if got := texts(a.Settled(noon, 3, aaep.ResolutionRejected, false)); got != "polite: Question 3 was rejected by ben on the page. It is not done." {
+		t.Errorf("somebody else was first: %s", got)
+	}
+	if got := a.Settled(noon, 3, aaep.ResolutionRejected, false); got != nil {
+		t.Errorf("told twice: %s", texts(got))
+	}
+}
+
+// TestHeardLate: the time to take a yes back begins when it has been told, so a busy moment does not take the
+// offer away; what was agreed to long ago has started.
+func TestHeardLate(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]string{
+		0:               " Starts in 3 seconds. Undo takes it back.",
+		5 * time.Second: " Starts in 3 seconds. Undo takes it back.",
+		time.Minute:     "",
+	} {
+		a := announce.New(announce.Preferences{Surface: announce.Surface{Controls: announce.ControlsButtons}})
+		e := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:03Z"}`)
+		if got := texts(a.Event(noon.Add(late), e, 1)); got != "assertive: Question 3 was accepted by ada."+want {
+			t.Errorf("%v late: %s", late, got)
+		}
+	}
+}
+
+// TestLongOutput: while a long text is being written there is a sign of life every ten seconds, and
+// the text can be had on request, in pieces that keep their lines.
+func TestLongOutput(t *testing.T) {
+	t.Parallel()
+	a := announce.New(announce.Preferences{Surface: announce.Surface{Controls: announce.ControlsWords, Output: announce.OutputOnRequest}})
+	if got := a.Answer(); got != nil {
+		t.Errorf("there is none: %+v", got)
+	}
+	var got []string
+	position := int64(0)
+	write := func(second int, text string, complete bool) {
+		e := event(second, aaep.OutputStreaming{Chunk: text, Position: position, OutputID: "a", Complete: complete}, "")
+		got = append(got, strings.Split(texts(hear(a, e, 1)), "\n")...)
+		position += int64(len(text))
+	}
+	for second := range 25 {
+		write(second, "one two three four\n", false)
+	}
+	write(25, "    code at the end", true)
+	want := "polite: Still writing: 44 words so far. | polite: Still writing: 84 words so far. | polite: The answer is ready: 26 lines. Type read to read it."
+	said := strings.Join(strings.FieldsFunc(strings.Join(got, "\n"), func(r rune) bool { return r == '\n' }), " | ")
+	if said != want {
+		t.Errorf("it says %s\nwant %s", said, want)
+	}
+	var read []string
+	for _, n := range a.Answer() {
+		if n.Kind != announce.KindOutput || len(n.Text) > announce.MaxText {
+			t.Errorf("%+v", n)
+		}
+		read = append(read, n.Text)
+	}
+	if text := strings.Join(read, "\n"); text != strings.Repeat("one two three four\n", 25)+"    code at the end" {
+		t.Errorf("the answer is\n%s", text)
+	}
+}
+
+// TestAnswerIsBounded: of a text that is too long the end is kept.
+func TestAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	a := announce.New(announce.Preferences{Surface: announce.Surface{Output: announce.OutputOnRequest}})
+	hear(a, event(0, aaep.OutputStreaming{Chunk: strings.Repeat("ä", announce.MaxAnswer) + "the end", Complete: true}, ""), 1)
+	all := 0
+	list := a.Answer()
+	for _, n := range list {
+		all += len(n.Text)
+	}
+	if all > announce.MaxAnswer || !strings.HasSuffix(list[len(list)-1].Text, "the end") {
+		t.Errorf("%d bytes, ending in %q", all, list[len(list)-1].Text)
+	}
+}
+
+// TestOutputAsItComes: where a surface has no other place for it, the text itself is announced, at the ends
+// of sentences; a quiet listener reads it on request.
+func TestOutputAsItComes(t *testing.T) {
+	t.Parallel()
+	chunks := []aaep.OutputStreaming{
+		{Chunk: "Half a"}, {Chunk: " sentence.\n\tx := 1\n", Position: 6, CoalesceHint: aaep.BoundarySentence}, {Chunk: "The end", Position: 25, Complete: true},
+	}
+	for pace, want := range map[announce.Pace]string{
+		announce.PaceUsual: "polite: Half a sentence.\n    x := 1\npolite: The end",
+		announce.PaceQuiet: "polite: The answer is ready: 3 lines. Type read to read it.",
+	} {
+		a := announce.New(announce.Preferences{Pace: pace, Surface: announce.Surface{Controls: announce.ControlsWords, Output: announce.OutputAsItComes}})
+		var all []announce.Announcement
+		for i, c := range chunks {
+			all = append(all, hear(a, event(i, c, ""), 1)...)
+		}
+		if got := texts(all); got != want {
+			t.Errorf("%s: %q, want %q", pace, got, want)
+		}
+	}
+}
+
+// TestWhere says what is under way and what is asked.
+func TestWhere(t *testing.T) {
+	t.Parallel()
+	a := announce.New(announce.Preferences{Zone: time.UTC})
+	if got := texts(a.Where(noon)); got != "polite: Nothing is under way." {
+		t.Error(got)
+	}
+	percent := 40.0
+	e := event(0, aaep.SessionStarted{SummaryNormal: "Started."}, "")
+	e.Producer.AgentName = "tidy"
+	hear(a, e, 1)
+	hear(a, event(1, aaep.ToolInvoked{Tool: "x", SummaryNormal: "Comparing 27 files."}, ""), 2)
+	hear(a, event(2, aaep.ProgressUpdated{Progress: aaep.Progress{Percent: &percent}}, ""), 3)
+	if got := texts(a.Where(noon.Add(time.Hour))); got != "polite: tidy, at work since 12:00. Comparing 27 files. 40 percent done." {
+		t.Error(got)
+	}
+	hear(a, event(3, aaep.AwaitingConfirmation{Action: "Do it.", TimeoutSeconds: 600, Irreversible: true}, `{"question":4}`), 4)
+	want := "polite: tidy, at work since 12:00. It waits for an answer to question 4.\npolite: Question 4: Do it. Answer by 12:10. This cannot be undone."
+	if got := texts(a.Where(noon.Add(5 * time.Minute))); got != want {
+		t.Error(got)
+	}
+}

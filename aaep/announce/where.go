@@ -1,0 +1,48 @@
+package announce
+
+import (
+	"strings"
+	"time"
+)
+
+// Where says where things stand: what each session that is under way does, and the open questions,
+// oldest first. Each announcement has an id of its own; none interrupts.
+func (a *Announcer) Where(now time.Time) []Announcement {
+	var out []Announcement
+	add := func(session, text string) {
+		out = append(out, a.again(Announcement{ID: session, Session: session, Text: text, Language: english, Kind: KindRecap, At: now}, "where"))
+	}
+	for _, s := range a.sessions {
+		if !s.ended {
+			add(s.id, a.whereText(s, now))
+		}
+	}
+	if len(out) == 0 {
+		add("", "Nothing is under way.")
+	}
+	for _, q := range a.open {
+		add(q.Session, q.Line(now, a.wish.Zone))
+	}
+	return out
+}
+
+// whereText says what one session does.
+func (a *Announcer) whereText(s *session, now time.Time) string {
+	text := first(a.title(s), s.name, s.agent) + ", at work since " + sinceText(s.began, now, a.wish.Zone)
+	waits := ""
+	for _, q := range a.open {
+		if q.Session == s.id {
+			waits = "It waits for an answer to " + strings.ToLower(q.Label()[:1]) + q.Label()[1:] + "."
+		}
+	}
+	switch {
+	case waits != "":
+		return text + ". " + waits
+	case s.doing == "":
+		return text + "."
+	case s.progress.text != "":
+		return text + ". " + join(s.doing, s.progress.text)
+	default:
+		return text + ". " + s.doing
+	}
+}

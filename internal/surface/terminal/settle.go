@@ -1,0 +1,186 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// settle tells the end of a request.
+func (t *Terminal) settle(sent request, r Result) {
+	switch made := sent.made.(type) {
+	case PageRequest:
+		t.showPage(made, r)
+
+		return
+	case Answer:
+		t.settleAnswer(r, sent)
+
+		return
+	case Undo:
+		defer func() { t.tell(t.says.Settled(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil)) }()
+	case Extend, Stop:
+	}
+
+	if r.Err != nil {
+		t.notRecorded(sent.word, r.Err)
+
+		return
+	}
+
+	t.promptf("%s", sent.recorded)
+}
+
+func (t *Terminal) notRecorded(word string, err error) {
+	t.promptf("Not recorded: %s. %s", word, sentence(legible.Text(cause.Of(err))))
+}
+
+func (t *Terminal) settleAnswer(r Result, sent request) {
+	if r.Err == nil {
+		t.promptf("%s", sent.recorded)
+	} else {
+		t.notRecorded(sent.word, r.Err)
+	}
+
+	i := slices.IndexFunc(t.questions, func(q *question) bool { return q.answer == r.ID })
+	if i < 0 { // another question has taken its number
+		return
+	}
+
+	q := t.questions[i]
+	q.answer = 0
+	late := t.says.Settled(t.now, q.Number, q.how, r.Err == nil)
+
+	if r.Err != nil {
+		t.tell(late)
+		t.unanswered(q)
+
+		return
+	}
+
+	q.startAfter = t.now
+
+	if q.undo {
+		q.undo = false
+		t.sendUndo(q)
+	}
+
+	if q.said != string(aaep.DecisionAccept) || q.stage == stageOver {
+		t.over(q)
+	} else {
+		q.stage = stageAccepted
+	}
+
+	t.releaseIfClosed()
+}
+
+// unanswered goes on after an answer that was not recorded.
+func (t *Terminal) unanswered(q *question) {
+	refused := q.said == string(aaep.DecisionReject)
+	q.said, q.undo, q.startAfter = "", false, t.now
+
+	switch q.stage {
+	case stageOpen:
+		t.stillOpen(q)
+	case stageOver:
+		t.over(q)
+		t.releaseIfClosed()
+	case stageAccepted:
+		if refused { // a no after somebody's yes takes the yes back
+			t.promptf("Sent instead: undo question %d.", q.Number)
+			t.sendUndo(q)
+		}
+	}
+}
+
+// showPage prints one page of what a question is about.
+func (t *Terminal) showPage(made PageRequest, r Result) {
+	if r.Err != nil {
+		t.promptf("No list: %s", sentence(legible.Text(r.Err.Error())))
+
+		return
+	}
+
+	p := r.Page
+	if len(p.Items) == 0 {
+		t.promptf("The list of question %d is empty.", made.Question)
+
+		return
+	}
+
+	from := (p.Number-1)*PageSize + 1
+	t.promptf("List of question %d, page %d of %d: items %d to %d of %s.",
+		made.Question, p.Number, p.Pages, from, from+len(p.Items)-1, legible.Grouped(int64(p.Total)))
+
+	for i, item := range p.Items {
+		line := fmt.Sprintf("%d. %s", from+i, legible.Value(item.Value))
+		if item.Note != "" {
+			line += ", " + legible.Text(item.Note)
+		}
+
+		t.promptf("%s", line)
+	}
+
+	shown := p.Number
+
+	if shown < p.Pages {
+		t.promptf("Type list for the next page, or list all for the rest.")
+	} else {
+		t.promptf("End of the list.")
+
+		shown = 0 // the next "list" begins again
+	}
+
+	if q := t.find(made.Question); q != nil {
+		q.page = shown
+		q.read = q.read || shown == 0
+	}
+}
+
+// drain obeys the lines of a pipe that have something to be about by now.
+func (t *Terminal) drain() {
+	for len(t.queue) > 0 {
+		c := parseWords(t.queue[0])
+		if !t.timely(c.verb) || (len(t.sent) > 0 && c.verb != verbStop) {
+			return
+		}
+
+		t.queue = t.queue[1:]
+		before := t.noise
+		t.obey(c)
+
+		if t.noise == before {
+			t.noise = 0
+		}
+
+		if t.noise >= maxNoise {
+			t.promptf("Too many lines mean nothing; the input is no longer read.")
+			t.queue, t.ended = nil, true
+		}
+	}
+}
+
+// timely reports whether a word makes sense now, or waits for a question.
+func (t *Terminal) timely(v verb) bool {
+	switch v {
+	case verbStop, verbHelp, verbGoOn, verbSayAgain, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
+		return true
+	case verbUndo:
+		return t.undoable(0) != nil
+	case verbReject:
+		return t.holding() || t.undoable(0) != nil
+	case verbOther, verbRepeat, verbAccept, verbMoreTime, verbList, verbWhy, verbAnswer:
+		return t.holding()
+	default:
+		return true
+	}
+}
+
+// sentence begins a text with a capital and ends it with a full stop.
+func sentence(text string) string {
+	return legible.Capital(strings.TrimSuffix(text, ".")) + "."
+}
