@@ -11,6 +11,7 @@ import (
 type Announcer struct {
 	wish     Preferences
 	since    time.Time
+	began    time.Time   // when it took its first event
 	now      time.Time   // of what is being taken
 	replay   bool        // it is a replay
 	sessions []*session  // in the order of their first event
@@ -48,6 +49,9 @@ func New(p Preferences) *Announcer {
 func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement {
 	if !a.isNew(e) {
 		return nil
+	}
+	if a.began.IsZero() {
+		a.began = now
 	}
 	a.replay = !e.Time.IsZero() && e.Time.Before(a.since)
 	var out []Announcement

@@ -170,10 +170,10 @@ const lateTime = 10 * time.Second
 
 // startsText says when what was agreed to starts, and how to take that back as long as it can be; "" where
 // it has started since. The time to take it back begins when the answer has been told, so an event that is
-// heard a little late offers all of it.
+// heard a little late offers all of it, unless it is of a time before this listener came.
 func (a *Announcer) startsText(at, agreed time.Time, question int) string {
 	in := at.Sub(agreed)
-	if a.now.Sub(agreed) > lateTime {
+	if agreed.Before(a.began) || a.now.Sub(agreed) > lateTime {
 		in = at.Sub(a.now)
 	}
 	switch {

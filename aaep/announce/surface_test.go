@@ -103,8 +103,9 @@ func TestHeardLate(t *testing.T) {
 		time.Minute:     "",
 	} {
 		a := announce.New(announce.Preferences{Surface: announce.Surface{Controls: announce.ControlsButtons}})
-		e := event(0, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:03Z"}`)
-		if got := texts(a.Event(noon.Add(late), e, 1)); got != "assertive: Question 3 was accepted by ada."+want {
+		a.Event(noon, event(0, aaep.StateChanged{ToState: aaep.StateThinking}, `{}`), 1)
+		e := event(1, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","starts_at":"2026-03-01T12:00:04Z"}`)
+		if got := texts(a.Event(noon.Add(time.Second+late), e, 2)); got != "assertive: Question 3 was accepted by ada."+want {
 			t.Errorf("%v late: %s", late, got)
 		}
 	}

@@ -2,6 +2,7 @@ package announce
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -11,6 +12,10 @@ import (
 // end to be told: one that is quick has said what it does, and something else follows.
 const longTool = 5000
 
+// maxDoing is how long, in characters, the words of a tool that was agreed to may be to be said as they are: longer ones repeat
+// what the question has said.
+const maxDoing = 60
+
 // invoked tells that a tool begins.
 func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []saying {
 	s.progress = told{}
@@ -19,7 +24,8 @@ func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []sayi
 	}
 	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if n := number(aaep.Read(e.Extensions[aaep.PrefixEarshot])); n > 0 {
-		if a.wish.Verbosity != aaep.VerbosityDetailed && !a.replay { // what was asked need not be said again
+		long := utf8.RuneCountInString(w.text) > maxDoing
+		if a.wish.Verbosity != aaep.VerbosityDetailed && !a.replay && (long || w.text == "") { // what was asked need not be said again
 			w = a.framed(e, "What question "+strconv.Itoa(n)+" asked for begins now.", p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 		}
 		w.question = n

@@ -78,9 +78,9 @@ func (o *ordeal) stillOpen(shown string) {
 		var micros int64
 		_, err := fmt.Sscan(q[2], &micros)
 		must(o.t, err)
-		until := time.UnixMicro(micros).UTC().Format("until 15:04:05")
+		until := time.UnixMicro(micros).UTC().Format("Answer by 15:04,")
 		if !strings.HasPrefix(shown, "Question "+q[0]+", tidy, 001/photos: ") || !strings.Contains(shown, until) {
-			o.t.Errorf("question %s was open %s; what is asked after the restart is %q", q[0], until, shown)
+			o.t.Errorf("question %s was asked with “%s”; what is asked after the restart is %q", q[0], until, shown)
 		}
 	}
 	o.open = nil
@@ -383,9 +383,9 @@ func TestRestIsOffered(t *testing.T) {
 	p := o.resume()
 	p.await("Question 2, tidy, 001/photos: Delete 7 duplicate files")
 	before, _, _ := strings.Cut(squeeze(p.prompt.String()), "Question 2, ")
-	contains(t, before, "Question 1 was accepted by", "8 files and freed", "; 7 files were not reached.",
+	contains(t, before, "You accepted question 1 in the terminal.", "8 files and freed", "; 7 files were not reached.",
 		"Output: The deletion was interrupted. Deleted 8 files.", "7 files are left, and nothing was done to them.")
-	for _, wrong := range []string{"undo", "0 files", "in 8 seconds"} {
+	for _, wrong := range []string{"undo", "Starts in", "0 files", "in 8 seconds"} {
 		if strings.Contains(before, wrong) {
 			t.Errorf("%q is in:\n%s", wrong, before)
 		}

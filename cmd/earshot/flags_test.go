@@ -59,11 +59,11 @@ func TestExitCodes(t *testing.T) {
 		{"listed, then rejected", newScene, "list\nwhy\n\nreject\n", nil, 3, "You said no.", false},
 		{"stopped", newScene, "stop\naccept\n", nil, 3, "Cancelled: Stopped", false},
 		{"undone", newScene, "accept\nundo\n", nil, 3, "Nothing has been changed.", false},
-		{"no answer in the input", newScene, "", nil, 3, "cannot be answered here, because the input has ended.", false},
-		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "Not understood: ok.", false},
+		{"no answer in the input", newScene, "", nil, 3, "cannot be answered here, because there is no more input.", false},
+		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "“ok” does not answer question 1. Type accept or reject.", false},
 		{"an answer for another question", newScene, "accept 2\n", nil, 3, "Question 2 is not open.", false},
 		{"noise without an end", newScene, strings.Repeat("yes\n", 5000), nil, 3, "the input is no longer read", false},
-		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Nobody is there to answer question 1, so it is not done.", false},
+		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Question 1 cannot be answered here, because there is no more input. Nobody answered question 1 in time, so it is not done.", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

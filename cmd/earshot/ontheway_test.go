@@ -43,7 +43,7 @@ func (m *midway) sits() *process {
 	p := m.sit(80)
 	p.await(asked)
 	p.say("accept")
-	p.await("Tool: Now: Delete 2,000 duplicate files")
+	p.await("Tool: What question 1 asked for begins now.")
 	m.middle.wait(p)
 	return p
 }

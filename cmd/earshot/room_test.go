@@ -151,7 +151,7 @@ func TestDataDirectoryGone(t *testing.T) {
 func failsWell(t *testing.T, p *process) {
 	t.Helper()
 	said := squeeze(p.prompt.String())
-	for _, want := range []string{"error: Failed: what it was looking for is not there.", "Nothing has been changed.", "hint: Find out what is in the way"} {
+	for _, want := range []string{"error: Failed: what it was looking for is not there.", "Nothing has been changed.", "Find out what is in the way"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, p.prompt)
 		}

@@ -33,8 +33,8 @@ func TestServerRunAttached(t *testing.T) {
 		name, word, told string
 		code             int
 	}{
-		{"accept", "accept", "Question 1 was accepted by", 0},
-		{"reject", "reject", "Question 1 was rejected by", 3},
+		{"accept", "accept", "You accepted question 1 in the terminal.", 0},
+		{"reject", "reject", "You rejected question 1 in the terminal.", 3},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

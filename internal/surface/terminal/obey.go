@@ -447,7 +447,7 @@ func (t *Terminal) yesOrNo(text string) {
 			words = words[1:]
 		}
 
-		t.promptf("%s does not answer question %d. Type %s.", legible.Value(text), q.Number, either(words))
+		t.promptf("“%s” does not answer question %d. Type %s.", legible.Value(text), q.Number, either(words))
 	}
 }
 

@@ -41,7 +41,7 @@ func (t *Terminal) showWords(q *question) {
 }
 
 func (t *Terminal) cannotAnswer(q *question) {
-	t.promptf("Question %d cannot be answered here, because the input has ended.", q.Number)
+	t.promptf("Question %d cannot be answered here, because there is no more input.", q.Number)
 }
 
 // questionWords lists the words that a question takes, with its number when
