@@ -102,3 +102,27 @@ func TestServerTurnAnswerLost(t *testing.T) {
 	}
 	s.untouched("after a no")
 }
+
+// TestStopAllAsOneEnds: a session that ends between its listing and its stop is no trouble to `earshot stop all`, and is one to who has
+// named it.
+func TestStopAllAsOneEnds(t *testing.T) {
+	t.Parallel()
+	for which, code := range map[string]int{"all": 0, "": 3} {
+		s := newScene(t)
+		s.up()
+		at, err := url.Parse(s.place().URL)
+		must(t, err)
+		run := s.run("--json")
+		run.await(asked)
+		way := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			if r.SetURL(at); strings.HasSuffix(r.In.URL.Path, "/stop") {
+				s.does(0, "reply", "1", "reject")
+				run.ends(3)
+			}
+		}})
+		p := start(t, options{verb: "stop", args: []string{which, "--url", way.URL, "--token-file", filepath.Join(s.data, "person.token")}})
+		p.ends(code)
+		contains(t, p.out.String()+p.prompt.String(), map[string]string{"all": "Nothing is under way.", "": "it had ended already"}[which])
+		way.Close()
+	}
+}

@@ -30,7 +30,8 @@ func (m *Main) replyCommand() *cobra.Command {
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
 it asks for words, say them. Without a number the only open question is meant; while
-several are open, that is refused. The first valid answer of anybody counts.
+several are open, that is refused. The first valid answer of anybody counts; a reject
+takes an accept back for as long as nothing has started.
 
 Nobody accepts what they have not seen: ` + "`earshot reply accept`" + ` shows the question in full
 and asks for the word once more, on a terminal; elsewhere it is refused, and the number
@@ -193,18 +194,21 @@ what it has done.`,
 }
 
 func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
-	names, err := m.toStop(ctx, remote, strings.Join(args, ""))
+	which := strings.Join(args, "")
+	names, err := m.toStop(ctx, remote, which)
 	if err != nil {
 		return err
 	}
 	var stopped []string
 	var trouble error
 	for _, name := range names {
-		if _, err := remote.StopSession(ctx, name); err != nil {
-			trouble = err
-			continue
+		switch _, err := remote.StopSession(ctx, name); {
+		case err == nil:
+			stopped = append(stopped, name)
+		case which == "all" && isConflict(err): // it has ended since they were listed
+		default:
+			trouble = cmp.Or(trouble, err)
 		}
-		stopped = append(stopped, name)
 	}
 	switch {
 	case f.asJSON:
@@ -215,7 +219,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFl
 		for _, name := range stopped {
 			m.sayf("Recorded: %s is stopped.", name)
 		}
-		if len(names) == 0 {
+		if len(stopped) == 0 && trouble == nil {
 			m.sayf("Nothing is under way.")
 		}
 	}
