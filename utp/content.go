@@ -105,7 +105,7 @@ func contentOf[T Content](raw jsontext.Value) (Content, error) {
 
 func decodeContent(raw jsontext.Value, into any) error {
 	if raw.Kind() != jsontext.KindBeginObject {
-		return contentError("the content", "no object", "a JSON object", nil)
+		return contentError("the content", "not an object", "a JSON object", nil)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return contentError("the content", "malformed: "+clip(err.Error()), "what its type demands", err)
@@ -128,7 +128,7 @@ func checkContent(c Content) error {
 	case Tools:
 		for _, t := range c.Tools {
 			if t.Kind() != jsontext.KindBeginObject {
-				return contentError("content.tools", "a tool that is no object", "objects", nil)
+				return contentError("content.tools", "a tool that is not an object", "objects", nil)
 			}
 		}
 	default: // any text is one

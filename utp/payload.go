@@ -21,7 +21,7 @@ const (
 // MessageLimit is the most bytes that one message may hold.
 const MessageLimit = 512 << 10
 
-// PayloadError says what is wrong in a command or a report. Whoever answers it answers
+// PayloadError says what is wrong in a command or a report. Anyone who answers it answers
 // under the identity of the headers, never under that of the payload.
 type PayloadError struct {
 	// Reason is bad_request, invalid_after_execution, invalid_status or too_large.
@@ -60,7 +60,7 @@ func decodePayload(raw []byte) (payload, error) {
 	}
 	p := payload{}
 	if jsontext.Value(raw).Kind() != jsontext.KindBeginObject {
-		return nil, &PayloadError{Reason: CodeBadRequest, Found: "no object", Expected: "a JSON object"}
+		return nil, &PayloadError{Reason: CodeBadRequest, Found: "not an object", Expected: "a JSON object"}
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, &PayloadError{Reason: CodeBadRequest, Found: "malformed: " + clip(err.Error()), Expected: "a JSON object", Err: err}

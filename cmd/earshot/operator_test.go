@@ -81,7 +81,7 @@ func TestOperatorLooks(t *testing.T) {
 	here := look()
 	for _, want := range []string{
 		"files.delete, irreversible, high risk, finished: success", "Receipt: question 1, accept by", "The agent says: Deleting", "tool_name: files.delete",
-		"files.scan: read, low risk, reviewed, enforced; the policy says allow", "How it is held: enforced, its service runs nothing before it is let.", "No message was put aside.", "type: tool.result",
+		"files.scan: read, low risk, reviewed, enforced; the policy says allow", "How it is held: enforced, its service starts a call only when Earshot grants the start.", "No message was put aside.", "type: tool.result",
 	} {
 		contains(t, here, want)
 	}
@@ -131,7 +131,7 @@ func TestOperatorErases(t *testing.T) {
 	if n := marks(t, s.data, s.folder); n != 0 {
 		t.Errorf("the folder's name is still in the data, %d times", n)
 	}
-	contains(t, s.does(2, "erase"), "what is to be erased has to be said")
+	contains(t, s.does(2, "erase"), "nothing to erase is named")
 }
 
 // marks counts a text in all files below a folder.
@@ -389,7 +389,7 @@ func TestToolsCall(t *testing.T) {
 	gone.say("reject")
 	gone.ends(3)
 	s.untouched("after a no")
-	contains(t, s.does(2, "tools", "call", "files.scan", "[]"), "are no JSON object")
+	contains(t, s.does(2, "tools", "call", "files.scan", "[]"), "are not JSON object")
 }
 
 // TestToolsReview: a review is of the definition that was looked at, and of no other.
