@@ -21,6 +21,8 @@ const (
 	two     = ask + "confirmation reply_token=rpl_2 extra_context.tool=delete extra_context.tool_call_id=call_2\n"
 	doing2  = "invoked tool=delete tool_call_id=call_2 irreversible=true\ndone tool=delete tool_call_id=call_2\n"
 	looses  = askAny + "confirmation reply_token=rpl_2 action=Other.\n"
+	granted = "accept\n" + entered + doing
+	idless  = "invoked tool=delete irreversible=true\ndone tool=delete\n" // a call without an id
 )
 
 // words is a state.changed that says how the question rpl_1 ended.
@@ -31,6 +33,11 @@ func words(resolution string) string {
 // with changes the question of a stream.
 func with(stream, change string) string {
 	return strings.ReplaceAll(stream, "confirmation ", "confirmation "+change+" ")
+}
+
+// asks is a stream up to a question that names no call.
+func asks(members string) string {
+	return strings.Replace(askAny, "confirmation", "confirmation "+members, 1)
 }
 
 // consentCases hold of each stream the messages with an error SEQ-22, and those with a warning of it.
@@ -114,6 +121,30 @@ var consentCases = []struct {
 	{name: "undoing takes effort", stream: with(ask, "irreversible=- reversibility=reversible_with_effort") + "accept\n" + entered + doing, warns: []int{6}},
 	{name: "undoing takes effort, and it is irreversible", stream: with(ask, "reversibility=reversible_with_effort") + "accept\n" + entered + doing},
 	{name: "what can be undone is done", stream: with(ask, "irreversible=false") + "accept\n" + entered + strings.ReplaceAll(doing, "irreversible=true", "irreversible=false")},
+
+	{name: "a yes to this tool", stream: asks("extra_context.tool=delete") + granted},
+	{name: "a yes to another tool", stream: asks("extra_context.tool=scan") + granted, errors: []int{6}},
+	{name: "a yes to another tool, and the call has no id", stream: asks("extra_context.tool=scan") + "accept\n" + entered + idless, errors: []int{6}},
+	{name: "another tool, and nothing else is shown", stream: asks("extra_context.tool=scan") + doing + left, errors: []int{4}},
+	{name: "another tool, and a move that tells of a yes", stream: asks("extra_context.tool=scan") + entered + doing, errors: []int{5}},
+	{name: "another tool, and the call's id", stream: strings.Replace(ask, "tool=delete", "tool=scan", 1) + granted, errors: []int{6}},
+	{name: "no tool, and the call's id", stream: strings.Replace(ask, "extra_context.tool=delete ", "", 1) + granted},
+	{name: "another tool, by its other name", stream: asks("extra_context.tool_name=scan") + granted, errors: []int{6}},
+	{name: "this tool, by its other name", stream: asks("extra_context.tool_name=delete") + granted},
+	{name: "another tool, named beside the action", stream: asks("tool=scan") + granted, errors: []int{6}},
+	{name: "a tool that is not a name", stream: asks(`extra_context.tool=["scan"]`) + granted},
+	{name: "the action is another tool", stream: asks("action=files.trash") + granted, errors: []int{6}},
+	{name: "the action is a call of another tool", stream: asks("action=scan(old)") + granted, errors: []int{6}},
+	{name: "the action is a call of this tool", stream: asks("action=delete(old)") + granted},
+	{name: "the action is a sentence", stream: asks("action=Send~the~list~of~files.trash~to~a_friend.") + granted},
+	{name: "the action is a word", stream: asks("action=trash") + granted},
+	{name: "the action is another tool, and the call's id", stream: with(ask, "action=files.trash") + granted},
+	{name: "the action is another tool, and this one is named", stream: asks("action=files.trash extra_context.tool=delete") + granted},
+	{name: "a yes to another tool, and one that names nothing", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 action=Other.\naccept\naccept reply_token=rpl_2\n" + doing},
+	{name: "a yes to another tool, a no to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\naccept\nreject reply_token=rpl_2\n" + doing, errors: []int{7}},
+	{name: "a no to another tool, a yes to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\nreject\naccept reply_token=rpl_2\n" + doing},
+	{name: "two calls of two tools, one yes to each", stream: asks("extra_context.tool=delete") + "confirmation reply_token=rpl_2 action=Other. extra_context.tool=scan\naccept\naccept reply_token=rpl_2\ninvoked tool_call_id=call_7 irreversible=true\ndone tool_call_id=call_7\n" + doing},
+	{name: "another tool, and whoever listens came late", stream: asks("extra_context.tool=scan")[len("started\n"):] + granted, told: session.Stream{JoinedLate: true}},
 
 	{name: "the call, then the word rejected", stream: ask + doing + words("rejected"), errors: []int{6}},
 	{name: "the call, then the word withdrawn", stream: ask + doing + words("withdrawn"), errors: []int{6}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -98,6 +99,12 @@ func (s *judged) read(f *facts) *question {
 		q.action = maphash.Bytes(s.checker.seed, f.action)
 	}
 	return q
+}
+
+// another answers whether the tool that a question names, if it names one, is another
+// than the one that is invoked.
+func another(asked, invoked string) bool {
+	return asked != "" && invoked != "" && !strings.EqualFold(asked, invoked)
 }
 
 // askedTwice judges that nothing is asked a second time while the first question

@@ -77,6 +77,15 @@ func TestRefusals(t *testing.T) {
 			p.move("awaiting_input")
 			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
 		}, invoke("call_2", true), session.CodeNoConsent, "SEQ-22"},
+		{"consent to another tool", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
+			p.move("calling_tool")
+		}, func(p *producer) error {
+			_, err := p.session.ToolInvoked(p.now, p.rand, aaep.ToolInvoked{Tool: "files.empty", ToolCallID: "call_1", Irreversible: true, SummaryNormal: "Emptying."})
+			return err
+		}, session.CodeNoConsent, "SEQ-22"},
 		{"irreversible on a consent to what can be undone", func(p *producer) {
 			p.start()
 			p.move("awaiting_input")

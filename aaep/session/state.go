@@ -53,6 +53,7 @@ type Call struct {
 // Grant is an accept that waits for its invocation.
 type Grant struct {
 	CallID     string `json:"call_id"`
+	Tool       string `json:"tool,omitempty"` // of which the question asked; "" where it did not say
 	Token      string `json:"token"`
 	Reversible bool   `json:"reversible,omitempty"` // what was accepted can be undone, as the question said
 }
@@ -62,6 +63,7 @@ type Question struct {
 	Token        string `json:"token"`
 	Confirmation bool   `json:"confirmation"`
 	CallID       string `json:"call_id,omitempty"`
+	Tool         string `json:"tool,omitempty"`
 	Reversible   bool   `json:"reversible,omitempty"` // a confirmation said that its action can be undone
 }
 
