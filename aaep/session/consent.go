@@ -15,10 +15,11 @@ func (s *judged) consent(f *facts, r *report) {
 		return
 	}
 	stands, silent := q.standing()
-	if f.irreversible || q.callID != "" || stands != refused && stands != closed {
+	forever := f.irreversible || q.undoing == irreversible && len(f.callID) > 0 && q.callID == string(f.callID) // as the person was told
+	if forever || q.callID != "" || stands != refused && stands != closed {
 		q.followed = true
 	}
-	if !f.irreversible {
+	if !forever {
 		s.reversible(f, q, stands, r)
 		return
 	}

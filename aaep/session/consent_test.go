@@ -22,7 +22,8 @@ const (
 	doing2  = "invoked tool=delete tool_call_id=call_2 irreversible=true\ndone tool=delete tool_call_id=call_2\n"
 	looses  = askAny + "confirmation reply_token=rpl_2 action=Other.\n"
 	granted = "accept\n" + entered + doing
-	idless  = "invoked tool=delete irreversible=true\ndone tool=delete\n" // a call without an id
+	unsaid  = "invoked tool=delete tool_call_id=call_1\ndone tool=delete tool_call_id=call_1\n" // a call that does not say that it is irreversible
+	idless  = "invoked tool=delete irreversible=true\ndone tool=delete\n"                       // a call without an id
 )
 
 // words is a state.changed that says how the question rpl_1 ended.
@@ -145,6 +146,14 @@ var consentCases = []struct {
 	{name: "a no to another tool, a yes to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\nreject\naccept reply_token=rpl_2\n" + doing},
 	{name: "two calls of two tools, one yes to each", stream: asks("extra_context.tool=delete") + "confirmation reply_token=rpl_2 action=Other. extra_context.tool=scan\naccept\naccept reply_token=rpl_2\ninvoked tool_call_id=call_7 irreversible=true\ndone tool_call_id=call_7\n" + doing},
 	{name: "another tool, and whoever listens came late", stream: asks("extra_context.tool=scan")[len("started\n"):] + granted, told: session.Stream{JoinedLate: true}},
+
+	{name: "a no, then the call, which does not say that it is irreversible", stream: ask + "reject\n" + entered + unsaid, errors: []int{6}},
+	{name: "a no, then the call, which says that it is not irreversible", stream: ask + "reject\n" + entered + strings.Replace(unsaid, "call_1", "call_1 irreversible=false", 1), errors: []int{6}},
+	{name: "the call, which does not say that it is irreversible, then a no", stream: ask + unsaid + "reject\n" + left, errors: []int{6}},
+	{name: "a yes, then the call, which does not say that it is irreversible", stream: ask + "accept\n" + entered + unsaid},
+	{name: "a no to what can be undone, then the call", stream: with(ask, "irreversible=false") + "reject\n" + entered + unsaid},
+	{name: "a no to what may be irreversible, then the call", stream: with(ask, "irreversible=-") + "reject\n" + entered + unsaid},
+	{name: "a no that names no call, then a call that does not say that it is irreversible", stream: askAny + "reject\n" + entered + unsaid},
 
 	{name: "the call, then the word rejected", stream: ask + doing + words("rejected"), errors: []int{6}},
 	{name: "the call, then the word withdrawn", stream: ask + doing + words("withdrawn"), errors: []int{6}},

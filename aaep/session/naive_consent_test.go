@@ -272,6 +272,7 @@ func naiveInvoked(questions []*plainQuestion, e plainEvent, at time.Time, found 
 		found["SEQ-22"] = forever
 		return
 	}
+	forever = forever || e.Call != "" && q.About.Call == e.Call && q.undoable() == "no"
 	answer, silent := q.now(at)
 	refused := answer == "no" || answer == "over"
 	q.followed = q.followed || forever || q.About.Call != "" || !refused

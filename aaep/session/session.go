@@ -139,6 +139,8 @@ func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
 	switch {
 	case grant < 0 && p.Irreversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible and nobody accepted it; ask first", p.ToolCallID))
+	case grant < 0 && s.state.refused(p.ToolCallID):
+		return refuse(CodeNoConsent, "SEQ-26", fmt.Sprintf("somebody was asked about the call %s and has not accepted it; settle its question first, or ask again", p.ToolCallID))
 	case grant < 0:
 		return nil
 	case p.Irreversible && another(s.state.Granted[grant].Tool, p.Tool):
