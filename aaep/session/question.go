@@ -145,7 +145,7 @@ func (s *judged) forgetQuestion(r *report) {
 		i = 0
 		s.crowd("questions", "SEQ-30", "§9.4.1", r)
 	}
-	delete(s.checker.tokens, s.questions[i].token)
+	s.checker.forgetToken(s.questions[i], true, r)
 	s.questions = slices.Delete(s.questions, i, i+1)
 }
 
