@@ -144,7 +144,8 @@ func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
 	case grant < 0:
 		return nil
 	case p.Irreversible && another(s.state.Granted[grant].Tool, p.Tool):
-		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is of %s, and its question asked about %s; ask about the tool that is invoked", p.ToolCallID, p.Tool, s.state.Granted[grant].Tool))
+		const message = "the call %s is of %s, and its question asked about %s; ask about the tool that is invoked"
+		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf(message, p.ToolCallID, p.Tool, s.state.Granted[grant].Tool))
 	case p.Irreversible && s.state.Granted[grant].Reversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible, and its question said that it can be undone; ask with irreversible=true", p.ToolCallID))
 	case s.state.Settled != nil && s.state.Settled.Token == s.state.Granted[grant].Token:
