@@ -87,7 +87,7 @@ func (s *judged) unconsented(f *facts, other *question, r *report) {
 	s.unasked(message+", expected a confirmation answered accept before", r)
 }
 
-// unasked judges an irreversible invocation without a question. Whoever cannot
+// unasked judges an irreversible invocation without a question. Anyone who cannot
 // answer is not asked, and who came late has not heard the question (C-46, C-91).
 func (s *judged) unasked(message string, r *report) {
 	switch {

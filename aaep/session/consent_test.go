@@ -145,7 +145,7 @@ var consentCases = []struct {
 	{name: "a yes to another tool, a no to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\naccept\nreject reply_token=rpl_2\n" + doing, errors: []int{7}},
 	{name: "a no to another tool, a yes to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\nreject\naccept reply_token=rpl_2\n" + doing},
 	{name: "two calls of two tools, one yes to each", stream: asks("extra_context.tool=delete") + "confirmation reply_token=rpl_2 action=Other. extra_context.tool=scan\naccept\naccept reply_token=rpl_2\ninvoked tool_call_id=call_7 irreversible=true\ndone tool_call_id=call_7\n" + doing},
-	{name: "another tool, and whoever listens came late", stream: asks("extra_context.tool=scan")[len("started\n"):] + granted, told: session.Stream{JoinedLate: true}},
+	{name: "another tool, and anyone who listens came late", stream: asks("extra_context.tool=scan")[len("started\n"):] + granted, told: session.Stream{JoinedLate: true}},
 
 	{name: "a no, then the call, which does not say that it is irreversible", stream: ask + "reject\n" + entered + unsaid, errors: []int{6}},
 	{name: "a no, then the call, which says that it is not irreversible", stream: ask + "reject\n" + entered + strings.Replace(unsaid, "call_1", "call_1 irreversible=false", 1), errors: []int{6}},
