@@ -24,10 +24,11 @@ func prepareClaude(p *preparation) (args, env []string) {
 		servers[server.Name] = object{"type": "stdio", "command": server.Command[0], "args": server.Command[1:], "env": server.Env}
 	}
 	mcp := p.writeJSON("mcp.json", object{"mcpServers": servers})
-	return []string{
-		p.platform("@anthropic-ai/claude-code-*", "claude"), "-p", p.Prompt,
-		"--output-format", "stream-json", "--verbose", "--mcp-config", mcp, "--strict-mcp-config",
-	}, p.claudeEnv()
+	args = []string{p.platform("@anthropic-ai/claude-code-*", "claude"), "-p", p.Prompt, "--output-format", "stream-json", "--verbose", "--mcp-config", mcp}
+	if len(p.Installed) == 0 {
+		args = append(args, "--strict-mcp-config")
+	}
+	return args, p.claudeEnv()
 }
 
 // prepareClaudeACP starts claude-agent-acp, which brings a Claude of its own.
@@ -40,6 +41,9 @@ func (p *preparation) claudeEnv() []string {
 	var allow []string
 	for _, server := range p.MCP {
 		allow = append(allow, "mcp__"+server.Name)
+	}
+	for _, name := range p.Installed {
+		allow = append(allow, "mcp__"+name)
 	}
 	if p.OwnTools {
 		allow = append(allow, "Bash", "Read", "Write", "Edit") // bypassPermissions is refused to root
