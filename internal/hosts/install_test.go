@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,9 @@ func TestInstall(t *testing.T) {
 		if told := at.earshot("install", host.String(), "--data", g.data); !strings.Contains(told, "nothing changes") {
 			t.Errorf("a second time it said: %s", told)
 		}
-		at.lists(host)
+		if listed := at.host("mcp", "list"); !strings.Contains(listed, hostfile.EntryName) {
+			t.Errorf("it lists: %s", listed)
+		}
 		process := agenthost.Start(t, command)
 		g.asks(1)
 		g.linesAre("")
@@ -36,6 +39,48 @@ func TestInstall(t *testing.T) {
 		at.earshot("uninstall", host.String(), "--data", g.data)
 		if after := at.settings(host); strings.Contains(after, `earshot"`) || strings.Contains(after, "earshot]") {
 			t.Errorf("after the removal the settings are:\n%s", after) // some hosts write their file anew by themselves
+		}
+	})
+}
+
+// TestInstallImport: a server that a host has, as the host's own command has added it, moves behind Earshot with `--import`: what the host
+// called without asking waits for the person then. With `--restore` the host has it again.
+func TestInstallImport(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		folder := t.TempDir()
+		note := filepath.Join(folder, "note.txt")
+		g := emptyGate(t)
+		model := fakemodel.Start(t, fakemodel.Script{
+			{Call: []fakemodel.Call{{Tool: "earshot/outbox_write_file", Args: map[string]any{"path": note, "content": "hello"}}}},
+			{When: "Successfully wrote", Say: "The note is written."},
+		})
+		command := agenthost.Prepare(t, programs, host, agenthost.Setup{
+			Model: model.URL, Prompt: "Write a note.", Dir: folder, Installed: []string{hostfile.EntryName}, OwnTools: true,
+		})
+		at := hostAt{t, command}
+		add := map[string][]string{
+			"claude": {"mcp", "add", "-s", "user", "outbox", "--"}, "codex": {"mcp", "add", "outbox", "--"}, "gemini": {"mcp", "add", "-s", "user", "outbox"},
+		}[host.String()]
+		at.host(append(add, programs.FilesystemServer(folder)...)...)
+		told := at.earshot("install", host.String(), "--import", "--data", g.data)
+		if after := at.settings(host); !strings.Contains(told, "outbox moves behind Earshot") || strings.Contains(after, "outbox") {
+			t.Errorf("it said\n%s\nand left\n%s", told, after)
+		}
+		g.serves()
+		g.reviews("outbox", "read_text_file", "write_file")
+		process := agenthost.Start(t, command)
+		g.asks(1)
+		if _, err := os.Stat(note); !os.IsNotExist(err) {
+			t.Errorf("before the yes: %v", err)
+		}
+		g.does("reply", "1", "accept", "--data", g.data)
+		ended(t, process.Wait(t.Context()), "The note is written.")
+		if text, err := os.ReadFile(note); string(text) != "hello" {
+			t.Errorf("found the note %q (%v), expected it to say hello", text, err)
+		}
+		at.earshot("uninstall", host.String(), "--restore", "--data", g.data)
+		if listed := at.host("mcp", "list"); !strings.Contains(listed, "outbox") || strings.Contains(listed, "mcp serve") {
+			t.Errorf("at last it lists: %s", listed)
 		}
 	})
 }
@@ -75,15 +120,12 @@ func (h hostAt) settings(host agenthost.Host) string {
 	return string(raw)
 }
 
-// lists has the host itself list its servers.
-func (h hostAt) lists(host agenthost.Host) {
+// host runs a command of the host itself.
+func (h hostAt) host(args ...string) string {
 	h.t.Helper()
-	args := h.command.Args[:1]
-	if filepath.Base(args[0]) == "node" {
-		args = h.command.Args[:2]
+	own := h.command.Args[:1]
+	if filepath.Base(own[0]) == "node" {
+		own = h.command.Args[:2]
 	}
-	list := exec.CommandContext(h.t.Context(), args[0], append(append([]string{}, args[1:]...), "mcp", "list")...)
-	if told := h.runs(list); !strings.Contains(told, hostfile.EntryName) {
-		h.t.Errorf("%s lists: %s", host, told)
-	}
+	return h.runs(exec.CommandContext(h.t.Context(), own[0], slices.Concat(own[1:], args)...))
 }

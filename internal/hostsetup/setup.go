@@ -124,7 +124,7 @@ func ours(entry map[string]any) bool {
 // byHand says what to write where an entry cannot be edited.
 func (w *work) byHand(err error) error {
 	if hand, is := errors.AsType[*hostfile.HandError](err); is {
-		return cause.Misuse(cause.OneLine(w.File)+" was left as it is: "+hand.Error(), "change it there by hand (docs/hosts.md)")
+		return cause.Misuse(cause.OneLine(w.File)+" was left as it is: "+hand.Error(), "write the entry there by hand, with the command `earshot mcp serve` (docs/hosts.md)")
 	}
 	return cause.Fail(err, cause.OneLine(w.File)+" was left as it is", "")
 }

@@ -76,9 +76,6 @@ type Hook struct {
 	Event string
 	// Command is run by a shell.
 	Command string
-	// Installed are servers that somebody writes into the host's own settings between Prepare and Start. They are called without
-	// asking where OwnTools are.
-	Installed []string
 	// Limit is how long the host waits for it. Zero is the host's own limit.
 	Limit time.Duration
 	// Block has Claude block what it cannot ask about. The others have no such switch.
