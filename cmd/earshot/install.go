@@ -165,6 +165,9 @@ func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
 	for _, s := range r.Moved {
 		m.sayf("%s %s behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.",
 			cause.OneLine(s.Name), would(r, "moves", "would move"), s.As, m.dataFlag(o.Data), s.As)
+		for _, less := range s.Without {
+			m.sayf("  Of %s: %s.", s.As, cause.OneLine(less))
+		}
 	}
 	if len(r.Moved) > 0 && !r.DryRun {
 		m.takenUp(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))

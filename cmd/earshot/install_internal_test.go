@@ -79,6 +79,24 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestInstallProject: the file of a project is the one in the current folder.
+func TestInstallProject(t *testing.T) {
+	i := installer{t, t.TempDir()}
+	project := t.TempDir()
+	t.Chdir(project)
+	i.run(0, "install", "claude", "--project")
+	if _, err := os.Stat(filepath.Join(project, ".mcp.json")); err != nil {
+		t.Error(err)
+	}
+	if out, _ := i.run(0, "uninstall", "claude"); !strings.Contains(out, "does not have Earshot") {
+		t.Errorf("the user's own file was meant: %s", out)
+	}
+	i.run(0, "uninstall", "claude", "--project")
+	if raw, err := os.ReadFile(filepath.Join(project, ".mcp.json")); string(raw) != "{}\n" {
+		t.Errorf("left is %q, %v", raw, err)
+	}
+}
+
 // TestInstallData: another data directory than the usual one is named in the entry.
 func TestInstallData(t *testing.T) {
 	t.Parallel()

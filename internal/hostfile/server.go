@@ -3,6 +3,7 @@ package hostfile
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -159,6 +160,32 @@ func (r *reader) unfit(s Server) string {
 	for _, text := range texts {
 		if found := placeholder.FindString(text); found != "" {
 			return "it holds " + found + ", which only its host can fill in"
+		}
+	}
+	return shownSecret(s)
+}
+
+// shownSecret says where a credential would be shown whenever a server is named, which is by its command or its address.
+func shownSecret(s Server) string {
+	arguments := make([]any, 0, len(s.Command))
+	for _, one := range s.Command {
+		arguments = append(arguments, one)
+	}
+	hidden := map[string]string{}
+	hideArguments(arguments, hidden)
+	if len(hidden) > 0 {
+		return "its arguments hold what may be a credential; give it to the server by a variable"
+	}
+	address, err := url.Parse(s.URL)
+	if err != nil {
+		return "its address cannot be read"
+	}
+	if _, set := address.User.Password(); set {
+		return "its address holds a password; give it by a header"
+	}
+	for name, values := range address.Query() {
+		if slices.ContainsFunc(values, func(value string) bool { return MayBeSecret(name, value) }) {
+			return "its address holds what may be a credential; give it by a header"
 		}
 	}
 	return ""

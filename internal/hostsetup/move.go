@@ -30,7 +30,7 @@ func (w *work) moveIn(ctx context.Context) error {
 	servers, left := w.file.Servers()
 	w.result.Left = left
 	for _, s := range servers {
-		as, err := w.moveOne(ctx, s)
+		m, err := w.moveOne(ctx, s)
 		if err != nil {
 			w.result.Left = append(w.result.Left, hostfile.Left{Name: s.Name, Reason: cause.OneLine(cause.Of(err))})
 			continue
@@ -40,55 +40,62 @@ func (w *work) moveIn(ctx context.Context) error {
 			w.result.Left = append(w.result.Left, hostfile.Left{Name: s.Name, Reason: "it stands behind Earshot now, too; its entry has to be taken out by hand: " + cause.Of(err)})
 			continue
 		}
-		w.record.remember(moved{Name: s.Name, As: as, Entry: entry})
-		w.result.Moved = append(w.result.Moved, Moved{s.Name, as})
+		w.record.remember(moved{Name: s.Name, As: m.As, Entry: entry})
+		w.result.Moved = append(w.result.Moved, m)
 	}
 	return ctx.Err()
 }
 
 // moveOne adds one server to the file of tools, unless it is there already: a run before was interrupted, or another host has it, too.
-func (w *work) moveOne(ctx context.Context, s hostfile.Server) (as string, err error) {
+func (w *work) moveOne(ctx context.Context, s hostfile.Server) (Moved, error) {
 	b, err := w.behind(s)
+	m := Moved{Name: s.Name, As: b.as}
 	if err != nil {
-		return "", err
+		return m, err
 	}
 	present, err := toolfile.Servers(w.toolsFile())
 	if err != nil {
-		return "", err
+		return m, err
 	}
 	if old, there := present[b.as]; there {
 		if reflect.DeepEqual(old, b.entry) && b.secretsAre() {
-			return b.as, nil
+			return m, nil
 		}
-		return "", errors.New("there is another server of the name " + b.as + " behind Earshot")
+		return m, errors.New("there is another server of the name " + b.as + " behind Earshot")
 	}
 	if w.DryRun {
-		return b.as, nil
+		return m, nil
 	}
 	if err := b.writeSecrets(); err != nil {
-		return "", err
+		return m, err
 	}
-	err = w.add(ctx, b)
+	m.Without, err = w.add(ctx, b)
 	if err != nil {
 		b.removeSecrets()
 	}
-	return b.as, err
+	return m, err
 }
 
-func (w *work) add(ctx context.Context, b behind) error {
+func (w *work) add(ctx context.Context, b behind) (without []string, err error) {
 	draft, err := toolfile.AddServer(w.toolsFile(), b.as, b.entry)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer draft.Drop()
 	offered, _, err := draft.Look(ctx, b.as, w.Tools)
 	if err != nil {
-		return errors.New("its tools cannot be listed: " + cause.Of(err))
+		return nil, errors.New("its tools cannot be listed: " + cause.Of(err))
 	}
 	if len(offered.Definitions) == 0 {
-		return errors.New("it offers no tools; prompts and resources are not passed on")
+		return nil, errors.New("it offers no tools; prompts and resources are not passed on")
 	}
-	return draft.Keep()
+	for _, one := range offered.Beside {
+		without = append(without, "its "+one+" are not passed on")
+	}
+	for _, tool := range offered.LeftOut {
+		without = append(without, cause.OneLine(cause.Of(tool)))
+	}
+	return without, draft.Keep()
 }
 
 // behind is a server as it is written into a file of tools. Values that may be credentials lie in files of their own.
@@ -205,7 +212,7 @@ func (w *work) moveOut() (back []moved, err error) {
 			}
 		}
 		back = append(back, m)
-		w.result.Moved = append(w.result.Moved, Moved{m.Name, m.As})
+		w.result.Moved = append(w.result.Moved, Moved{Name: m.Name, As: m.As})
 	}
 	return back, nil
 }

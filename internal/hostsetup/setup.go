@@ -50,6 +50,8 @@ type Result struct {
 type Moved struct {
 	Name string `json:"name"`
 	As   string `json:"as"`
+	// Without is what of it cannot be had behind Earshot.
+	Without []string `json:"without,omitzero"`
 }
 
 // work is one run.

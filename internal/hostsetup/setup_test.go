@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if kind == "" {
 		os.Exit(m.Run())
 	}
-	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
 	if kind == "tools" {
 		s.AddTool(&mcp.Tool{Name: "send", Description: "Send a letter.", InputSchema: map[string]any{"type": "object"}}, nil)
 	}
@@ -216,12 +216,15 @@ func TestByHand(t *testing.T) {
 	b.refuses(hostsetup.Install, "is not what Claude Code reads, and is left as it is: line 1: ")
 }
 
-// TestNewPlace: after an upgrade the entry names the new program.
+// TestNewPlace: after an upgrade the entry names the new program, also where the first try was cut off.
 func TestNewPlace(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "codex")
 	b.install(nil)
+	old := b.text(b.o.File)
 	b.o.Program = "/opt/earshot"
+	b.install(nil)
+	b.write(old, 0o600) // as if it had ended right after it had recorded what it was about to write
 	if r := b.install(nil); !r.Changed || !strings.Contains(b.text(b.o.File), `command = "/opt/earshot"`) {
 		t.Errorf("%+v\n%s", r, b.text(b.o.File))
 	}
@@ -247,6 +250,14 @@ func servers(t *testing.T) string {
 `, own)
 }
 
+// slow leaves a test out of the short ones: it starts servers, and waits for their end.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out in short mode: it takes more than a second")
+	}
+}
+
 func importing(o *hostsetup.Options)  { o.Import = true }
 func restoring(o *hostsetup.Options)  { o.Restore = true }
 func rehearsing(o *hostsetup.Options) { o.Import, o.DryRun = true, true }
@@ -254,6 +265,7 @@ func rehearsing(o *hostsetup.Options) { o.Import, o.DryRun = true, true }
 // TestImport: servers move behind Earshot and back. Credentials lie in files that only their owner can read, and are not shown.
 func TestImport(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	b := newBench(t, "claude")
 	b.write(servers(t), 0o600)
 	tools := filepath.Join(b.o.Data, "tools.yaml")
@@ -262,7 +274,14 @@ func TestImport(t *testing.T) {
 	}
 	r := b.install(importing)
 	moved(t, b, r)
-	for _, path := range []string{tools, filepath.Join(b.o.Data, "secrets", "my_post.POST_TOKEN")} {
+	if without := r.Moved[0].Without; len(without) != 1 || without[0] != "its prompts are not passed on" {
+		t.Errorf("it moved without %q", without)
+	}
+	records, err := filepath.Glob(filepath.Join(b.o.Data, "hosts", "claude-*.json"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("recorded are %v, %v", records, err)
+	}
+	for _, path := range []string{tools, filepath.Join(b.o.Data, "secrets", "my_post.POST_TOKEN"), records[0]} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s is %v, %v", path, info, err)
 		}
@@ -292,7 +311,7 @@ func TestImport(t *testing.T) {
 
 func moved(t *testing.T, b *bench, r hostsetup.Result) {
 	t.Helper()
-	if len(r.Moved) != 1 || r.Moved[0] != (hostsetup.Moved{Name: "my post", As: "my_post"}) {
+	if len(r.Moved) != 1 || r.Moved[0].Name != "my post" || r.Moved[0].As != "my_post" {
 		t.Errorf("moved are %+v", r.Moved)
 	}
 	reasons := map[string]string{
@@ -322,6 +341,7 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 // TestImportCut: whatever was written when it was cut off, the next run ends as one that was not.
 func TestImportCut(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	for _, row := range []struct {
 		name string
 		lost []string // what had not been written yet, in the data directory
@@ -357,6 +377,7 @@ func TestImportCut(t *testing.T) {
 // TestImportShared: two hosts have the same server. It stands behind Earshot once, until both have it back.
 func TestImportShared(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	claude := newBench(t, "claude")
 	claude.write(servers(t), 0o600)
 	claude.install(importing)
@@ -386,6 +407,7 @@ func TestImportShared(t *testing.T) {
 // TestImportTaken: another server of that name stands behind Earshot, so this one stays.
 func TestImportTaken(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	b := newBench(t, "claude")
 	if err := os.Mkdir(b.o.Data, 0o700); err != nil {
 		t.Fatal(err)
