@@ -154,7 +154,7 @@ func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
 		m.tellLeft(r)
 		return
 	}
-	m.tellDiff(r, "An entry earshot", "is written into", host.Title)
+	m.tellDiff(o, r)
 	if host.Limit > 0 {
 		m.sayf("%s then waits up to %.0f minutes for a call.", host.Title, host.Limit.Minutes())
 	}
@@ -163,8 +163,11 @@ func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
 	}
 	m.sayf("Broker-only: calls of Earshot's tools go through the gate. What %s can do without Earshot, with a shell or with file tools of its own, does not.", host.Title)
 	for _, s := range r.Moved {
-		m.sayf("%s %s behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.",
-			cause.OneLine(s.Name), would(r, "moves", "would move"), s.As, m.dataFlag(o.Data), s.As)
+		if r.DryRun {
+			m.sayf("%s would move behind Earshot, as %s, if its tools can be listed.", cause.OneLine(s.Name), s.As)
+			continue
+		}
+		m.sayf("%s moves behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.dataFlag(o.Data), s.As)
 		for _, less := range s.Without {
 			m.sayf("  Of %s: %s.", s.As, cause.OneLine(less))
 		}
@@ -179,10 +182,7 @@ func (m *Main) tellUninstalled(o hostsetup.Options, r hostsetup.Result) {
 	if !r.Changed {
 		m.sayf("%s does not have Earshot: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
 	} else {
-		m.tellDiff(r, "The entry earshot", "is taken out of", o.Host.Title)
-	}
-	for _, s := range r.Moved {
-		m.sayf("%s %s back from behind Earshot.", cause.OneLine(s.Name), would(r, "goes", "would go"))
+		m.tellDiff(o, r)
 	}
 	m.tellLeft(r)
 	if len(r.Behind) > 0 {
@@ -192,9 +192,8 @@ func (m *Main) tellUninstalled(o hostsetup.Options, r hostsetup.Result) {
 }
 
 // tellDiff says in a sentence what changes, and then shows it.
-func (m *Main) tellDiff(r hostsetup.Result, what, verb, host string) {
-	m.sayf("%s %s %s, the file of %s. Lines that are removed begin with -, and those that are added with +:",
-		what, would(r, verb, strings.Replace(verb, "is", "would be", 1)), cause.OneLine(r.File), host)
+func (m *Main) tellDiff(o hostsetup.Options, r hostsetup.Result) {
+	m.sayf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
 	for _, line := range r.Diff {
 		m.sayf("  %s", line)
 	}
@@ -212,13 +211,6 @@ func (m *Main) tellLeft(r hostsetup.Result) {
 	for _, left := range r.Left {
 		m.sayf("Left as it is: %s, since %s.", cause.OneLine(left.Name), cause.OneLine(left.Reason))
 	}
-}
-
-func would(r hostsetup.Result, does, would string) string {
-	if r.DryRun {
-		return would
-	}
-	return does
 }
 
 func (m *Main) listHosts(f hostFlags) error {

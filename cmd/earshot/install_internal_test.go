@@ -51,17 +51,17 @@ func TestInstall(t *testing.T) {
 	}{
 		{[]string{"install"}, 0, []string{"cursor: Cursor is here, without Earshot: `earshot install cursor`.\n"}},
 		{[]string{"install", "cursor", "--dry-run"}, 0, []string{
-			"An entry earshot would be written into " + file + ", the file of Cursor. Lines that are removed begin with -, and those that are added with +:\n  --- ",
+			"In " + file + ", the file of Cursor, the entry earshot would be added. Lines that are removed begin with -, and those that are added with +:\n  --- ",
 			"\"earshot\": {\"type\": ", "\nNothing was written.\n",
 		}},
 		{[]string{"install", "cursor", "--import"}, 0, []string{
-			"An entry earshot is written into " + file, "\nWritten. The file from before is " + file + ".before-earshot.\n", "Cursor takes it up when it is started again.\n",
+			"In " + file + ", the file of Cursor, the entry earshot is added. ", "\nWritten. The file from before is " + file + ".before-earshot.\n", "Cursor takes it up when it is started again.\n",
 			"Broker-only: calls of Earshot's tools go through the gate. What Cursor can do without Earshot, with a shell or with file tools of its own, does not.\n",
 			"Left as it is: cloud, since it logs in by its host.\n",
 		}},
 		{[]string{"install", "cursor"}, 0, []string{"Cursor has Earshot already: nothing changes in " + file + ".\n"}},
 		{[]string{"install"}, 0, []string{"cursor: Cursor has Earshot, in " + file + ".\n"}},
-		{[]string{"uninstall", "cursor"}, 0, []string{"The entry earshot is taken out of " + file, "Written. The file from before is " + file + ".before-earshot-2.\n"}},
+		{[]string{"uninstall", "cursor"}, 0, []string{"In " + file + ", the file of Cursor, the entry earshot is removed. ", "Written. The file from before is " + file + ".before-earshot-2.\n"}},
 		{[]string{"uninstall", "cursor"}, 0, []string{"Cursor does not have Earshot: nothing changes in " + file + ".\n"}},
 		{[]string{"install", "curser"}, 2, []string{"there is no host curser", "did you mean cursor?"}},
 		{[]string{"install", "goose", "--project"}, 2, []string{"Goose has no file of servers for a project"}},

@@ -62,7 +62,7 @@ func credentials(name string, value any, into map[string]string) {
 		all := slices.Contains(secretTable, name)
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			text, is := value[key].(string)
-			if is && len(text) >= leastHidden && (all || secretName.MatchString(key)) {
+			if is && len(text) >= leastHidden && (all || secretName.MatchString(key) && !strings.HasSuffix(key, "_env_var")) {
 				hide(key, text, into)
 				continue
 			}

@@ -109,6 +109,19 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffCodex: the name of a variable is no credential.
+func TestDiffCodex(t *testing.T) {
+	t.Parallel()
+	codex, _ := hostfile.HostOf("codex")
+	f, err := hostfile.Read(codex, []byte("[mcp_servers.a]\nurl = \"https://a\"\nbearer_token_env_var = \"MY_VARIABLE\"\nhttp_headers = { X-Key = \"abcdef-1234\" }\n"))
+	if err == nil {
+		err = f.Remove("a")
+	}
+	if shown := strings.Join(f.Diff("c"), "\n"); err != nil || !strings.Contains(shown, "MY_VARIABLE") || strings.Contains(shown, "1234") {
+		t.Errorf("found %v\n%s", err, shown)
+	}
+}
+
 // TestHosts: names, files and limits of each host.
 func TestHosts(t *testing.T) {
 	t.Parallel()

@@ -37,10 +37,12 @@ type Result struct {
 	Host    string          `json:"host"`
 	File    string          `json:"file"`
 	Changed bool            `json:"changed"`
+	Entry   string          `json:"entry,omitzero"` // what became of that of Earshot: added, replaced or removed
 	DryRun  bool            `json:"dry_run,omitzero"`
 	Diff    []string        `json:"diff,omitzero"`
 	Backup  string          `json:"backup,omitzero"`
-	Moved   []Moved         `json:"moved,omitzero"` // behind Earshot, or back
+	Back    bool            `json:"restored,omitzero"` // servers go back to the host
+	Moved   []Moved         `json:"moved,omitzero"`    // those that go back, or else behind Earshot
 	Left    []hostfile.Left `json:"left,omitzero"`
 	// Behind are the servers of this host that stay behind Earshot after its entry is gone.
 	Behind []string `json:"behind,omitzero"`
@@ -89,6 +91,9 @@ func Install(ctx context.Context, o Options) (Result, error) {
 		}
 		if err := w.file.Set(hostfile.EntryName, entry); err != nil {
 			return w.result, w.byHand(err)
+		}
+		if w.result.Entry = added; before != nil {
+			w.result.Entry = replaced
 		}
 	}
 	if !o.DryRun {
@@ -144,14 +149,15 @@ func Uninstall(_ context.Context, o Options) (Result, error) {
 		if err := w.file.Remove(hostfile.EntryName); err != nil {
 			return w.result, w.byHand(err)
 		}
+		w.result.Entry = removed
 	}
 	var back []moved
-	if o.Restore {
+	if w.result.Back = o.Restore; o.Restore {
 		if back, err = w.moveOut(); err != nil {
 			return w.result, err
 		}
 	}
-	if w.record.Made {
+	if w.record.Made && w.result.Entry == removed {
 		if err := w.file.RemoveSection(); err != nil {
 			return w.result, w.byHand(err)
 		}

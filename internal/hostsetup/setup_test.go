@@ -286,6 +286,9 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s is %v, %v", path, info, err)
 		}
 	}
+	if told, want := r.Sentence(b.o.Host), "In "+b.o.File+", the file of Claude Code, the entry earshot is added, and the entry my post is removed."; told != want {
+		t.Errorf("found    %s\nexpected %s", told, want)
+	}
 	if text := b.text(tools); strings.Contains(text, "4711") || !strings.Contains(text, "POST_TOKEN: '{POST_TOKEN}'") {
 		t.Errorf("the file of tools is\n%s", text)
 	}
@@ -299,6 +302,9 @@ func TestImport(t *testing.T) {
 		t.Errorf("without --restore: %+v", gone)
 	}
 	back := b.uninstall(restoring)
+	if told, want := back.Sentence(b.o.Host), "In "+b.o.File+", the file of Claude Code, the entry my post is added again."; told != want {
+		t.Errorf("found    %s\nexpected %s", told, want)
+	}
 	if len(back.Moved) != 1 || len(back.Behind) > 0 || !strings.Contains(b.text(b.o.File), "xyz-secret-4711") {
 		t.Errorf("with --restore: %+v\n%s", back, b.text(b.o.File))
 	}
