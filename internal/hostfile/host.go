@@ -95,7 +95,7 @@ func Hosts() []Host { return slices.Concat(tried(), documented()) }
 func tried() []Host {
 	return []Host{
 		{
-			Name: "claude", Title: "Claude Code", Programs: []string{"claude"}, Section: "mcpServers", format: jsonFormat{}, project: ".mcp.json",
+			Name: "claude", Title: "Claude Code", Programs: []string{"claude"}, Section: "mcpServers", format: jsonFormat{strict: true}, project: ".mcp.json",
 			user:  func(p Place) string { return p.under("CLAUDE_CONFIG_DIR", "", ".claude.json") },
 			Limit: patience, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {
@@ -112,7 +112,7 @@ func tried() []Host {
 			},
 		},
 		{
-			Name: "gemini", Title: "Gemini CLI", Programs: []string{"gemini"}, Section: "mcpServers", format: jsonFormat{}, project: ".gemini/settings.json",
+			Name: "gemini", Title: "Gemini CLI", Programs: []string{"gemini"}, Section: "mcpServers", format: jsonFormat{noLastComma: true}, project: ".gemini/settings.json",
 			user:  func(p Place) string { return p.under("GEMINI_CLI_HOME", "", ".gemini", "settings.json") },
 			Limit: patience, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {

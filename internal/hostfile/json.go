@@ -16,13 +16,28 @@ import (
 )
 
 // jsonFormat is JSON, with comments and last commas where a host takes them.
-type jsonFormat struct{}
+type jsonFormat struct {
+	// strict: it takes neither.
+	strict bool
+	// noLastComma: it takes comments alone.
+	noLastComma bool
+}
 
 var errForm = errors.New("it is written in another form")
 
-func (jsonFormat) read(text []byte) (map[string]any, error) {
+func (f jsonFormat) read(text []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return map[string]any{}, nil
+	}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		return nil, jsonBroken(err)
+	}
+	if f.strict && !root.IsStandard() {
+		return nil, &BrokenError{Line: lineAt(text, firstExtra(text)), Reason: "a comment, or a comma behind the last value, which it does not take"}
+	}
+	if at := lastComma(&root); f.noLastComma && at >= 0 {
+		return nil, &BrokenError{Line: lineAt(text, at), Reason: "a comma behind the last value, which it does not take"}
 	}
 	plain, err := hujson.Standardize(bytes.Clone(text))
 	if err != nil {
@@ -33,6 +48,41 @@ func (jsonFormat) read(text []byte) (map[string]any, error) {
 		return nil, &BrokenError{Reason: cause.Of(err)}
 	}
 	return tree, nil
+}
+
+func lineAt(text []byte, offset int) int {
+	return 1 + bytes.Count(text[:min(offset, len(text))], []byte("\n"))
+}
+
+// firstExtra is where a text stops being plain JSON.
+func firstExtra(text []byte) int {
+	var value jsontext.Value
+	err := json.Unmarshal(text, &value)
+	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
+		return int(syntax.ByteOffset)
+	}
+	return 0
+}
+
+// lastComma is where a comma stands behind the last value of an object or a list; -1 where none does.
+func lastComma(root *hujson.Value) int {
+	for value := range root.All() {
+		var last *hujson.Value
+		switch composite := value.Value.(type) {
+		case *hujson.Object:
+			if n := len(composite.Members); n > 0 {
+				last = &composite.Members[n-1].Value
+			}
+		case *hujson.Array:
+			if n := len(composite.Elements); n > 0 {
+				last = &composite.Elements[n-1]
+			}
+		}
+		if last != nil && last.AfterExtra != nil {
+			return last.EndOffset + len(last.AfterExtra)
+		}
+	}
+	return -1
 }
 
 var jsonPlace = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)

@@ -114,7 +114,7 @@ func TestInstall(t *testing.T) {
 		t.Run(host.Name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, host.Name)
-			text := map[string]string{"codex": "# mine\na = 1\n", "goose": "# mine\na: 1\n"}[host.Name]
+			text := map[string]string{"claude": "{\n\t\"a\": 1\n}\n", "codex": "# mine\na = 1\n", "goose": "# mine\na: 1\n"}[host.Name]
 			if text == "" {
 				text = before
 			}
@@ -170,7 +170,10 @@ func TestInstallAlone(t *testing.T) {
 // TestInstallLink: a link stays one, and its file is written; one that leads nowhere is left.
 func TestInstallLink(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "claude")
+	b := newBench(t, "gemini")
+	if err := os.Mkdir(filepath.Dir(b.o.File), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	elsewhere := filepath.Join(b.home, "dotfiles", "claude.json")
 	if err := os.Symlink(elsewhere, b.o.File); err != nil {
 		t.Fatal(err)
@@ -230,7 +233,7 @@ func TestNewPlace(t *testing.T) {
 	}
 }
 
-// servers is a file of Claude with servers that can move, and some that cannot.
+// servers is a file of Cursor with servers that can move, and some that cannot.
 func servers(t *testing.T) string {
 	t.Helper()
 	own, err := os.Executable()
@@ -266,7 +269,7 @@ func rehearsing(o *hostsetup.Options) { o.Import, o.DryRun = true, true }
 func TestImport(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	b := newBench(t, "claude")
+	b := newBench(t, "cursor")
 	b.write(servers(t), 0o600)
 	tools := filepath.Join(b.o.Data, "tools.yaml")
 	if r := b.install(rehearsing); len(r.Moved) != 2 || b.text(b.o.File) != servers(t) {
@@ -277,7 +280,7 @@ func TestImport(t *testing.T) {
 	if without := r.Moved[0].Without; len(without) != 1 || without[0] != "its prompts are not passed on" {
 		t.Errorf("it moved without %q", without)
 	}
-	records, err := filepath.Glob(filepath.Join(b.o.Data, "hosts", "claude-*.json"))
+	records, err := filepath.Glob(filepath.Join(b.o.Data, "hosts", "cursor-*.json"))
 	if err != nil || len(records) != 1 {
 		t.Fatalf("recorded are %v, %v", records, err)
 	}
@@ -286,7 +289,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s is %v, %v", path, info, err)
 		}
 	}
-	if told, want := r.Sentence(b.o.Host), "In "+b.o.File+", the file of Claude Code, the entry earshot is added, and the entry my post is removed."; told != want {
+	if told, want := r.Sentence(b.o.Host), "In "+b.o.File+", the file of Cursor, the entry earshot is added, and the entry my post is removed."; told != want {
 		t.Errorf("found    %s\nexpected %s", told, want)
 	}
 	if text := b.text(tools); strings.Contains(text, "4711") || !strings.Contains(text, "POST_TOKEN: '{POST_TOKEN}'") {
@@ -302,7 +305,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("without --restore: %+v", gone)
 	}
 	back := b.uninstall(restoring)
-	if told, want := back.Sentence(b.o.Host), "In "+b.o.File+", the file of Claude Code, the entry my post is added again."; told != want {
+	if told, want := back.Sentence(b.o.Host), "In "+b.o.File+", the file of Cursor, the entry my post is added again."; told != want {
 		t.Errorf("found    %s\nexpected %s", told, want)
 	}
 	if len(back.Moved) != 1 || len(back.Behind) > 0 || !strings.Contains(b.text(b.o.File), "xyz-secret-4711") {
@@ -359,7 +362,7 @@ func TestImportCut(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, "claude")
+			b := newBench(t, "cursor")
 			b.write(servers(t), 0o600)
 			b.install(importing)
 			want := b.text(b.o.File)
@@ -384,17 +387,17 @@ func TestImportCut(t *testing.T) {
 func TestImportShared(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	claude := newBench(t, "claude")
-	claude.write(servers(t), 0o600)
-	claude.install(importing)
-	gemini := &bench{t: t, home: claude.home, o: claude.o}
+	cursor := newBench(t, "cursor")
+	cursor.write(servers(t), 0o600)
+	cursor.install(importing)
+	gemini := &bench{t: t, home: cursor.home, o: cursor.o}
 	gemini.o.Host, _ = hostfile.HostOf("gemini")
-	gemini.o.File = filepath.Join(claude.home, ".gemini", "settings.json")
+	gemini.o.File = filepath.Join(cursor.home, ".gemini", "settings.json")
 	gemini.write(servers(t), 0o600)
 	moved(t, gemini, gemini.install(importing))
-	claude.uninstall(restoring)
+	cursor.uninstall(restoring)
 	present := func() bool {
-		all, err := toolfile.Servers(filepath.Join(claude.o.Data, "tools.yaml"))
+		all, err := toolfile.Servers(filepath.Join(cursor.o.Data, "tools.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +417,7 @@ func TestImportShared(t *testing.T) {
 func TestImportTaken(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	b := newBench(t, "claude")
+	b := newBench(t, "cursor")
 	if err := os.Mkdir(b.o.Data, 0o700); err != nil {
 		t.Fatal(err)
 	}
