@@ -149,6 +149,20 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// TestOnlyTheEntry: an edit that would change anything else is refused. Here what looks like a comment is the end of a text, before which
+// the entry would come to stand.
+func TestOnlyTheEntry(t *testing.T) {
+	t.Parallel()
+	goose, _ := hostfile.HostOf("goose")
+	f, err := hostfile.Read(goose, []byte("extensions:\n  files:\n    note: |\n      one\n      # two\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, is := errors.AsType[*hostfile.HandError](f.Set(hostfile.EntryName, goose.Entry("/x"))); !is || f.Changed() {
+		t.Errorf("it came out as\n%s", f.Text())
+	}
+}
+
 // FuzzEdit: whatever a file is like, an edit of it loses nothing but blanks: its text is still there around the entry, and is what is
 // left once the entry is gone.
 func FuzzEdit(f *testing.F) {
