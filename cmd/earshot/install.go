@@ -173,6 +173,7 @@ func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
 		}
 	}
 	if len(r.Moved) > 0 && !r.DryRun {
+		m.sayf("Of your variables a program that moved gets HOME, PATH and those that its entry names.")
 		m.takenUp(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
 	}
 	m.tellLeft(r)
