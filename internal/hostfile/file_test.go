@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hostfile"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata anew")
+var update = flag.Bool("update", false, "write the golden files in testdata again")
 
 // TestEdit: what is written into the files of each host, compared with files that were looked at: testdata/HOST/CASE.in becomes CASE.out.
 // Writing it again changes nothing, and taking it out gives back what was there.

@@ -109,7 +109,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffCodex: the name of a variable is no credential.
+// TestDiffCodex: the name of a variable is not a credential.
 func TestDiffCodex(t *testing.T) {
 	t.Parallel()
 	codex, _ := hostfile.HostOf("codex")

@@ -38,7 +38,7 @@ func TestInstall(t *testing.T) {
 		g.linesAre("one\n")
 		at.earshot("uninstall", host.String(), "--data", g.data)
 		if after := at.settings(host); strings.Contains(after, `earshot"`) || strings.Contains(after, "earshot]") {
-			t.Errorf("after the removal the settings are:\n%s", after) // some hosts write their file anew by themselves
+			t.Errorf("after the removal the settings are:\n%s", after) // some hosts write their file again by themselves
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (w *work) mayReplace() error {
 	if w.record.Entry == nil {
 		return cause.Misuse(cause.OneLine(w.File)+" has an entry earshot that is not Earshot's", "rename it, or have it replaced with --force")
 	}
-	return cause.Misuse("the entry earshot in "+cause.OneLine(w.File)+" was changed since Earshot wrote it, and is left as it is", "have it written anew with --force")
+	return cause.Misuse("the entry earshot in "+cause.OneLine(w.File)+" was changed since Earshot wrote it, and is left as it is", "have it written again with --force")
 }
 
 // ours reports whether an entry starts the gateway, as one that was written by hand does.
