@@ -172,6 +172,14 @@ var house = []room{
 		own:   []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/mcp", "tool/openapi", "tool/settings", "utp"},
 		third: []string{yamlModule},
 	},
+	{
+		pkg: "internal/hostfile", floor: 3, own: []string{"internal/cause", "tool/settings"},
+		third: []string{yamlModule, "github.com/aymanbagabas/go-udiff", "github.com/pelletier/go-toml/v2", "github.com/tailscale/hujson"},
+	},
+	{
+		pkg: "internal/hostsetup", floor: 5,
+		own: []string{"internal/cause", "internal/datadir", "internal/hostfile", "internal/toolfile", "tool/settings"},
+	},
 	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},

@@ -38,9 +38,10 @@ call is answered with what it waits for, and the agent waits on with earshot_wai
 cannot be undone starts only while the agent waits for it.
 
 What the agent can do by itself, without this server, is not held up by it.`,
-		Example: `  claude mcp add earshot -- earshot mcp serve`,
-		Args:    noArguments,
-		RunE:    func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
+		Example: `  earshot install codex
+  claude mcp add earshot -- earshot mcp serve`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", dataUsage)

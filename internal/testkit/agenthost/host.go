@@ -46,6 +46,9 @@ type Setup struct {
 	Prompt string
 	// MCP are its servers of tools, which it calls without asking. A client of ACP names them when it opens a session.
 	MCP []MCPServer
+	// Installed are servers that somebody writes into the host's own settings between Prepare and Start. They are called without
+	// asking where OwnTools are.
+	Installed []string
 	// Limit is how long the host waits for an answer of an MCP server. Zero is the host's own limit.
 	Limit time.Duration
 	// Hooks are programs that the host runs at its events.
