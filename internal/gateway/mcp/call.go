@@ -97,6 +97,7 @@ func (g *Gateway) look(ctx context.Context, s Session, known string, wait time.D
 	if known != "" {
 		return s.Wait(ctx, known, wait)
 	}
+	g.receipts.wait(ctx)
 	return ask(ctx, s, wait)
 }
 

@@ -67,10 +67,14 @@ const (
 	goodbye = 2 * time.Second
 )
 
-// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run].
+// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run]; [HTTP] has one for each host
+// that connects by an address.
 type Gateway struct {
 	o      Options
 	server *sdk.Server
+	// receipts are of results that are on their way to the host. A call waits until it is known whether they were received: the same
+	// call again could else take that result once more.
+	receipts receipts
 
 	mu      sync.Mutex
 	agent   Agent
@@ -116,20 +120,30 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	quiet()
 	owned.Wait()
 	g.mu.Lock()
-	session := g.session
 	leaves := len(g.open) > 0
 	g.mu.Unlock()
-	if session != nil && !leaves {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-		defer cancel()
-		if err := session.End(ctx, api.AgentEnd{}); err != nil {
-			g.o.Logger.Info("the session is not ended", "reason", err)
-		}
+	if !leaves {
+		g.end(ctx)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
 		return nil // the host has gone, or has been told to go
 	}
 	return err //nolint:wrapcheck // it says itself what it is about
+}
+
+// end ends the session, if there is one.
+func (g *Gateway) end(ctx context.Context) {
+	g.mu.Lock()
+	session := g.session
+	g.mu.Unlock()
+	if session == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	if err := session.End(ctx, api.AgentEnd{}); err != nil {
+		g.o.Logger.Info("the session is not ended", "reason", err)
+	}
 }
 
 // prepared has the tools up to date before the host asks for them, or for one of them.

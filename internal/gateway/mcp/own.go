@@ -73,14 +73,24 @@ func (g *Gateway) say(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToo
 	if wrong := read(r, &q); wrong != nil {
 		return wrong, nil
 	}
-	s, err := g.at(ctx)
-	if err == nil {
-		err = s.Report(ctx, api.AgentReport{Doing: q.Text})
+	s, err := g.report(ctx, q.Text)
+	if hasEnded(err) { // it was idle for too long
+		g.ended(s)
+		_, err = g.report(ctx, q.Text)
 	}
 	if err != nil {
 		return failed(wordsOf(err), api.AgentCall{}), nil
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Told."}}}, nil
+}
+
+// report tells the person what the agent is at.
+func (g *Gateway) report(ctx context.Context, doing string) (Session, error) {
+	s, err := g.at(ctx)
+	if err == nil {
+		err = s.Report(ctx, api.AgentReport{Doing: doing})
+	}
+	return s, err
 }
 
 func (g *Gateway) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

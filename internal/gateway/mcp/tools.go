@@ -33,9 +33,14 @@ func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
 // update brings the host's tools up to date.
 func (g *Gateway) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		g.offer(tools)
 	}
+	return err
+}
+
+// offer has the host offered these tools, and no others beside Earshot's own.
+func (g *Gateway) offer(tools []api.AgentTool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	there := map[string]bool{}
@@ -62,7 +67,6 @@ func (g *Gateway) update(ctx context.Context, agent Agent) error {
 			delete(g.offered, name)
 		}
 	}
-	return nil
 }
 
 // watch follows the tools of a host that knows some.
