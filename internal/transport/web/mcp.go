@@ -1,0 +1,94 @@
+package web
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+// mcpPath is where hosts of the Model Context Protocol come that connect by an address.
+const mcpPath = "/mcp"
+
+// mcpMethods and mcpHeaders are what a page of an allowed origin may use there.
+const (
+	mcpMethods = "DELETE, GET, POST"
+	mcpHeaders = "Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
+)
+
+// mcpLimit is the largest message of a host's: as much as a call by the API.
+const mcpLimit = 16 << 20
+
+// mcpRoutes are not in the table of the API: what is sent and answered there is the protocol's.
+func (s *Server) mcpRoutes(mux *http.ServeMux) {
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		mux.Handle(method+" "+mcpPath, s.known(api.Act, s.serveMCP))
+	}
+}
+
+// serveMCP hands a request of an agent's on.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if s.options.MCP == nil {
+		return refuse(api.KindNotFound, "this server serves no hosts of the Model Context Protocol", "use one that `earshot up` runs")
+	}
+	if len(v.Roles) != 1 { // a host is on the agent's side, and may be on no other
+		return refuse(api.KindForbidden, v.Name+" is more than an agent", "use a token with the role agent and no other")
+	}
+	if r.Method == http.MethodPost {
+		raw, err := body(w, r, mcpLimit)
+		if err != nil {
+			return err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+	}
+	ctx, leave := s.alive(r.Context())
+	defer leave()
+	w.Header().Set("X-Accel-Buffering", "no")
+	s.options.MCP(unhurried{w, http.NewResponseController(w)}, r.WithContext(ctx), v.Principal, secretOf(r))
+	return nil
+}
+
+func isMCP(r *http.Request) bool { return r.URL.Path == mcpPath }
+
+// methodsServed are those with which something is served at all.
+func methodsServed() []string { return append(api.Methods(), http.MethodDelete) }
+
+// secretOf is the token that a request came with; "" for a login.
+func secretOf(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
+}
+
+// unhurried bounds each write by itself, and not how long the whole answer takes.
+type unhurried struct {
+	http.ResponseWriter
+
+	control *http.ResponseController
+}
+
+// Write implements http.ResponseWriter.
+func (w unhurried) Write(p []byte) (int, error) {
+	defer w.hurry()()
+	return w.ResponseWriter.Write(p) //nolint:wrapcheck // as the connection says it
+}
+
+// FlushError is what [http.ResponseController.Flush] calls.
+func (w unhurried) FlushError() error {
+	defer w.hurry()()
+	return w.control.Flush() //nolint:wrapcheck // as the connection says it
+}
+
+// Unwrap is for [http.ResponseController].
+func (w unhurried) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// hurry begins the time that a write may take, and calm ends it.
+func (w unhurried) hurry() (calm func()) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // not every writer has one
+	return func() { _ = w.control.SetWriteDeadline(time.Time{}) }
+}
