@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -62,17 +65,27 @@ var (
 	errAnother = errors.New("mcp: the host listens anew")
 )
 
+// gatewayFor makes the gateway of a host. The menu is its agent's.
 func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway {
-	if wall == 0 {
-		wall = h.o.Wall
-	}
-	g := New(Options{
+	o := Options{
 		Dial: func(ctx context.Context, _ string) (Agent, error) { return h.o.Dial(ctx, from.Token) },
 		Key:  "http\n" + key.credential + "\n" + key.name + "\n" + key.session, Holder: h.holder, Label: key.name,
-		Wall: wall, Beat: h.o.Beat, Version: h.o.Version, Logger: important(h.o.Logger),
-	})
-	g.server.AddReceivingMiddleware(whileOpen)
-	return g
+		Wall: cmp.Or(wall, h.o.Wall), Beat: h.o.Beat, Version: h.o.Version, Logger: important(h.o.Logger),
+	}.complete()
+	m := h.menus[from.Credential]
+	if m == nil || m.token != from.Token { // a token of the same name may be a new one
+		m = &agentMenu{token: from.Token, menu: newMenu(o, func(ctx context.Context) *Gateway { return exchangeOf(ctx).host.gateway })}
+		m.server.AddReceivingMiddleware(whileOpen)
+		h.menus[from.Credential] = m
+	}
+	return &Gateway{o: o, menu: m.menu, open: map[string]bool{}}
+}
+
+// agentMenu is the menu of the agent that a token is for.
+type agentMenu struct {
+	*menu
+
+	token string
 }
 
 // requests counts what is open of a token.
@@ -145,23 +158,25 @@ func (h *HTTP) listens(e *exchange) {
 	e.listens = true
 }
 
-// sweep forgets hosts that have been away for long, and returns the gateways of those that listen, by their tokens.
-func (h *HTTP) sweep() map[string]gateways {
-	listening := map[string]gateways{}
+// sweep forgets hosts that have been away for long, and returns the menus of those that listen.
+func (h *HTTP) sweep() []*menu {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	used, listening := map[string]bool{}, map[*menu]bool{}
 	for key, one := range h.hosts {
 		if len(one.open) == 0 && time.Since(one.used) > h.o.Forget {
 			delete(h.hosts, key)
+			continue
 		}
+		used[key.credential] = true
 		for e := range one.open {
 			if e.listens {
-				listening[key.credential] = append(listening[key.credential], one.gateway)
-				break
+				listening[one.gateway.menu] = true
 			}
 		}
 	}
-	return listening
+	maps.DeleteFunc(h.menus, func(credential string, _ *agentMenu) bool { return !used[credential] })
+	return slices.Collect(maps.Keys(listening))
 }
 
 // An id is the host's name, chance, and a check that it was made for this token, all in characters that the protocol allows. It is

@@ -61,6 +61,7 @@ type HTTP struct {
 
 	mu     sync.Mutex
 	closed bool
+	menus  map[string]*agentMenu // by the credential
 	hosts  map[hostKey]*host
 	gone   graves
 }
@@ -71,10 +72,10 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &HTTP{o: o, holder: rand.Text(), hosts: map[hostKey]*host{}}
+	h := &HTTP{o: o, holder: rand.Text(), menus: map[string]*agentMenu{}, hosts: map[hostKey]*host{}}
 	h.life, h.quit = context.WithCancel(context.Background())
 	h.library = sdk.NewStreamableHTTPHandler(
-		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.server },
+		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.menu.server },
 		// Who may come under which name and from where, and how much they may send, is judged before.
 		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true, Logger: important(o.Logger)},
 	)
@@ -193,7 +194,7 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, from Caller, versi
 	h.listens(e)
 	ctx := e.context()
 	t := &sdk.StreamableServerTransport{Stateless: true}
-	s, err := e.host.gateway.server.Connect(ctx, t, &sdk.ServerSessionOptions{State: &sdk.ServerSessionState{
+	s, err := e.host.gateway.menu.server.Connect(ctx, t, &sdk.ServerSessionOptions{State: &sdk.ServerSessionState{
 		InitializeParams: &sdk.InitializeParams{ProtocolVersion: cmp.Or(version, "2025-06-18")}, InitializedParams: &sdk.InitializedParams{},
 	}})
 	if err != nil {
@@ -231,30 +232,17 @@ func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// watch follows the tools of the hosts that listen, and forgets hosts that have been away for long.
+// watch follows the tools of agents whose hosts listen, and forgets hosts that have been away for long.
 func (h *HTTP) watch() {
 	for rest(h.life, look) == nil {
-		for credential, listening := range h.sweep() {
-			tools, err := listening.tools(h.life)
-			if err != nil {
-				h.o.Logger.Debug("the tools are not known", "credential", credential, "reason", err)
+		for _, m := range h.sweep() {
+			agent := m.known()
+			if agent == nil {
 				continue
 			}
-			for _, g := range listening {
-				g.offer(tools)
+			if err := m.update(h.life, agent); err != nil {
+				h.o.Logger.Debug("the tools are not known", "reason", err)
 			}
 		}
 	}
-}
-
-// gateways are those of one token.
-type gateways []*Gateway
-
-// tools are what the token's agent may ask for; all of them may ask for the same.
-func (all gateways) tools(ctx context.Context) ([]api.AgentTool, error) {
-	agent, err := all[0].dial(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return agent.Tools(ctx)
 }

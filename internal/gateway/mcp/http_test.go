@@ -245,7 +245,6 @@ func TestHTTP(t *testing.T) {
 	eachEra(t, func(t *testing.T, version string) {
 		e := sender(done)
 		s := loopback(t, e, mcp.HTTPOptions{})
-		defer s.close()
 		h := s.join(version, "A Host", "secret-1")
 		list, err := h.ListTools(t.Context(), nil)
 		if err != nil {
@@ -263,6 +262,7 @@ func TestHTTP(t *testing.T) {
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
+		s.close()
 		want := []string{"dial with secret-1", "open a-host ", "invoke note.send ", "received call_7", "say Done."}
 		if version == withSessions {
 			want = append(want, "end") // the other one has no word for it
