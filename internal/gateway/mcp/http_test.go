@@ -576,6 +576,31 @@ func TestHTTPBounds(t *testing.T) {
 	})
 }
 
+// TestHTTPForgets: a host that was away for long takes no room, and goes on when it comes again.
+func TestHTTPForgets(t *testing.T) {
+	eachEra(t, func(t *testing.T, version string) {
+		synctest.Test(t, func(t *testing.T) {
+			e := sender(done)
+			s := virtual(t, e, mcp.HTTPOptions{Forget: 10 * time.Minute})
+			session := s.begin("secret-1", version, "a-host")
+			opened := 0
+			for _, away := range []time.Duration{0, 5 * time.Minute, 15 * time.Minute} {
+				pass(away)
+				if away == 0 || away > 10*time.Minute {
+					opened++ // by another gateway, with the same key
+				}
+				if status, text := s.status(http.MethodPost, "secret-1", version, session, sends(2, version, "a-host")); status != http.StatusOK || !strings.Contains(text, "sent") {
+					t.Errorf("after %v: %d %s", away, status, text)
+				}
+				if lines := e.lines("open"); len(lines) != opened || lines[0] != lines[len(lines)-1] {
+					t.Errorf("after %v: opened %q, want the same one %d times", away, lines, opened)
+				}
+			}
+			s.close()
+		})
+	})
+}
+
 // TestHTTPToolsChange: a host that listens hears of tools that have come and gone; for a host that does not, nothing is asked.
 func TestHTTPToolsChange(t *testing.T) {
 	eachEra(t, func(t *testing.T, version string) {
