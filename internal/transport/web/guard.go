@@ -46,7 +46,7 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 			return
 		}
 		origin := r.Header.Get("Origin")
-		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text)
+		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text) && !namesItself(r, origin)
 		if foreign && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
 			h.Add("Vary", "Origin")
 			h.Set("Access-Control-Allow-Origin", origin)

@@ -56,6 +56,12 @@ func isMCP(r *http.Request) bool { return r.URL.Path == mcpPath }
 // methodsServed are those with which something is served at all.
 func methodsServed() []string { return append(api.Methods(), http.MethodDelete) }
 
+// namesItself answers whether a host names the server's own address as its origin, which no page has: there are none under that name
+// that ask for anything.
+func namesItself(r *http.Request, origin string) bool {
+	return isMCP(r) && isLoopback(r.Host) && origin == "http://"+r.Host
+}
+
 // secretOf is the token that a request came with; "" for a login.
 func secretOf(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
