@@ -177,8 +177,15 @@ func (g *gate) gateway(args ...string) []agenthost.MCPServer {
 // byAddress is the gateway as a host has it that connects to the server itself, with a token of its own.
 func (g *gate) byAddress(host agenthost.Host) []agenthost.MCPServer {
 	g.t.Helper()
-	token := regexp.MustCompile(`\bearshot_\S+`).FindString(g.does("token", "add", host.String(), "--role", "agent", "--data", g.data))
-	return []agenthost.MCPServer{{Name: "earshot", URL: g.people.Server() + "/mcp?answer-before=10s", Headers: map[string]string{"Authorization": "Bearer " + token}}}
+	return []agenthost.MCPServer{{
+		Name: "earshot", URL: g.people.Server() + "/mcp?answer-before=10s", Headers: map[string]string{"Authorization": "Bearer " + g.token(host.String())},
+	}}
+}
+
+// token makes one for an agent.
+func (g *gate) token(agent string) string {
+	g.t.Helper()
+	return regexp.MustCompile(`\bearshot_\S+`).FindString(g.does("token", "add", agent, "--role", "agent", "--data", g.data))
 }
 
 func adds(line string) []fakemodel.Call {
