@@ -14,11 +14,11 @@ func (s *Server) serveHost(w http.ResponseWriter, r *http.Request, who web.Princ
 	s.hosts.ServeHTTP(w, r, mcp.Caller{Credential: who.Credential, Token: token})
 }
 
-// dialInside comes to this very server as the agent that a token is for. What a host may do is judged there once more, as for any
+// dialInProcess comes to this very server as the agent that a token is for. What a host may do is judged there once more, as for any
 // agent.
-func (s *Server) dialInside(ctx context.Context, token string) (mcp.Agent, error) {
-	inside := web.Inside(func() http.Handler { return s.web })
-	a, err := client.DialAgent(ctx, client.Options{URL: s.url, Token: token, Name: "mcp", Transport: inside})
+func (s *Server) dialInProcess(ctx context.Context, token string) (mcp.Agent, error) {
+	inProcess := web.InProcess(func() http.Handler { return s.web })
+	a, err := client.DialAgent(ctx, client.Options{URL: s.url, Token: token, Name: "mcp", Transport: inProcess})
 	if err != nil {
 		return nil, err
 	}

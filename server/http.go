@@ -48,7 +48,7 @@ func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) 
 // serve serves the page and the API.
 func (s *Server) serve(o Options, certificate *address.Certificate, listeners []net.Listener) (err error) {
 	i := s.instance
-	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInside, Version: o.Version, Logger: o.Logger})
+	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
 	s.web, err = web.New(web.Options{
 		Hub: web.Over(i.Hub), Programs: web.OverAgents(i.Hub), MCP: s.serveHost, Access: i.Access,
 		Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,

@@ -86,15 +86,15 @@ func (e *exchange) answered() {
 	e.sent = nil
 }
 
-// noted is an answer that notes whether it has left while the host was there. Each of its writes is flushed by the library.
-type noted struct {
+// trackedWriter is an answer that notes whether it has left while the host was there. Each of its writes is flushed by the library.
+type trackedWriter struct {
 	http.ResponseWriter
 
 	e *exchange
 }
 
 // Write implements http.ResponseWriter.
-func (w noted) Write(p []byte) (int, error) {
+func (w trackedWriter) Write(p []byte) (int, error) {
 	there := w.e.ctx.Err() == nil // what has hung up by then did not get it; what hangs up later may have
 	n, err := w.ResponseWriter.Write(p)
 	w.e.mu.Lock()
@@ -104,7 +104,7 @@ func (w noted) Write(p []byte) (int, error) {
 }
 
 // FlushError is what [http.ResponseController.Flush] calls.
-func (w noted) FlushError() error {
+func (w trackedWriter) FlushError() error {
 	err := http.NewResponseController(w.ResponseWriter).Flush()
 	if err != nil {
 		w.e.mu.Lock()
@@ -115,7 +115,7 @@ func (w noted) FlushError() error {
 }
 
 // Unwrap is for [http.ResponseController].
-func (w noted) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // message is what has to be known of a message before the library reads it.
 type message struct {

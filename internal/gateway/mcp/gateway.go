@@ -70,8 +70,8 @@ const (
 // Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run]; [HTTP] has one for each host
 // that connects by an address.
 type Gateway struct {
-	o    Options
-	menu *menu
+	o     Options
+	tools *toolset
 	// receipts are of results that are on their way to the host. A call waits until it is known whether they were received: the same
 	// call again could else take that result once more.
 	receipts receipts
@@ -87,7 +87,7 @@ type Gateway struct {
 func New(o Options) *Gateway {
 	o = o.complete()
 	g := &Gateway{o: o, open: map[string]bool{}}
-	g.menu = newMenu(o, func(context.Context) *Gateway { return g })
+	g.tools = newToolset(o, func(context.Context) *Gateway { return g })
 	return g
 }
 
@@ -111,8 +111,8 @@ func (g *Gateway) RunStdio(ctx context.Context) error { return g.Run(ctx, &sdk.S
 func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	watching, quiet := context.WithCancel(ctx)
 	var owned sync.WaitGroup
-	owned.Go(func() { g.menu.watch(watching) })
-	err := g.menu.server.Run(ctx, acknowledging{t, g})
+	owned.Go(func() { g.tools.watch(watching) })
+	err := g.tools.server.Run(ctx, acknowledging{t, g})
 	quiet()
 	owned.Wait()
 	g.mu.Lock()
@@ -149,7 +149,7 @@ func (g *Gateway) at(ctx context.Context) (Session, error) {
 	if g.session != nil {
 		return g.session, nil
 	}
-	agent := g.menu.known()
+	agent := g.tools.known()
 	if agent == nil {
 		return nil, errors.New("mcp: a call came before the tools were known")
 	}

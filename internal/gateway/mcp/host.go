@@ -62,28 +62,28 @@ var (
 	errClosing = errors.New("mcp: the server is closing")
 	errEnded   = errors.New("mcp: the host has ended its session")
 	errGivenUp = errors.New("mcp: the host has given up")
-	errAnother = errors.New("mcp: the host listens anew")
+	errAnother = errors.New("mcp: the host has opened another stream")
 )
 
-// gatewayFor makes the gateway of a host. The menu is its agent's.
+// gatewayFor makes the gateway of a host. The toolset is its agent's.
 func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway {
 	o := Options{
 		Dial: func(ctx context.Context, _ string) (Agent, error) { return h.o.Dial(ctx, from.Token) },
 		Key:  "http\n" + key.credential + "\n" + key.name + "\n" + key.session, Holder: h.holder, Label: key.name,
 		Wall: cmp.Or(wall, h.o.Wall), Beat: h.o.Beat, Version: h.o.Version, Logger: important(h.o.Logger),
 	}.complete()
-	m := h.menus[from.Credential]
+	m := h.toolsets[from.Credential]
 	if m == nil || m.token != from.Token { // a token of the same name may be a new one
-		m = &agentMenu{token: from.Token, menu: newMenu(o, func(ctx context.Context) *Gateway { return exchangeOf(ctx).host.gateway })}
+		m = &agentTools{token: from.Token, toolset: newToolset(o, func(ctx context.Context) *Gateway { return exchangeOf(ctx).host.gateway })}
 		m.server.AddReceivingMiddleware(whileOpen)
-		h.menus[from.Credential] = m
+		h.toolsets[from.Credential] = m
 	}
-	return &Gateway{o: o, menu: m.menu, open: map[string]bool{}}
+	return &Gateway{o: o, tools: m.toolset, open: map[string]bool{}}
 }
 
-// agentMenu is the menu of the agent that a token is for.
-type agentMenu struct {
-	*menu
+// agentTools is the toolset of the agent that a token is for.
+type agentTools struct {
+	*toolset
 
 	token string
 }
@@ -158,11 +158,11 @@ func (h *HTTP) listens(e *exchange) {
 	e.listens = true
 }
 
-// sweep forgets hosts that have been away for long, and returns the menus of those that listen.
-func (h *HTTP) sweep() []*menu {
+// sweep forgets hosts that have been away for long, and returns the toolsets of those that listen.
+func (h *HTTP) sweep() []*toolset {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	used, listening := map[string]bool{}, map[*menu]bool{}
+	used, listening := map[string]bool{}, map[*toolset]bool{}
 	for key, one := range h.hosts {
 		if len(one.open) == 0 && time.Since(one.used) > h.o.Forget {
 			delete(h.hosts, key)
@@ -171,11 +171,11 @@ func (h *HTTP) sweep() []*menu {
 		used[key.credential] = true
 		for e := range one.open {
 			if e.listens {
-				listening[one.gateway.menu] = true
+				listening[one.gateway.tools] = true
 			}
 		}
 	}
-	maps.DeleteFunc(h.menus, func(credential string, _ *agentMenu) bool { return !used[credential] })
+	maps.DeleteFunc(h.toolsets, func(credential string, _ *agentTools) bool { return !used[credential] })
 	return slices.Collect(maps.Keys(listening))
 }
 
@@ -226,28 +226,28 @@ func nameIn(host string) string {
 	return name
 }
 
-// graves are the sessions that were ended last: their ids name nothing any more.
-type graves struct {
+// endedSessions are the sessions that were ended last: their ids name nothing any more.
+type endedSessions struct {
 	order []hostKey
 	all   map[hostKey]struct{}
 }
 
-func (g *graves) has(key hostKey) bool {
-	_, is := g.all[key]
+func (s *endedSessions) has(key hostKey) bool {
+	_, is := s.all[key]
 	return is
 }
 
-func (g *graves) add(key hostKey) {
+func (s *endedSessions) add(key hostKey) {
 	const most = 4096
-	if g.all == nil {
-		g.all = map[hostKey]struct{}{}
+	if s.all == nil {
+		s.all = map[hostKey]struct{}{}
 	}
-	if g.has(key) {
+	if s.has(key) {
 		return
 	}
-	if len(g.order) == most {
-		delete(g.all, g.order[0])
-		g.order = g.order[1:]
+	if len(s.order) == most {
+		delete(s.all, s.order[0])
+		s.order = s.order[1:]
 	}
-	g.order, g.all[key] = append(g.order, key), struct{}{}
+	s.order, s.all[key] = append(s.order, key), struct{}{}
 }

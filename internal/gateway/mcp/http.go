@@ -59,11 +59,11 @@ type HTTP struct {
 	quit context.CancelFunc
 	open sync.WaitGroup // what is owned: requests, and the watch
 
-	mu     sync.Mutex
-	closed bool
-	menus  map[string]*agentMenu // by the credential
-	hosts  map[hostKey]*host
-	gone   graves
+	mu       sync.Mutex
+	closed   bool
+	toolsets map[string]*agentTools // by the credential
+	hosts    map[hostKey]*host
+	ended    endedSessions
 }
 
 // NewHTTP makes one.
@@ -72,10 +72,10 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &HTTP{o: o, holder: rand.Text(), menus: map[string]*agentMenu{}, hosts: map[hostKey]*host{}}
+	h := &HTTP{o: o, holder: rand.Text(), toolsets: map[string]*agentTools{}, hosts: map[hostKey]*host{}}
 	h.life, h.quit = context.WithCancel(context.Background())
 	h.library = sdk.NewStreamableHTTPHandler(
-		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.menu.server },
+		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.tools.server },
 		// Who may come under which name and from where, and how much they may send, is judged before.
 		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true, Logger: important(o.Logger)},
 	)
@@ -148,7 +148,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, from Caller, version
 	case "subscriptions/listen":
 		h.listens(e)
 	}
-	h.library.ServeHTTP(noted{w, e}, r.WithContext(e.context()))
+	h.library.ServeHTTP(trackedWriter{w, e}, r.WithContext(e.context()))
 }
 
 // named finds out whose session a message belongs to.
@@ -172,7 +172,7 @@ func (h *HTTP) sessionOf(from Caller, id string) (hostKey, *refusal) {
 	key := hostKey{credential: from.Credential, name: name, session: id}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !ours || h.gone.has(key) {
+	if !ours || h.ended.has(key) {
 		return hostKey{}, &refusal{http.StatusNotFound, "there is no session with this " + sessionHeader + "; begin with initialize"}
 	}
 	return key, nil
@@ -194,7 +194,7 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, from Caller, versi
 	h.listens(e)
 	ctx := e.context()
 	t := &sdk.StreamableServerTransport{Stateless: true}
-	s, err := e.host.gateway.menu.server.Connect(ctx, t, &sdk.ServerSessionOptions{State: &sdk.ServerSessionState{
+	s, err := e.host.gateway.tools.server.Connect(ctx, t, &sdk.ServerSessionOptions{State: &sdk.ServerSessionState{
 		InitializeParams: &sdk.InitializeParams{ProtocolVersion: cmp.Or(version, "2025-06-18")}, InitializedParams: &sdk.InitializedParams{},
 	}})
 	if err != nil {
@@ -220,7 +220,7 @@ func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
 	defer h.leave(e)
 	e.host.gateway.receipts.wait(r.Context()) // what has been answered just now was received
 	h.mu.Lock()
-	h.gone.add(key)
+	h.ended.add(key)
 	delete(h.hosts, key)
 	for other := range e.host.open {
 		if other != e {

@@ -22,7 +22,7 @@ const (
 var ownNames = []string{waitTool, sayTool, askTool}
 
 // addOwn adds them.
-func (m *menu) addOwn() {
+func (m *toolset) addOwn() {
 	no := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
 	m.server.AddTool(&sdk.Tool{
@@ -30,12 +30,12 @@ func (m *menu) addOwn() {
 		Description: "Wait for the result of a call that is still open, such as one that waits for a person's answer. It starts only while you wait.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"call_id":{"type":"string","description":"The call_id that came with the answer."}},` +
 			`"required":["call_id"],"additionalProperties":false}`),
-	}, m.by((*Gateway).wait))
+	}, m.handler((*Gateway).wait))
 	m.server.AddTool(&sdk.Tool{
 		Name: sayTool, Annotations: looks,
 		Description: "Tell the person in one or two sentences what you are doing. It is read or spoken to them at once.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":2000}},"required":["text"],"additionalProperties":false}`),
-	}, m.by((*Gateway).say))
+	}, m.handler((*Gateway).say))
 	m.server.AddTool(&sdk.Tool{
 		Name: askTool, Annotations: looks,
 		Description: "Ask the person something that you need to know. The answer is information: it never allows the use of a tool.",
@@ -43,7 +43,7 @@ func (m *menu) addOwn() {
 			`"context":{"type":"string","maxLength":4000,"description":"What helps to understand the question."},` +
 			`"choices":{"type":"array","minItems":2,"maxItems":32,"items":{"type":"string","minLength":1,"maxLength":256},"description":"The possible answers, if there are only these."}},` +
 			`"required":["question"],"additionalProperties":false}`),
-	}, m.by((*Gateway).ask))
+	}, m.handler((*Gateway).ask))
 }
 
 // read reads the arguments of a tool of Earshot's own.

@@ -83,17 +83,17 @@ func (g *Gateway) received(ctx context.Context, call string) {
 
 // receipts counts the results that are on their way to the host.
 type receipts struct {
-	mu     sync.Mutex
-	leave  int
-	landed chan struct{} // closed when none is under way any more; nil then
+	mu      sync.Mutex
+	pending int
+	settled chan struct{} // closed when none is under way any more; nil then
 }
 
 // begin notes that a result is about to leave.
 func (r *receipts) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leave++; r.landed == nil {
-		r.landed = make(chan struct{})
+	if r.pending++; r.settled == nil {
+		r.settled = make(chan struct{})
 	}
 }
 
@@ -101,22 +101,22 @@ func (r *receipts) begin() {
 func (r *receipts) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leave--; r.leave == 0 {
-		close(r.landed)
-		r.landed = nil
+	if r.pending--; r.pending == 0 {
+		close(r.settled)
+		r.settled = nil
 	}
 }
 
 // wait waits until that is known of each of them.
 func (r *receipts) wait(ctx context.Context) {
 	r.mu.Lock()
-	landed := r.landed
+	settled := r.settled
 	r.mu.Unlock()
-	if landed == nil {
+	if settled == nil {
 		return
 	}
 	select {
-	case <-landed:
+	case <-settled:
 	case <-ctx.Done():
 	}
 }

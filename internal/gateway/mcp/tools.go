@@ -17,9 +17,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// menu is what hosts of one agent are offered. By standard input and output there is one host; those that connect by an address
+// toolset is what hosts of one agent are offered. By standard input and output there is one host; those that connect by an address
 // share it, for its tools are most of what a host takes up here.
-type menu struct {
+type toolset struct {
 	server *sdk.Server
 	dialer func(ctx context.Context, host string) (Agent, error)
 	// of is the gateway that a request is for.
@@ -32,8 +32,8 @@ type menu struct {
 	offered map[string]string // what the host was offered under each name, to see what has changed
 }
 
-func newMenu(o Options, of func(ctx context.Context) *Gateway) *menu {
-	m := &menu{dialer: o.Dial, of: of, logger: o.Logger, tools: map[string]string{}, offered: map[string]string{}}
+func newToolset(o Options, of func(ctx context.Context) *Gateway) *toolset {
+	m := &toolset{dialer: o.Dial, of: of, logger: o.Logger, tools: map[string]string{}, offered: map[string]string{}}
 	m.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
@@ -44,15 +44,15 @@ func newMenu(o Options, of func(ctx context.Context) *Gateway) *menu {
 	return m
 }
 
-// by is a tool that a gateway has.
-func (m *menu) by(f func(g *Gateway, ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)) sdk.ToolHandler {
+// handler has a tool carried out by the gateway that a request is for.
+func (m *toolset) handler(f func(g *Gateway, ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return f(m.of(ctx), ctx, r)
 	}
 }
 
 // prepared has the tools up to date before the host asks for them, or for one of them.
-func (m *menu) prepared(next sdk.MethodHandler) sdk.MethodHandler {
+func (m *toolset) prepared(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		var host *sdk.Implementation
 		switch r := r.(type) {
@@ -78,7 +78,7 @@ func nameOf(host *sdk.Implementation) string {
 }
 
 // dial finds Earshot, once.
-func (m *menu) dial(ctx context.Context, host string) (Agent, error) {
+func (m *toolset) dial(ctx context.Context, host string) (Agent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.agent == nil {
@@ -92,7 +92,7 @@ func (m *menu) dial(ctx context.Context, host string) (Agent, error) {
 }
 
 // known is the agent that was dialled; nil before.
-func (m *menu) known() Agent {
+func (m *toolset) known() Agent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.agent
@@ -100,7 +100,7 @@ func (m *menu) known() Agent {
 
 // refresh brings the tools that the host has up to those that Earshot offers: always where it asks for the list, else where
 // nothing is known yet. The host is told of what has changed.
-func (m *menu) refresh(ctx context.Context, host string, always bool) error {
+func (m *toolset) refresh(ctx context.Context, host string, always bool) error {
 	agent, err := m.dial(ctx, host)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (m *menu) refresh(ctx context.Context, host string, always bool) error {
 }
 
 // update brings the host's tools up to date.
-func (m *menu) update(ctx context.Context, agent Agent) error {
+func (m *toolset) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
 	if err == nil {
 		m.offer(tools)
@@ -124,7 +124,7 @@ func (m *menu) update(ctx context.Context, agent Agent) error {
 }
 
 // offer has the host offered these tools, and no others beside Earshot's own.
-func (m *menu) offer(tools []api.AgentTool) {
+func (m *toolset) offer(tools []api.AgentTool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	there := map[string]bool{}
@@ -154,7 +154,7 @@ func (m *menu) offer(tools []api.AgentTool) {
 }
 
 // watch follows the tools of a host that knows some.
-func (m *menu) watch(ctx context.Context) {
+func (m *toolset) watch(ctx context.Context) {
 	for rest(ctx, look) == nil {
 		agent := m.known()
 		if agent == nil {
@@ -167,13 +167,13 @@ func (m *menu) watch(ctx context.Context) {
 }
 
 // add offers a tool to the host. The library panics at a schema that the protocol does not allow.
-func (m *menu) add(tool *sdk.Tool) (err error) {
+func (m *toolset) add(tool *sdk.Tool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("mcp: %v", r)
 		}
 	}()
-	m.server.AddTool(tool, m.by((*Gateway).call))
+	m.server.AddTool(tool, m.handler((*Gateway).call))
 	return nil
 }
 
@@ -206,7 +206,7 @@ func object(schema jsontext.Value) bool {
 }
 
 // toolNamed is Earshot's own name of what the host calls.
-func (m *menu) toolNamed(name string) string {
+func (m *toolset) toolNamed(name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.tools[name]

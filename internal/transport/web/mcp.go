@@ -47,7 +47,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) err
 	ctx, leave := s.alive(r.Context())
 	defer leave()
 	w.Header().Set("X-Accel-Buffering", "no")
-	s.options.MCP(unhurried{w, http.NewResponseController(w)}, r.WithContext(ctx), v.Principal, secretOf(r))
+	s.options.MCP(boundedWriter{w, http.NewResponseController(w)}, r.WithContext(ctx), v.Principal, secretOf(r))
 	return nil
 }
 
@@ -71,30 +71,30 @@ func secretOf(r *http.Request) string {
 	return secret
 }
 
-// unhurried bounds each write by itself, and not how long the whole answer takes.
-type unhurried struct {
+// boundedWriter bounds each write by itself, and not how long the whole answer takes.
+type boundedWriter struct {
 	http.ResponseWriter
 
 	control *http.ResponseController
 }
 
 // Write implements http.ResponseWriter.
-func (w unhurried) Write(p []byte) (int, error) {
-	defer w.hurry()()
+func (w boundedWriter) Write(p []byte) (int, error) {
+	defer w.bound()()
 	return w.ResponseWriter.Write(p) //nolint:wrapcheck // as the connection says it
 }
 
 // FlushError is what [http.ResponseController.Flush] calls.
-func (w unhurried) FlushError() error {
-	defer w.hurry()()
+func (w boundedWriter) FlushError() error {
+	defer w.bound()()
 	return w.control.Flush() //nolint:wrapcheck // as the connection says it
 }
 
 // Unwrap is for [http.ResponseController].
-func (w unhurried) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w boundedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// hurry begins the time that a write may take, and calm ends it.
-func (w unhurried) hurry() (calm func()) {
+// bound begins the time that a write may take, and end ends it.
+func (w boundedWriter) bound() (end func()) {
 	_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // not every writer has one
 	return func() { _ = w.control.SetWriteDeadline(time.Time{}) }
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// TestInside: a request without a connection is answered like one with, and what goes wrong with it is its error.
-func TestInside(t *testing.T) {
+// TestInProcess: a request without a connection is answered like one with, and what goes wrong with it is its error.
+func TestInProcess(t *testing.T) {
 	t.Parallel()
-	reach := web.Inside(func() http.Handler {
+	reach := web.InProcess(func() http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/panic":

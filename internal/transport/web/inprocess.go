@@ -8,14 +8,14 @@ import (
 	"net/http"
 )
 
-// Inside makes the requests of a client that lives in the server's own process: by the API like any other, and without a connection.
+// InProcess makes the requests of a client that lives in the server's own process: by the API like any other, and without a connection.
 // It is for answers that have an end; those of streams come when they are over.
-func Inside(server func() http.Handler) http.RoundTripper { return inside{server} }
+func InProcess(server func() http.Handler) http.RoundTripper { return inProcess{server} }
 
-type inside struct{ server func() http.Handler }
+type inProcess struct{ server func() http.Handler }
 
 // RoundTrip implements http.RoundTripper.
-func (t inside) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	defer func() { // a connection would end here, and nothing else
 		if p := recover(); p != nil {
 			answer, err = nil, fmt.Errorf("web: the request has failed: %v", p)
@@ -27,7 +27,7 @@ func (t inside) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 		asked.Body = http.NoBody
 	}
 	defer func() { _ = asked.Body.Close() }()
-	w := &kept{head: http.Header{}}
+	w := &recorder{head: http.Header{}}
 	t.server().ServeHTTP(w, asked)
 	if err := r.Context().Err(); err != nil {
 		return nil, errors.Join(err, errors.New("web: given up"))
@@ -39,25 +39,25 @@ func (t inside) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	}, nil
 }
 
-// kept keeps an answer.
-type kept struct {
+// recorder keeps an answer.
+type recorder struct {
 	head   http.Header
 	status int
 	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
-func (w *kept) Header() http.Header { return w.head }
+func (w *recorder) Header() http.Header { return w.head }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *kept) WriteHeader(status int) {
+func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 }
 
 // Write implements http.ResponseWriter.
-func (w *kept) Write(p []byte) (int, error) {
+func (w *recorder) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.body.Write(p) //nolint:wrapcheck // it never fails
 }
