@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,23 +21,25 @@ import (
 
 // desk is a server with a tool that cannot be undone, and an agent's token.
 type desk struct {
-	t     *testing.T
-	o     server.Options
-	token string
 	*server.Server
+
+	t             *testing.T
+	o             server.Options
+	token, policy string
 
 	mu   sync.Mutex
 	sent []string
 }
 
-func newDesk(ctx context.Context, t *testing.T) *desk {
+// asked is the rule of most tests: as fast as a yes can be taken back and lapses.
+const asked = "decide: ask, undo: 3s, start_within: 8s"
+
+func newDesk(ctx context.Context, t *testing.T, rule string) *desk {
 	t.Helper()
 	d := &desk{t: t}
-	policy := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(policy, []byte("rules: [{tool: mail.send, decide: ask, undo: 3s, start_within: 8s}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d.o = server.Options{Data: t.TempDir(), HTTP: "127.0.0.1:0", Policy: policy, Services: []server.Service{send(&d.sent, &d.mu)}}
+	d.policy = filepath.Join(t.TempDir(), "policy.yaml")
+	d.rules(rule)
+	d.o = server.Options{Data: t.TempDir(), HTTP: "127.0.0.1:0", Policy: d.policy, Services: []server.Service{send(&d.sent, &d.mu)}}
 	d.open(ctx)
 	t.Cleanup(func() { d.Close() })
 	file, err := local.TokenFile(ctx, d.o.Data, "claude", time.Now)
@@ -49,6 +52,18 @@ func newDesk(ctx context.Context, t *testing.T) *desk {
 	}
 	d.token = strings.TrimSpace(string(raw))
 	return d
+}
+
+// rules has this rule hold for the tool from now on.
+func (d *desk) rules(rule string) {
+	d.t.Helper()
+	fresh := d.policy + ".new"
+	if err := os.WriteFile(fresh, []byte("rules: [{tool: mail.send, "+rule+"}]\n"), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.Rename(fresh, d.policy); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // open opens the server, at the address that it had before.
@@ -68,8 +83,8 @@ func (d *desk) letters() string {
 	return strings.Join(d.sent, " ")
 }
 
-// question waits until one is open.
-func (d *desk) question(ctx context.Context) (*client.Client, api.OpenQuestion) {
+// question waits until one is open that is not among these.
+func (d *desk) question(ctx context.Context, before ...int) (*client.Client, api.OpenQuestion) {
 	d.t.Helper()
 	person, err := client.Dial(ctx, client.Options{URL: d.URL(), Token: d.PersonToken()})
 	if err != nil {
@@ -80,8 +95,10 @@ func (d *desk) question(ctx context.Context) (*client.Client, api.OpenQuestion) 
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if len(open) > 0 {
-			return person, open[0]
+		for _, q := range open {
+			if !slices.Contains(before, q.Number) {
+				return person, q
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -115,18 +132,25 @@ func (c carries) RoundTrip(r *http.Request) (*http.Response, error) {
 
 type answer struct {
 	text  string
+	code  string
+	call  string
 	wrong bool
 	err   error
 }
 
-// asks asks for a letter, whose result comes later.
+// asks asks for a letter to Ada, whose result comes later.
 func asks(ctx context.Context, host *sdk.ClientSession) <-chan answer {
+	return asksFor(ctx, host, "Ada")
+}
+
+func asksFor(ctx context.Context, host *sdk.ClientSession, to string) <-chan answer {
 	came := make(chan answer, 1)
 	go func() {
-		r, err := host.CallTool(ctx, &sdk.CallToolParams{Name: "mail_send", Arguments: map[string]any{"to": "Ada"}})
+		r, err := host.CallTool(ctx, &sdk.CallToolParams{Name: "mail_send", Arguments: map[string]any{"to": to}})
 		a := answer{err: err}
 		if err == nil {
 			a.wrong = r.IsError
+			a.code, a.call = member(r, "code"), member(r, "call_id")
 			if text, is := r.Content[0].(*sdk.TextContent); is {
 				a.text = text.Text
 			}
@@ -134,6 +158,12 @@ func asks(ctx context.Context, host *sdk.ClientSession) <-chan answer {
 		came <- a
 	}()
 	return came
+}
+
+func member(r *sdk.CallToolResult, name string) string {
+	members, _ := r.StructuredContent.(map[string]any)
+	text, _ := members[name].(string)
+	return text
 }
 
 // TestHostByAddress: what a host asks for that has come by HTTP is done after a person's yes and not before, also where the server
@@ -157,7 +187,7 @@ func TestHostByAddress(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			d := newDesk(ctx, t)
+			d := newDesk(ctx, t, asked)
 			host := d.join(ctx, test.version)
 			defer func() { _ = host.Close() }()
 			came := asks(ctx, host)
@@ -208,7 +238,7 @@ func TestHostHangsUp(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			d := newDesk(ctx, t)
+			d := newDesk(ctx, t, asked)
 			host := d.join(ctx, version)
 			defer func() { _ = host.Close() }()
 			calling, cut := context.WithCancel(ctx)
