@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -46,9 +48,40 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) err
 	}
 	ctx, leave := s.alive(r.Context())
 	defer leave()
+	ctx, release := s.entitledStill(ctx, v)
+	defer release()
 	w.Header().Set("X-Accel-Buffering", "no")
 	s.options.MCP(boundedWriter{w, http.NewResponseController(w)}, r.WithContext(ctx), v.Principal, secretOf(r))
 	return nil
+}
+
+// shortRequest is how long a request may be that is not watched: most are over at once.
+const shortRequest = time.Second
+
+// entitledStill is a context that ends with the visitor's right to what they have asked for. Release waits for its end.
+func (s *Server) entitledStill(ctx context.Context, v visitor) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var owned sync.WaitGroup
+	owned.Go(func() {
+		short := time.NewTimer(shortRequest)
+		defer short.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-short.C:
+		}
+		still := s.watch(v)
+		changed := still.changes(ctx)
+		for more := true; more; _, more = <-changed {
+			if !still.valid() {
+				cancel()
+			}
+		}
+	})
+	return ctx, func() {
+		cancel()
+		owned.Wait()
+	}
 }
 
 func isMCP(r *http.Request) bool { return r.URL.Path == mcpPath }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -73,6 +75,35 @@ func TestMCP(t *testing.T) {
 	}
 	if w := s.do("PUT", "/mcp", "", ""); w.Header().Get("Allow") != "DELETE, GET, HEAD, OPTIONS, POST" {
 		t.Errorf("Allow %q", w.Header().Get("Allow"))
+	}
+}
+
+// TestMCPRevoked: what is open of a host ends with its token.
+func TestMCPRevoked(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"GET", "POST"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScene(t, func(o *web.Options) {
+				o.Programs = web.OverAgents(nil) // it is never asked
+				o.MCP = func(_ http.ResponseWriter, r *http.Request, _ web.Principal, _ string) { <-r.Context().Done() }
+			})
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				s.do(method, "/mcp", "bot", "{}")
+			}()
+			<-time.After(time.Minute)
+			select {
+			case <-over:
+				t.Fatalf("%s ends by itself", method)
+			default:
+			}
+			s.doors.mu.Lock()
+			delete(s.doors.who, "bot")
+			s.doors.mu.Unlock()
+			s.doors.ring()
+			<-over // a deadlock of the bubble otherwise
+		})
 	}
 }
 
