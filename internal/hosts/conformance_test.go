@@ -77,6 +77,7 @@ func withToken(t *testing.T, to, token string) string {
 // this test, and a scenario of the list that passes fails the test, too.
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	programs := agenthost.Need(t)
 	g := emptyGate(t)
 	g.does("mcp", "add", "test", conformer(t), "--data", g.data)

@@ -237,6 +237,7 @@ func TestGateWall(t *testing.T) {
 // first, and one effect after it; and nothing for a host that was killed.
 func TestGateByAddress(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		t.Parallel() // it waits for most of its time
 		g := newGate(t)
 		model := fakemodel.Start(t, fakemodel.Script{
 			{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Call: adds("two")}, {When: "said no", Call: adds("three")},
