@@ -255,7 +255,7 @@ var house = []room{
 	{
 		pkg: "server", floor: 6,
 		own: []string{
-			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
 			"internal/peer", "internal/policyfile", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",

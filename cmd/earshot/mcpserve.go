@@ -37,7 +37,10 @@ A person may take longer than the host waits for a call. Before the host gives u
 call is answered with what it waits for, and the agent waits on with earshot_wait. What
 cannot be undone starts only while the agent waits for it.
 
-What the agent can do by itself, without this server, is not held up by it.`,
+What the agent can do by itself, without this server, is not held up by it.
+
+A host that connects by an address needs no program: it goes to /mcp of "earshot up", with
+a token that "earshot token add NAME --role agent" makes.`,
 		Example: `  earshot install codex
   claude mcp add earshot -- earshot mcp serve`,
 		Args: noArguments,

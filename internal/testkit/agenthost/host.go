@@ -144,6 +144,11 @@ func (p Programs) EverythingServer() []string {
 	return []string{p.Node(), p.path("@modelcontextprotocol", "server-everything", "dist", "index.js"), "stdio"}
 }
 
+// Conformance judges an MCP server at an address, with @modelcontextprotocol/conformance.
+func (p Programs) Conformance(url string, args ...string) []string {
+	return append([]string{p.Node(), p.path("@modelcontextprotocol", "conformance", "dist", "index.js"), "server", "--url", url}, args...)
+}
+
 func (p Programs) path(parts ...string) string {
 	return filepath.Join(append([]string{string(p), "node_modules"}, parts...)...)
 }
