@@ -17,7 +17,7 @@ func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor
 }
 
 func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
-	open, err := s.hub.Questions(r.Context(), v.Principal, looks(r))
+	open, err := s.hub.Questions(r.Context(), v.Principal, onlyLooks(r))
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +34,9 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, 
 // looks answers whether a request gets no content: what is not sent is not read, either.
 func looks(r *http.Request) bool { return r.Method == http.MethodHead }
 
+// onlyLooks answers whether a program says so itself: it shows nobody what it reads.
+func onlyLooks(r *http.Request) bool { return looks(r) || r.URL.Query().Get("look") == "true" }
+
 // arguments reads a page of what a question is about: exactly the text that runs.
 func (s *Server) arguments(_ http.ResponseWriter, r *http.Request, v visitor) (api.ArgumentsPart, error) {
 	return s.argumentsPart(r, v, 0)
@@ -48,8 +51,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	look := looks(r) || r.URL.Query().Get("look") == "true"
-	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: look}
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: onlyLooks(r)}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err

@@ -100,6 +100,7 @@ func TestLooking(t *testing.T) {
 		{"GET", "/api/v1/questions/2/arguments?look=true", true},
 		{"HEAD", "/api/v1/questions/2/arguments", true},
 		{"GET", "/api/v1/questions", false},
+		{"GET", "/api/v1/questions?look=true", true},
 		{"HEAD", "/api/v1/questions", true},
 	} {
 		s.room.looked = nil
