@@ -22,7 +22,7 @@ func (c *Checker) reply(f *facts, confirms bool) {
 	if q.confirmation != confirms {
 		return
 	}
-	when, dated := f.document.Places().Member(aaep.KnownTimestamp).Time()
+	when, dated := f.document.KnownMembers().Member(aaep.KnownTimestamp).Time()
 	late := q.overdue(q.session.last) || dated && q.overdue(when)
 	if !confirms {
 		if q.answer == pending && !late {

@@ -90,7 +90,7 @@ func (t *hubPort) Answer(ctx context.Context, a terminal.Answer) error {
 	r := t.reply()
 	r.Token, r.Decision, r.At = a.Token, string(a.Decision), a.At
 	if a.Decision == "" {
-		r.Response = a.Response.Words()
+		r.Response = a.Response.Plain()
 	}
 	said, err := t.hub.Answer(ctx, r)
 	if err == nil && said.Resolution == string(aaep.ResolutionAccepted) {

@@ -34,7 +34,7 @@ func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	case aaep.TypeClarificationReply:
 		m, err := aaep.DecodeClarificationReply(raw)
 		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
-			Token: m.ReplyToken, Response: m.Response.Words(), ResponseType: responseType(m.Response), At: m.Timestamp,
+			Token: m.ReplyToken, Response: m.Response.Plain(), ResponseType: responseType(m.Response), At: m.Timestamp,
 		})
 	case aaep.TypeQuestionExtend:
 		m, err := aaep.DecodeQuestionExtend(raw)

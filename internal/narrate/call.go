@@ -76,7 +76,7 @@ func callID(id string) string {
 	if m := ourCall.FindStringSubmatch(id); m != nil {
 		return aaep.PrefixCall + m[1]
 	}
-	return aaep.ForeignCallID(id)
+	return aaep.ExternalCallID(id)
 }
 
 // toolName is a tool's name as events may write it (C-26).
