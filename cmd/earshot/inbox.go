@@ -143,7 +143,7 @@ func (m *Main) questionLine(q api.OpenQuestion) string {
 	case asks:
 		line = asked.Line(m.Now(), m.Now().Location())
 	}
-	if asks && !asked.SaysAll() {
+	if asks && !asked.StatesAll() {
 		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
 	}
 	return line + " In " + q.Session + "."

@@ -22,7 +22,7 @@ func (t *Terminal) settle(sent request, r Result) {
 
 		return
 	case Undo:
-		defer func() { t.tell(t.says.Settled(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil)) }()
+		defer func() { t.tell(t.says.Resolved(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil)) }()
 	case Extend, Stop:
 	}
 
@@ -53,7 +53,7 @@ func (t *Terminal) settleAnswer(r Result, sent request) {
 
 	q := t.questions[i]
 	q.answer = 0
-	late := t.says.Settled(t.now, q.Number, q.how, r.Err == nil)
+	late := t.says.Resolved(t.now, q.Number, q.how, r.Err == nil)
 
 	if r.Err != nil {
 		t.tell(late)

@@ -241,7 +241,7 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 		}
 		asked = append(asked, e)
 		// Where several sessions ask, each question names its own: so all are known beforehand.
-		says.Heard(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
+		says.Observe(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
 	}
 	for _, e := range asked {
 		for _, a := range says.Event(p.server.now(), e, 0) {
@@ -293,7 +293,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 	if d.First > p.known[d.Session]+1 {
 		// What the page heard before this stream is said again to an announcer that has
 		// not, or it would not know what the session is about.
-		if err := p.learn(ctx, d.Session, d.First-1, p.says.Heard); err != nil {
+		if err := p.learn(ctx, d.Session, d.First-1, p.says.Observe); err != nil {
 			return nil, err
 		}
 	}

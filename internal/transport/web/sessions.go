@@ -63,7 +63,7 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 			return api.AnnouncementList{}, err
 		}
 		if event, err := aaep.DecodeEvent(row.Body); err == nil {
-			narration.Heard(event, row.Seq)
+			narration.Observe(event, row.Seq)
 		}
 	}
 	said := narration.Recap(int(min(n, 100)))
