@@ -40,7 +40,7 @@ type facts struct {
 	outputID, chunk []byte
 	hint            []byte
 	position        int64
-	placed          bool // position is known
+	positioned      bool // position is known
 	complete        bool
 }
 
@@ -84,7 +84,7 @@ func (f *facts) call(at aaep.KnownMembers) {
 func (f *facts) output(at aaep.KnownMembers) {
 	f.outputID = at.Member(aaep.KnownOutputID).Bytes()
 	f.chunk = at.Member(aaep.KnownChunk).Bytes()
-	f.position, f.placed = at.Member(aaep.KnownPosition).Whole()
+	f.position, f.positioned = at.Member(aaep.KnownPosition).Whole()
 }
 
 func (f *facts) asked(at aaep.KnownMembers) {

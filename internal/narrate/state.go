@@ -11,7 +11,7 @@ import (
 // open, and no outcome waits to be told.
 func (s *scene) blocked() bool {
 	st := s.session.State()
-	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Settled == nil
+	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Resolved == nil
 }
 
 // move changes the state, and says nothing where it is that already.
@@ -87,7 +87,7 @@ func (s *scene) wait(number int, urgency aaep.Urgency) error {
 
 // settle records how a question ended and tells it.
 func (s *scene) settle(token string, r aaep.Resolution, l line) error {
-	if err := s.session.Settle(token, r); err != nil {
+	if err := s.session.Resolve(token, r); err != nil {
 		return err
 	}
 	s.memory.close(token)
