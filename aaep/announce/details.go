@@ -112,7 +112,7 @@ func (q Question) Values(all bool) []string {
 // valueText is one value under its name.
 func valueText(v outline.Value) string {
 	name := legible.Value(v.Name())
-	switch placeholder := v.InPlace(); {
+	switch placeholder := v.Placeholder(); {
 	case v.Kind == outline.Empty && v.Path == "":
 		return "" // there are no arguments
 	case v.Kind == outline.Masked: // not even its name, which readers scan for (SEC-07)

@@ -74,7 +74,7 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 		switch {
 		case asJSON:
 			return m.writeLine(j)
-		case j.Held:
+		case j.Passed:
 		case j.Pending != "":
 			m.sayf("pending: %s: %s: %s", j.ID, cause.OneLine(j.Pending), cause.OneLine(j.Problem))
 		default:
@@ -98,7 +98,7 @@ func (m *Main) tellTally(t conform.Tally, asJSON bool) error {
 	if asJSON {
 		return m.writeLine(map[string]conform.Tally{"summary": t})
 	}
-	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Held, t.Failed, t.Pending)
+	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Passed, t.Failed, t.Pending)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (st *stream) turn() (more bool, err error) {
 		return false, err
 	}
 	for _, p := range st.behind() {
-		if st.pacer.Held() >= maxHeld || st.gone {
+		if st.pacer.Queued() >= maxHeld || st.gone {
 			break
 		}
 		if err := st.take(p); err != nil {
@@ -116,7 +116,7 @@ func (st *stream) turn() (more bool, err error) {
 		return false, err
 	}
 	st.settle()
-	return st.pacer.Held() < maxHeld && len(st.behind()) > 0, nil
+	return st.pacer.Queued() < maxHeld && len(st.behind()) > 0, nil
 }
 
 // look takes in new terms, new sessions, and how far each is.
@@ -346,7 +346,7 @@ func (st *stream) resumable(this *place, d pacing.Delivery) bool {
 // settle notes of each session whether all of it has been delivered. What the terms leave
 // out is never delivered; it counts once nothing is held.
 func (st *stream) settle() {
-	idle := st.pacer.Held() == 0
+	idle := st.pacer.Queued() == 0
 	for _, p := range st.places {
 		if idle && p.sent < p.taken && !st.gone {
 			p.sent = p.taken
