@@ -115,7 +115,7 @@ func (a *Asked) Tool(p aaep.ToolInvoked) (*Tool, error) {
 		return nil, refuse(CodeBadCall, "SEQ-22", "a clarification allows no call; ask with Confirm")
 	}
 	if i := a.emitter.session.state.grant(func(g Grant) bool { return g.Token == a.token }); i < 0 {
-		return nil, refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the question about %s was not answered accept, or its consent is used; Settle it first", a.tool))
+		return nil, refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the question about %s was not answered accept, or its consent is used; Resolve it first", a.tool))
 	}
 	p.Tool, p.ToolCallID, p.Irreversible = a.tool, a.callID, a.irreversible
 	return a.emitter.Tool(p)

@@ -32,7 +32,7 @@ func (s *Session) Complete(now time.Time, rand io.Reader, p aaep.SessionComplete
 	case s.state.Resolved != nil:
 		return nil, refuse(CodeQuestionOpen, "SEQ-25", "the outcome of a question is not told yet; call Move first")
 	case len(s.state.Granted) > 0:
-		return nil, refuse(CodeUnusedConsent, "SEQ-24", fmt.Sprintf("the call %s was accepted; invoke it, or Settle that it was stopped", s.state.Granted[0].CallID))
+		return nil, refuse(CodeUnusedConsent, "SEQ-24", fmt.Sprintf("the call %s was accepted; invoke it, or Resolve it as stopped", s.state.Granted[0].CallID))
 	}
 	d := s.draft(now, rand)
 	d.closeOpen(c)

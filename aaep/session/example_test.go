@@ -50,7 +50,7 @@ func ExampleEmitter() {
 	// session.started
 	// state.changed
 	// awaiting.confirmation
-	// session: no_consent (SEQ-22): the question about files.delete was not answered accept, or its consent is used; Settle it first
+	// session: no_consent (SEQ-22): the question about files.delete was not answered accept, or its consent is used; Resolve it first
 	// state.changed
 	// tool.invoked
 	// tool.completed

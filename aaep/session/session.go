@@ -96,7 +96,7 @@ func (s *Session) Move(now time.Time, rand io.Reader, to string, p aaep.StateCha
 		return nil, nil
 	}
 	if s.state.Current == aaep.StateAwaitingInput && s.state.Resolved == nil && len(s.state.Questions) > 0 {
-		return nil, refuse(CodeQuestionOpen, "SEQ-30", "a question is open; record how it ended with Settle or Granted first")
+		return nil, refuse(CodeQuestionOpen, "SEQ-30", "a question is open; record how it ended with Resolve or Granted first")
 	}
 	d := s.draft(now, rand)
 	d.move(to, p)
