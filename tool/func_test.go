@@ -201,7 +201,7 @@ func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	refuse := func(k *kernel, code utp.Code) {
 		k.mu.Lock()
-		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
+		k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
 		k.mu.Unlock()
 	}
 	tests := []struct {
@@ -225,7 +225,7 @@ func TestContextEnds(t *testing.T) {
 		{
 			"the kernel is away for a lease", func(k *kernel, _ func()) {
 				k.mu.Lock()
-				k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+				k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 				k.mu.Unlock()
 				pass(time.Minute)
 			}, tool.ErrLost, utp.StatusFailed, utp.CodeStale, 45 * time.Second,
@@ -234,7 +234,7 @@ func TestContextEnds(t *testing.T) {
 			refuse(k, utp.CodeStorageError)
 			pass(25 * time.Second)
 			k.mu.Lock()
-			k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return api.BeatAnswer{LeaseMS: 30_000}, nil }
+			k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return api.HeartbeatAnswer{LeaseMS: 30_000}, nil }
 			k.mu.Unlock()
 			pass(time.Minute)
 			stop()
@@ -284,7 +284,7 @@ func TestOutOfReach(t *testing.T) {
 			a.StartWithinMS = 3_600_000
 			return a, nil
 		}
-		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		k.command("tc_1", "run")
 		pass(10 * time.Minute)
 		if f := k.finished(); f.Status != utp.StatusSuccess || ready == nil {
@@ -411,7 +411,7 @@ func TestReconciled(t *testing.T) {
 		k.command("tc_1", utp.SuffixReconcile)
 		var q api.SettleRequest
 		k.read(k.asked[api.OpSettle][0], &q)
-		if q.Fate != "done" || string(q.Result.Inline) != "1" {
+		if q.Outcome != "done" || string(q.Result.Inline) != "1" {
 			t.Errorf("settled as %+v", q)
 		}
 	})

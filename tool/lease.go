@@ -74,9 +74,9 @@ func heard[T any](c <-chan T) {
 func (s *Service) beatOnce(ctx context.Context, held api.OwnerRequest, c *Call, most time.Duration) {
 	asking, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	var a api.BeatAnswer
-	request := api.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
-	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, api.OpBeat, request, &a)
+	var a api.HeartbeatAnswer
+	request := api.HeartbeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
+	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, api.OpHeartbeat, request, &a)
 	if ctx.Err() != nil {
 		return
 	}

@@ -45,7 +45,7 @@ func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, e
 
 // word is this process's word on a lapsed call.
 func (s *Service) word(a api.ReconcileAnswer, fate Fate) api.SettleRequest {
-	return api.SettleRequest{Call: a.Call, Owner: s.owner, Lapse: a.Lapse, Fate: string(fate)}
+	return api.SettleRequest{Call: a.Call, Owner: s.owner, LeaseExpiry: a.LeaseExpiry, Outcome: string(fate)}
 }
 
 func (s *Service) settlement(ctx context.Context, a api.ReconcileAnswer, fate Fate, r Result, failure error) (api.SettleRequest, error) {
@@ -53,9 +53,9 @@ func (s *Service) settlement(ctx context.Context, a api.ReconcileAnswer, fate Fa
 	request.Status = r.Status
 	if failure != nil {
 		s.o.Logger.Error("reconcile", "call", a.Call, "error", failure)
-		request.Fate, request.Error = string(Unknown), toolError(failure)
+		request.Outcome, request.Error = string(Unknown), toolError(failure)
 	}
-	if request.Fate != string(Done) {
+	if request.Outcome != string(Done) {
 		return request, nil
 	}
 	if request.Status == "" {

@@ -37,7 +37,7 @@ var errNotPlanning = errors.New("worker: text is written while the planner plans
 // output tells what is written, piece by piece, in a goroutine that lives from the first
 // write of a step to its end.
 type output struct {
-	say  func(ctx context.Context, q api.SayRequest) error
+	say  func(ctx context.Context, q api.AgentTextRequest) error
 	life context.Context //nolint:containedctx // It is the life of the turn in hand, not of a call.
 
 	mu      sync.Mutex
@@ -46,29 +46,29 @@ type output struct {
 	raw     []byte // the beginning of a character whose other bytes are missing
 	text    string // valid, and not told yet
 	since   time.Time
-	said    api.Said // what had been told of the step when it was begun here
-	known   bool     // it is clear whether the text is the one that had been told
-	at      api.SayRequest
+	said    api.ReportedText // what had been told of the step when it was begun here
+	known   bool             // it is clear whether the text is the one that had been told
+	at      api.AgentTextRequest
 	err     error
 	wake    chan struct{}
 	done    chan struct{} // nil: no goroutine
 }
 
-func newOutput(life context.Context, say func(context.Context, api.SayRequest) error) *output {
+func newOutput(life context.Context, say func(context.Context, api.AgentTextRequest) error) *output {
 	o := &output{life: life, say: say}
 	o.drained.L = &o.mu
 	return o
 }
 
 // begin opens the output for the planning of a step.
-func (o *output) begin(step int, said api.Said) {
+func (o *output) begin(step int, said api.ReportedText) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if said.Step != step {
-		said = api.Said{}
+		said = api.ReportedText{}
 	}
 	o.open, o.said, o.known = true, said, said.Bytes == 0
-	o.at = api.SayRequest{Step: step, Try: said.Try}
+	o.at = api.AgentTextRequest{Step: step, Try: said.Try}
 	o.raw, o.text, o.err, o.done = nil, "", nil, nil
 	o.wake = make(chan struct{}, 1)
 }
@@ -173,7 +173,7 @@ func (o *output) fail(err error) {
 }
 
 // next takes the next piece off the text, or says how long to wait for one.
-func (o *output) next() (piece api.SayRequest, wait time.Duration, over bool) {
+func (o *output) next() (piece api.AgentTextRequest, wait time.Duration, over bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	const long = time.Hour // until it is woken
@@ -227,9 +227,9 @@ func ring(bell chan struct{}) {
 
 // tellPiece asks the kernel to tell a piece. A turn that is no longer in these hands ends
 // the planner's context.
-func (h *held) tellPiece(ctx context.Context, q api.SayRequest) error {
+func (h *held) tellPiece(ctx context.Context, q api.AgentTextRequest) error {
 	q.WorkerRequest = h.at
-	err := h.ask(ctx, api.OpSay, q, nil)
+	err := h.ask(ctx, api.OpAgentText, q, nil)
 	if err != nil && ctx.Err() == nil {
 		h.lose(err)
 	}

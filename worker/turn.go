@@ -21,7 +21,7 @@ type held struct {
 	at      api.WorkerRequest
 	turn    Turn
 	step    int
-	said    api.Said
+	said    api.ReportedText
 	seen    int // results observed
 	refused int // results that were handed in and not taken
 	lease   time.Duration
@@ -63,7 +63,7 @@ func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, seat string, bell 
 	alive, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	h := &held{
-		w: w, at: a.Held(seat), step: a.Step, said: a.Said, bell: bell, lose: lose,
+		w: w, at: a.WorkerRequest(seat), step: a.Step, said: a.ReportedText, bell: bell, lose: lose,
 		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields},
 		lease: time.Duration(a.LeaseMS) * time.Millisecond, renewed: time.Now(),
 	}
@@ -206,7 +206,7 @@ func (h *held) renew(ctx context.Context) error {
 		return nil
 	}
 	h.renewed = time.Now()
-	var a api.BeatAnswer
+	var a api.HeartbeatAnswer
 	if err := h.ask(ctx, api.OpRenew, h.at, &a); err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (h *held) call(ctx context.Context, m Move) error {
 	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
 	room := api.InlineLimit // of the one message that carries them all
 	for _, c := range m.calls() {
-		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Says: c.Says, From: c.From, To: c.To}
+		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Says, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
 			out.Question = m.Question.wire()
 		} else {

@@ -308,7 +308,7 @@ func TestWholeTurn(t *testing.T) {
 		var first api.CallRequest
 		k.read(k.asked[api.OpCall][0], &first)
 		c := first.Calls[0]
-		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Says != "because" || c.From != 1 || c.To != 2 {
+		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Comment != "because" || c.From != 1 || c.To != 2 {
 			t.Errorf("asked for %+v", first)
 		}
 		if d.Epoch != 4 || d.Worker != first.Worker || !strings.HasPrefix(d.Worker, "wrk_") {

@@ -129,7 +129,7 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 	defer t.mu.Unlock()
 	items, known := t.arguments[q.Question]
 	if !known {
-		raw, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, Look: true})
+		raw, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, Peek: true})
 		if err != nil {
 			return terminal.Page{}, t.spoken(err)
 		}

@@ -20,7 +20,7 @@ const (
 	Operator = Kind(api.Operator)
 	// Foreign is a worker or a third-party tool service, which speaks v1r4 only: it hears
 	// the doorbell and the commands of its name, and sends commands of its own, to the kernel.
-	Foreign = Kind(api.Foreign)
+	Foreign = Kind(api.External)
 )
 
 // opsByKind is the whole of what each kind may ask for, as [api.Operations] says. An operation that is not in

@@ -145,7 +145,7 @@ func (a *Agent) look(ctx context.Context, session, call string, waiting bool) (a
 	if err != nil {
 		return speaks, s, err
 	}
-	q := api.AwaitRequest{OutsideRequest: speaks, Call: call, Look: !waiting, AwaitMS: int(lease.Milliseconds())}
+	q := api.AwaitRequest{OutsideRequest: speaks, Call: call, Peek: !waiting, AwaitMS: int(lease.Milliseconds())}
 	err = rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, &s)
 	return speaks, s, err
 }
@@ -196,7 +196,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 	defer renew.Stop()
 	q := api.AwaitRequest{OutsideRequest: speaks, Call: s.Call, AwaitMS: int(lease.Milliseconds())}
 	for !s.Ended() {
-		q.Look = true
+		q.Peek = true
 		select {
 		case <-ctx.Done():
 			a.letGo(ctx, q)
@@ -210,7 +210,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 				a.letGo(ctx, q)
 				return s, err
 			}
-			q.Look = false
+			q.Peek = false
 		case <-news:
 		}
 		var now api.CallStatus
@@ -239,7 +239,7 @@ func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
 func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
-	q.Look = false
+	q.Peek = false
 	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, nil); err != nil {
 		a.hub.o.Logger.Info("that a request is closed is not noted", "call", q.Call, "reason", err)
 	}
@@ -265,11 +265,11 @@ func (a *Agent) Result(ctx context.Context, s api.CallStatus) (jsontext.Value, e
 }
 
 // Tell passes on what the agent says of its work.
-func (a *Agent) Tell(ctx context.Context, q api.TellRequest) (err error) {
+func (a *Agent) Tell(ctx context.Context, q api.AgentReportRequest) (err error) {
 	if q.OutsideRequest, err = a.speaks(q.Session); err != nil {
 		return err
 	}
-	return rpc.Ask(ctx, a.hub.o.Conn, api.OpTell, q, nil)
+	return rpc.Ask(ctx, a.hub.o.Conn, api.OpAgentReport, q, nil)
 }
 
 // Close ends the session with the agent's own word.

@@ -58,7 +58,7 @@ func (p Printer) showCall(n int, c api.CallDetail) {
 	}
 	p.sayf("%s. %s.", line, c.ID)
 	p.Field("  Message", c.Message)
-	p.Field("  The agent says", c.Says)
+	p.Field("  The agent says", c.Comment)
 	if c.Question > 0 {
 		p.Field("  Question", strconv.Itoa(c.Question))
 	}

@@ -42,13 +42,13 @@ func (k *kernel) Request(_ context.Context, op string, request []byte) ([]byte, 
 		k.registered[q.Definition.Tool] = q.Definition
 	case api.OpStart:
 		answer = k.call
-	case api.OpBeat:
-		var q api.BeatRequest
+	case api.OpHeartbeat:
+		var q api.HeartbeatRequest
 		read(&q)
 		if q.Fraction != nil {
 			k.fractions = append(k.fractions, *q.Fraction)
 		}
-		answer = api.BeatAnswer{LeaseMS: 30_000, Stop: q.Fraction != nil}
+		answer = api.HeartbeatAnswer{LeaseMS: 30_000, Stop: q.Fraction != nil}
 	case api.OpFinish:
 		var q api.FinishRequest
 		read(&q)

@@ -117,8 +117,8 @@ func (k *kernel) answer(_ context.Context, _ bus.Principal, op string, request [
 			Call: q.Call, Turn: "turn_1", Tool: "words.count", Args: api.Body{Inline: jsontext.Value(args)}, Fence: 1,
 			StartWithinMS: 60_000, LeaseMS: 30_000,
 		}, nil)
-	case api.OpBeat:
-		return api.EncodeAnswer(api.BeatAnswer{LeaseMS: 30_000}, nil)
+	case api.OpHeartbeat:
+		return api.EncodeAnswer(api.HeartbeatAnswer{LeaseMS: 30_000}, nil)
 	default:
 		return api.EncodeAnswer(struct{}{}, nil)
 	}

@@ -154,7 +154,7 @@ func (s *Server) serving(route api.Route, e endpoint) http.Handler {
 	case e.own:
 		return s.known(api.Anyone, e.serves(route))
 	case e.judged:
-		return s.known(api.Look, e.serves(route))
+		return s.known(api.Inspect, e.serves(route))
 	}
 	return s.known(route.Right, e.serves(route))
 }

@@ -273,7 +273,7 @@ func (h *room) Arguments(_ context.Context, _ web.Principal, q api.ArgumentsRequ
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text, ok := h.arguments[q.Question]
-	h.looked = append(h.looked, q.Look)
+	h.looked = append(h.looked, q.Peek)
 	if !ok {
 		return nil, 0, &web.Refusal{Kind: api.KindNotFound, Message: "no live question has that number"}
 	}

@@ -74,9 +74,9 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /page/{file}", s.static)
-	mux.Handle("GET /page/events", s.known(api.Hear, s.pageEvents))
-	mux.Handle("GET /sessions", s.known(api.Hear, s.sessionsPage))
-	mux.Handle("GET /questions/{number}/arguments", s.known(api.Hear, s.argumentsPage))
+	mux.Handle("GET /page/events", s.known(api.Listen, s.pageEvents))
+	mux.Handle("GET /sessions", s.known(api.Listen, s.sessionsPage))
+	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 }
@@ -100,7 +100,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
 	}
-	if err = denied(v.Principal, api.Hear); err == nil {
+	if err = denied(v.Principal, api.Listen); err == nil {
 		var view homeView
 		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), looks(r)); err == nil {
 			if n, ok := s.flashes.take(v.form); ok && r.Method == http.MethodGet {

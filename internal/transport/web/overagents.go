@@ -60,7 +60,7 @@ func (o overAgents) Received(ctx context.Context, who Principal, session, id str
 	o.hub.AsAgent(who).Received(ctx, session, id)
 }
 
-func (o overAgents) Tell(ctx context.Context, who Principal, q api.TellRequest) error {
+func (o overAgents) Tell(ctx context.Context, who Principal, q api.AgentReportRequest) error {
 	return refusal(o.hub.AsAgent(who).Tell(ctx, q))
 }
 

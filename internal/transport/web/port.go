@@ -62,7 +62,7 @@ type Agents interface {
 	Watch(ctx context.Context, who Principal, session, call string) iter.Seq2[api.AgentCall, error]
 	// Received says that the agent has got the result of a call.
 	Received(ctx context.Context, who Principal, session, call string)
-	Tell(ctx context.Context, who Principal, q api.TellRequest) error
+	Tell(ctx context.Context, who Principal, q api.AgentReportRequest) error
 	Close(ctx context.Context, who Principal, q api.CloseRequest) error
 }
 

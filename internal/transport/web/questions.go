@@ -51,7 +51,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: onlyLooks(r)}
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Peek: onlyLooks(r)}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err
