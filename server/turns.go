@@ -46,8 +46,8 @@ func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	agent, here := s.agents[t.Agent]
 	if here && agent.Check != nil {
 		err := agent.Check(t)
-		if said, is := errors.AsType[*Error](err); is {
-			return invalid(said.Message, said.Hint)
+		if failure, is := errors.AsType[*Error](err); is {
+			return invalid(failure.Message, failure.Hint)
 		}
 		return err
 	}

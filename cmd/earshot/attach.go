@@ -32,7 +32,7 @@ func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, h
 // serverAt answers whether a server works with a data directory at this moment. A file
 // that an earlier one has left behind says nothing.
 func serverAt(path string) bool {
-	place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile))
+	place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile))
 	if err != nil {
 		return false
 	}

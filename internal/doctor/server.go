@@ -52,7 +52,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 		return []Finding{broken("server", err)}
 	}
 	all := []Finding{{Name: "server", State: OK, Found: found}}
-	if place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
+	if place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
 		all = append(all, Finding{Name: "page", State: OK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}

@@ -63,7 +63,7 @@ type recorder struct {
 
 func (r *recorder) tap() client.RecordOptions {
 	return client.RecordOptions{
-		URL: r.o.URL, TokenFile: r.o.TokenFile, Name: "earshot-capture", Patience: r.o.Patience, Now: r.o.Now,
+		URL: r.o.URL, TokenFile: r.o.TokenFile, Name: "earshot-capture", ReconnectTimeout: r.o.Patience, Now: r.o.Now,
 		OnConnection: func(c client.Connection) {
 			r.away = c.Lost
 			switch {

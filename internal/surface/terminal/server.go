@@ -173,7 +173,7 @@ func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 	s.mu.Unlock()
 
 	if !known {
-		raw, err := s.client.LookAtArguments(ctx, r.Question)
+		raw, err := s.client.PeekArguments(ctx, r.Question)
 		if err != nil {
 			return Page{}, err
 		}
