@@ -183,11 +183,11 @@ func FuzzCommand(f *testing.F) {
 }
 
 // untilEnded works until its context ends, and says why it did.
-func untilEnded(told chan<- error) func(context.Context, *tool.Call) (tool.Result, error) {
+func untilEnded(described chan<- error) func(context.Context, *tool.Call) (tool.Result, error) {
 	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		<-ctx.Done()
 		cause := context.Cause(ctx)
-		told <- cause
+		described <- cause
 		if errors.Is(cause, tool.ErrLost) && c.Ready() == nil {
 			return tool.Result{}, errors.New("the effect was allowed")
 		}
@@ -294,7 +294,7 @@ func TestOutOfReach(t *testing.T) {
 }
 
 // TestZombie: a process whose machine slept for longer than the lease does nothing more,
-// although no beat could tell it, and the clock that stands still in sleep has not moved.
+// although no heartbeat could tell it, and the clock that stands still in sleep has not moved.
 func TestZombie(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -400,7 +400,7 @@ func TestServiceRefuses(t *testing.T) {
 // TestReconciled: a tool that can be asked what became of a call says so in its definition
 // and gets the call's arguments.
 func TestReconciled(t *testing.T) {
-	find := func(_ context.Context, _ *tool.Call, a work) (tool.Fate, tool.Result, error) {
+	find := func(_ context.Context, _ *tool.Call, a work) (tool.Outcome, tool.Result, error) {
 		return tool.Done, tool.Result{Value: a.N}, nil
 	}
 	made, err := tool.Reconciled(tool.Tool{Definition: utp.Definition{Options: jsontext.Value(`{"x":1}`)}, Run: value(tool.Result{}, nil)}, find)

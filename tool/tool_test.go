@@ -455,10 +455,10 @@ func TestBeats(t *testing.T) {
 				}
 				for i, at := range k.at[api.OpHeartbeat] {
 					if i > 0 && at.Sub(k.at[api.OpHeartbeat][i-1]) > 20*time.Second {
-						t.Errorf("beat %d came %v after the one before", i, at.Sub(k.at[api.OpHeartbeat][i-1]))
+						t.Errorf("heartbeat %d came %v after the one before", i, at.Sub(k.at[api.OpHeartbeat][i-1]))
 					}
 					if at.Sub(began) > 95*time.Second {
-						t.Error("a beat after the end")
+						t.Error("a heartbeat after the end")
 					}
 				}
 				k.finished()
@@ -488,21 +488,21 @@ func TestProgress(t *testing.T) {
 		if n := k.count(api.OpHeartbeat); n < 45 || n > 60 {
 			t.Errorf("%d beats in 12 s; want about five a second", n)
 		}
-		last, told := -1.0, []float64{}
+		last, described := -1.0, []float64{}
 		for _, raw := range k.asked[api.OpHeartbeat] {
 			var q api.HeartbeatRequest
 			k.read(raw, &q)
 			if q.Fraction == nil {
 				continue
 			}
-			told = append(told, *q.Fraction)
+			described = append(described, *q.Fraction)
 			if *q.Fraction < last && *q.Fraction != 0 {
 				t.Errorf("%v was told after %v", *q.Fraction, last)
 			}
 			last = *q.Fraction
 		}
-		if n := len(told); n < 45 || told[n-2] != 1 || told[n-1] != 0 {
-			t.Errorf("told: %v", told)
+		if n := len(described); n < 45 || described[n-2] != 1 || described[n-1] != 0 {
+			t.Errorf("told: %v", described)
 		}
 	})
 }
@@ -513,12 +513,12 @@ func worksUntilTold(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 	return tool.Result{Status: utp.StatusPartial, Value: "half of it"}, nil
 }
 
-// TestStopped: a running call is stopped by a notice, by the answer to a beat, or with
+// TestStopped: a running call is stopped by a notice, by the answer to a heartbeat, or with
 // its service, and each time says what it did.
 func TestStopped(t *testing.T) {
 	ways := map[string]func(k *kernel, stop func()){
 		"notice": func(k *kernel, _ func()) { k.command("tc_1", utp.SuffixCancel) },
-		"beat": func(k *kernel, _ func()) {
+		"heartbeat": func(k *kernel, _ func()) {
 			k.mu.Lock()
 			k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return api.HeartbeatAnswer{Stop: true}, nil }
 			k.mu.Unlock()
@@ -624,12 +624,12 @@ func TestParallel(t *testing.T) {
 
 // TestReconcile: what the tool can tell of a call that lapsed.
 func TestReconcile(t *testing.T) {
-	says := func(f tool.Fate, r tool.Result, err error) func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) {
-		return func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { return f, r, err }
+	says := func(f tool.Outcome, r tool.Result, err error) func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) {
+		return func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) { return f, r, err }
 	}
 	tests := []struct {
 		name      string
-		reconcile func(context.Context, *tool.Call) (tool.Fate, tool.Result, error)
+		reconcile func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error)
 		fate      string
 		status    utp.Status
 		result    string
@@ -643,7 +643,7 @@ func TestReconcile(t *testing.T) {
 		{"done, no value", says(tool.Done, tool.Result{}, nil), "done", utp.StatusSuccess, "", ""},
 		{"done, no JSON", says(tool.Done, tool.Result{Value: make(chan int)}, nil), "done", utp.StatusFailed, "", utp.CodeResultNotSerializable},
 		{"an error", says(tool.Done, tool.Result{Value: 7}, errors.New("no")), "unknown", "", "", utp.CodeInternalError},
-		{"a panic", func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { panic("no") }, "unknown", "", "", utp.CodeInternalError},
+		{"a panic", func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) { panic("no") }, "unknown", "", "", utp.CodeInternalError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -717,7 +717,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestNoBeatAfterTheEnd: a beat that fell due while another was waited for is not sent when the
+// TestNoBeatAfterTheEnd: a heartbeat that fell due while another was waited for is not sent when the
 // work ends meanwhile, not even now and then.
 func TestNoBeatAfterTheEnd(t *testing.T) {
 	const calls = 20

@@ -5,7 +5,7 @@ package utp
 const SuffixProgress = "progress"
 
 // ToolProgress says how far a call is, without any content of it. It is told when the
-// service's beat has been taken, at most a few times a second, and may be lost.
+// service's heartbeat has been taken, at most a few times a second, and may be lost.
 type ToolProgress struct {
 	Call string `json:"tool_call_id"`
 	Turn string `json:"agent_turn_id"`
