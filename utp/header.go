@@ -112,10 +112,10 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 
 // EncodeWakeup writes the headers of a wakeup: who is woken, without the place of a
 // single call, which a wakeup has not (UTP, "Headers"). The agent is required: a worker
-// drops a doorbell without one. The error is a [*HeaderError].
+// drops a wakeup without one. The error is a [*HeaderError].
 func EncodeWakeup(c Context, s Stamp) (map[string][]string, error) {
 	if c.AgentID == "" {
-		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is rung for"}
+		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is woken"}
 	}
 	c.StepID, c.ToolCallID, c.ParentAgentID, c.ParentTurnID, c.ParentStepID = "", "", "", "", ""
 	c.RecursionDepth, c.DepthAbsent = 0, false

@@ -147,7 +147,7 @@ func TestWakeup(t *testing.T) {
 	}
 	c.AgentID = ""
 	if _, err := utp.EncodeWakeup(c, utp.Stamp{At: time.UnixMilli(1)}); err == nil {
-		t.Error("a doorbell without an agent, which workers drop")
+		t.Error("a wakeup without an agent, which workers drop")
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 	ComponentSystem = "sys"
 	ComponentUser   = "user"
 
-	// SuffixWakeup ends the subject of a doorbell.
+	// SuffixWakeup ends the subject of a wakeup.
 	SuffixWakeup = "wakeup"
 )
 
@@ -158,7 +158,7 @@ func checkedTool(s Subject) (Subject, error) {
 	return s, nil
 }
 
-// Wakeup is the subject of the doorbell of a worker target, which is not an agent's id
+// Wakeup is the subject of the wakeups of a worker target, which is not an agent's id
 // (UTP, "Subjects"). The error is a [*SubjectError].
 func Wakeup(project, channel, workerTarget string) (Subject, error) {
 	s := Subject{

@@ -97,7 +97,7 @@ func TestRenderTarget(t *testing.T) {
 		{"another channel", "cg.v1r4.{project_id}.ops.cmd.tool.files.delete", "", "the channel"},
 		{"another version", "cg.v2.{project_id}.{channel_id}.cmd.tool.files.delete", "", "the version"},
 		{"a system command", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal", "", "the category and component"},
-		{"a doorbell", "cg.v1r4.{project_id}.{channel_id}.cmd.agent.w.wakeup", "", "the category and component"},
+		{"a wakeup", "cg.v1r4.{project_id}.{channel_id}.cmd.agent.w.wakeup", "", "the category and component"},
 		{"an event", "cg.v1r4.{project_id}.{channel_id}.evt.tool.files.delete", "", "the category and component"},
 		{"two suffix tokens", "cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.a.b", "", "the suffix"},
 	}

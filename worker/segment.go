@@ -29,10 +29,10 @@ func sentenceCut(text string) int {
 	return end
 }
 
-// wordCut is the last place at which a text that goes on can be cut without cutting a word;
+// wordBoundary is the last place at which a text that goes on can be cut without cutting a word;
 // 0 for none. In scripts that are written without spaces that is between two characters,
 // of which the second one is known: a mark might belong to the first.
-func wordCut(text string) int {
+func wordBoundary(text string) int {
 	text = text[:min(len(text), api.AgentTextLimit)]
 	for i := len(text); i > 0; {
 		before, size := utf8.DecodeLastRuneInString(text[:i])

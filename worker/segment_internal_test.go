@@ -36,7 +36,7 @@ func TestCuts(t *testing.T) {
 		if got := sentenceCut(tt.text); got != tt.sentence {
 			t.Errorf("%.20q: a sentence ends at %d; want %d", tt.text, got, tt.sentence)
 		}
-		if got := wordCut(tt.text); got != tt.word {
+		if got := wordBoundary(tt.text); got != tt.word {
 			t.Errorf("%.20q: a word ends at %d; want %d", tt.text, got, tt.word)
 		}
 		if n := anyCut(tt.text); n > api.AgentTextLimit || !utf8.ValidString(tt.text[:n]) || n == 0 && tt.text != "" {

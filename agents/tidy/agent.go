@@ -64,7 +64,7 @@ func (p *plan) Next() (worker.Move, error) {
 	out := worker.Move{}
 	for _, c := range move.Calls {
 		out.Calls = append(out.Calls, worker.Call{
-			Key: c.Key, Tool: c.Tool, Args: c.Args, Says: c.Says, From: float64(c.From), To: float64(c.To),
+			Key: c.Key, Tool: c.Tool, Args: c.Args, Comment: c.Says, From: float64(c.From), To: float64(c.To),
 		})
 	}
 	return out, nil

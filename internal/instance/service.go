@@ -113,7 +113,7 @@ func (i *Instance) Work(ctx context.Context, agent worker.Agent) error {
 	}
 	o := worker.Options{Conn: workerbus.Conn{Client: end}, Agent: agent, Logger: i.options.Logger}
 	if i.options.Shared {
-		o.Turns, o.Keep, o.Poll, o.Idle = workers, keep, workerPoll, idlePoll
+		o.Turns, o.Retain, o.Poll, o.Idle = workers, keep, workerPoll, idlePoll
 	}
 	w, err := worker.New(o)
 	if err != nil {

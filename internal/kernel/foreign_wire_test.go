@@ -195,7 +195,7 @@ func (l line) Commands(ctx context.Context, handle func(context.Context, tool.Me
 	return s.Close, nil
 }
 
-func (l line) Doorbell(ctx context.Context, ring func(turn string)) (func(), error) {
+func (l line) Wakeups(ctx context.Context, ring func(turn string)) (func(), error) {
 	s, err := l.Doorbells(ctx, func(_ context.Context, m wire.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) })
 	if err != nil {
 		return nil, err
@@ -237,13 +237,13 @@ func (m goldenMessage) message(subject string) wire.Message {
 
 // goldenForeign are the golden files of foreign peers.
 type goldenForeign struct {
-	About    string         `json:"about"`
-	Card     jsontext.Value `json:"card"`
-	Command  goldenMessage  `json:"command"`
-	Row      jsontext.Value `json:"row,omitzero"`
-	Result   jsontext.Value `json:"result"`
-	Doorbell goldenMessage  `json:"doorbell,omitzero"`
-	Report   goldenMessage  `json:"report,omitzero"`
+	About   string         `json:"about"`
+	Card    jsontext.Value `json:"card"`
+	Command goldenMessage  `json:"command"`
+	Row     jsontext.Value `json:"row,omitzero"`
+	Result  jsontext.Value `json:"result"`
+	Wakeups goldenMessage  `json:"doorbell,omitzero"`
+	Report  goldenMessage  `json:"report,omitzero"`
 }
 
 // goldenOf reads a golden file with what is known put in for its places.
@@ -348,7 +348,7 @@ func TestForeignWorkerOnTheWire(t *testing.T) {
 			y.late("the doorbell")
 		}
 	}
-	g.Doorbell.is(t, "the doorbell", bell)
+	g.Wakeups.is(t, "the doorbell", bell)
 	y.delivered(peer, c)
 }
 

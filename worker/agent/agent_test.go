@@ -259,7 +259,7 @@ func TestAnotherGoesOn(t *testing.T) {
 	}
 }
 
-// door lets an agent through to its bus, but for the first time that it wants to hear its bell:
+// door lets an agent through to its bus, but for the first time that it asks for its wakeups:
 // then the bus goes away.
 type door struct {
 	t    *testing.T
@@ -326,7 +326,7 @@ func (d *door) pass(agent net.Conn) {
 	}
 }
 
-// TestBusGoesAsItBegins: the bus goes away when the agent has joined it and does not hear its bell
+// TestBusGoesAsItBegins: the bus goes away when the agent has joined it and does not get its wakeups
 // yet. It is waited for, as later.
 func TestBusGoesAsItBegins(t *testing.T) {
 	h, d := open(t), &door{t: t}
