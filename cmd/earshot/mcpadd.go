@@ -241,7 +241,7 @@ func (m *Main) tellAdded(added addedServer, got offeredTools, entry toolfile.MCP
 	for _, why := range added.LeftOut {
 		m.sayf("  %s.", why)
 	}
-	for _, one := range got.Beside {
+	for _, one := range got.OtherFeatures {
 		m.sayf("Its %s are not passed on.", one)
 	}
 }

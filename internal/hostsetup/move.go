@@ -89,7 +89,7 @@ func (w *work) add(ctx context.Context, b behind) (without []string, err error) 
 	if len(offered.Definitions) == 0 {
 		return nil, errors.New("it offers no tools; prompts and resources are not passed on")
 	}
-	for _, one := range offered.Beside {
+	for _, one := range offered.OtherFeatures {
 		without = append(without, "its "+one+" are not passed on")
 	}
 	for _, tool := range offered.LeftOut {

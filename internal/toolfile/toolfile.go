@@ -170,7 +170,7 @@ func readServers(section settings.Section, o Options) ([]Service, error) {
 	}
 	all := make([]Service, 0, len(servers))
 	for _, s := range servers {
-		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Place: s.Place(), Look: s.Look, Close: s.Close})
+		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Place: s.Address(), Look: s.Inspect, Close: s.Close})
 	}
 	return all, nil
 }

@@ -70,9 +70,9 @@ func (k *kernel) Commands(ctx context.Context, handle func(context.Context, tool
 // and the stop that comes back with that reaches the server.
 func TestService(t *testing.T) {
 	t.Parallel()
-	place := ownFolder(t)
-	s := newScene(t, section(t, "usual", place, ""))
-	s.place = place
+	placeholder := ownFolder(t)
+	s := newScene(t, section(t, "usual", placeholder, ""))
+	s.place = placeholder
 	k := &kernel{
 		t: t, registered: map[string]utp.Definition{}, finished: make(chan api.FinishRequest, 1), listens: make(chan func(), 1),
 		call: api.StartAnswer{
@@ -107,7 +107,7 @@ func TestService(t *testing.T) {
 		if q.Error == nil || q.Error.Code != utp.CodeStopped {
 			t.Errorf("it finished with %+v", q)
 		}
-	case <-time.After(patience):
+	case <-time.After(connectTimeout):
 		t.Fatal("it does not finish")
 	}
 	s.awaits("cancelled")
