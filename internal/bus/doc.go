@@ -1,7 +1,7 @@
 // Package bus carries messages between the kernel and everybody else over NATS: an
 // embedded server, in this process, without a network listener unless one is asked
 // for. It knows nothing of what it carries. Payloads are bytes; the ledger is the
-// truth; a message only rings a bell.
+// truth; a message is only a wakeup.
 //
 // # Who can do what
 //
@@ -9,22 +9,22 @@
 // and no reply subject that it names, can be heard by anybody else. Accounts are
 // joined by imports alone:
 //
-//	AGENT_<name>      the ear of an agent: hears its own doorbell
-//	TOOL_<name>       the ear of a tool: hears its own commands
-//	HUB_<name>        the ear of a hub: hears the broadcasts
-//	OPERATOR_<name>   the ear of an operator: hears how far calls are
-//	TOOLSRV_<name>    the face of a tool: answers who it is ($SRV), and nothing else
-//	<KIND>RPC_<name>  the mouth of each: requests the operations of its kind (see
-//	                  [Ops]), hears its own answers; an operator's asks the faces
+//	AGENT_<name>      subscribes for an agent: hears its own wakeups
+//	TOOL_<name>       subscribes for a tool: hears its own commands
+//	HUB_<name>        subscribes for a hub: hears the broadcasts
+//	OPERATOR_<name>   subscribes for an operator: hears how far calls are
+//	TOOLSRV_<name>    discovery of a tool: answers who it is ($SRV), and nothing else
+//	<KIND>RPC_<name>  requests of each: asks for the operations of its kind (see
+//	                  [Ops]), hears its own answers; an operator's asks the discovery
 //	                  of all tools, and the kernel for nothing
 //	KERNEL            the responder answers requests and may publish only to the
 //	                  answer subjects that the server makes; the publisher sends
-//	                  commands, doorbells, broadcasts and the events of tools, and
+//	                  commands, wakeups, broadcasts and the events of tools, and
 //	                  hears nothing
 //
-// Ear and mouth are apart because of the reply subject: a mouth that names its own
+// Subscriptions and requests are apart because of the reply subject: a request that names its own
 // command subject as the place for an answer gets it in an account in which nobody
-// listens for commands. An ear may publish nothing at all. So a message that an ear
+// listens for commands. A subscribe account may publish nothing at all. So a message that it
 // hears came from the kernel, even if another process with the same credentials has
 // fallen to an attacker.
 //

@@ -2,8 +2,8 @@ package bus
 
 import "net"
 
-// ForeignAtOnce is how many commands of foreign peers are handled at once.
-const ForeignAtOnce = foreignAtOnce
+// ForeignAtOnce is how many commands of external peers are handled at once.
+const ForeignAtOnce = externalAtOnce
 
 // The tests attack the server with connections of their own.
 

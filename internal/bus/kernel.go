@@ -81,7 +81,7 @@ func (k *Kernel) Serve(ctx context.Context, h Handler) error {
 	return nil
 }
 
-// Publish sends a command, a doorbell or a broadcast. For a command it returns when the
+// Publish sends a command, a wakeup or a broadcast. For a command it returns when the
 // server has taken it; the others, which may be lost, are on their way. That it was heard is
 // not said: the ledger tells.
 //
@@ -93,7 +93,7 @@ func (k *Kernel) Publish(ctx context.Context, subject string, header map[string]
 		return invalidf("publish: %q is not a subject of tokens of A-Z a-z 0-9 _ -", subject)
 	}
 	if !k.mayPublish(subject) {
-		return &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("publish: %q is not a command, doorbell or broadcast of project %s", subject, k.project)}
+		return &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("publish: %q is not a command, wakeup or broadcast of project %s", subject, k.project)}
 	}
 	m, err := outgoing(subject, header, payload)
 	if err != nil {
@@ -123,7 +123,7 @@ func (k *Kernel) Listens(subject string) (listens, known bool) {
 }
 
 // mayBeLost reports whether nobody waits to hear that a message was taken: who misses a
-// broadcast reads the ledger, and a doorbell costs one poll.
+// broadcast reads the ledger, and a wakeup costs one poll.
 func (k *Kernel) mayBeLost(subject string) bool {
 	return matches(broadcastsOf(k.project), subject) || strings.HasSuffix(subject, ".wakeup")
 }

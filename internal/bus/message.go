@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Message is a command, a doorbell or a broadcast as it arrived. Header keys have
+// Message is a command, a wakeup or a broadcast as it arrived. Header keys have
 // the exact case in which they were sent.
 type Message struct {
 	Subject string

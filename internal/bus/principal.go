@@ -7,7 +7,7 @@ const maxToken = 128
 
 // Principal is somebody who is let onto the bus. Name is one subject token: 1 to 128
 // of the characters A-Z a-z 0-9 _ and -. The name of an agent is the target of its
-// doorbell, the name of a tool is the target of its commands, that of a foreign peer is
+// wakeups, the name of a tool is the target of its commands, that of a foreign peer is
 // both.
 type Principal struct {
 	Kind Kind   `json:"kind"`

@@ -141,7 +141,7 @@ func (c *Change) begin(who bus.Principal, grows bool) (err error) {
 func (c *Change) list(tools []string) error {
 	one := &c.Credentials
 	who := one.Principal
-	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.Foreign {
+	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.External {
 		return cause.Misuse("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
 	}
 	others, err := c.dir.All()

@@ -112,7 +112,7 @@ func (m *Members) inForce() ([]kernel.InForce, error) {
 }
 
 func credentialInForce(c bus.Credentials) kernel.InForce {
-	parts := []string{c.Principal.String(), c.Mouth.Password, c.Ear.Password, c.Face.Password, strings.Join(c.Tools, " ")}
+	parts := []string{c.Principal.String(), c.Request.Password, c.Subscribe.Password, c.Discovery.Password, strings.Join(c.Tools, " ")}
 	row := kernel.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
 	if len(c.Tools) > 0 {
 		row.Detail = "may also register " + strings.Join(c.Tools, ", ")

@@ -45,7 +45,7 @@ func (m *Members) count(known []bus.Credentials) {
 func (m *Members) Agents() []string {
 	var names []string
 	for _, one := range m.counting() {
-		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.Foreign {
+		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.External {
 			names = append(names, one.Principal.Name)
 		}
 	}
@@ -143,7 +143,7 @@ func (m *Members) readable(path string, beside []bus.Credentials) (bus.Credentia
 // process could offer tools under its name.
 func (m *Members) onlyHere(one bus.Credentials) error {
 	at := slices.IndexFunc(m.services, func(s Service) bool {
-		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.Foreign, Name: s.Name}
+		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.External, Name: s.Name}
 	})
 	if at < 0 {
 		return nil

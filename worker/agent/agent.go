@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 	}
 	defer client.Close()
 	link.Client = client
-	if err := client.Attend(ctx, w.Run); err != nil {
+	if err := client.Reconnect(ctx, w.Run); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
@@ -91,7 +91,7 @@ type Conn struct{ *bus.Client }
 
 // Wakeups implements [worker.Conn].
 func (c Conn) Wakeups(ctx context.Context, notify func(turn string)) (func(), error) {
-	s, err := c.Doorbells(ctx, func(_ context.Context, m bus.Message) { notify(strings.Join(m.Header[utp.HeaderTurnID], "")) })
+	s, err := c.SubscribeWakeups(ctx, func(_ context.Context, m bus.Message) { notify(strings.Join(m.Header[utp.HeaderTurnID], "")) })
 	if err != nil {
 		return nil, err
 	}
