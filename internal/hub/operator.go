@@ -22,8 +22,8 @@ func rightFor(op string) api.Right {
 	return o.Right
 }
 
-// lookTime is how long somebody who looks at what cannot be read waits to be told so.
-const lookTime = 2 * time.Second
+// inspectTimeout is how long somebody who looks at what cannot be read waits to be told so.
+const inspectTimeout = 2 * time.Second
 
 // Operate passes an operation of operators on, as it came, and its answer back. To look takes
 // an auditor or an operator. To change something takes an operator who may also approve: what
@@ -51,7 +51,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	}
 	var answer jsontext.Value
 	if rightFor(op) == api.Inspect {
-		err = rpc.AskWithin(ctx, p.hub.o.Conn, lookTime, op, request, &answer)
+		err = rpc.AskWithin(ctx, p.hub.o.Conn, inspectTimeout, op, request, &answer)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
 	}

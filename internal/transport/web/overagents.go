@@ -61,7 +61,7 @@ func (o overAgents) Received(ctx context.Context, who Principal, session, id str
 }
 
 func (o overAgents) Tell(ctx context.Context, who Principal, q api.AgentReportRequest) error {
-	return refusal(o.hub.AsAgent(who).Tell(ctx, q))
+	return refusal(o.hub.AsAgent(who).Report(ctx, q))
 }
 
 func (o overAgents) Close(ctx context.Context, who Principal, q api.CloseRequest) error {
