@@ -64,7 +64,7 @@ func (o PlayOptions) play(ctx context.Context, recorded *web.Recording) error {
 		<-ctx.Done()
 		return nil
 	}
-	if recorded.Heard(ctx) != nil {
+	if recorded.WaitPlayed(ctx) != nil {
 		return nil //nolint:nilerr // interrupted, which is how it ends
 	}
 	return linger(ctx)
