@@ -64,7 +64,7 @@ func (p Printer) preview(t api.ToolDetail, args jsontext.Value) error {
 	if asked.Doing != "" {
 		p.sayf("When it starts: %s", legible.Line(asked.Doing))
 	}
-	if !asked.Own {
+	if !asked.ToolText {
 		p.Say("It brings no sentence of its own, so its name, its description and its values are said.")
 	}
 	for _, path := range asked.Covers {
