@@ -190,7 +190,7 @@ func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 		if isTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
 			if file, is := prompt.(*os.File); is && isTerminal(file) { // keys are shown where questions are
-				o.TakeKeys = func() (func(), error) { return terminal.TakeKeys(m.Stdin) }
+				o.RawKeys = func() (func(), error) { return terminal.RawKeys(m.Stdin) }
 			}
 		}
 	}

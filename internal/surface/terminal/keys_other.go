@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// TakeKeys fails here: the terminal itself edits and shows lines.
-func TakeKeys(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }
+// RawKeys fails here: the terminal itself edits and shows lines.
+func RawKeys(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }

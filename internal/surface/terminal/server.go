@@ -53,7 +53,7 @@ func NewServer(c *client.Client, o ServerOptions) *Server {
 func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	return func(yield func(client.Event, error) bool) {
 		for e, err := range s.client.Events(ctx) {
-			if err == nil && s.resumed && s.over(ctx, e.Event) {
+			if err == nil && s.resumed && s.isClosed(ctx, e.Event) {
 				e.Event = aaep.Event{}
 			}
 
@@ -64,8 +64,8 @@ func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	}
 }
 
-// over reports whether the event is a question that is not open any more.
-func (s *Server) over(ctx context.Context, e aaep.Event) bool {
+// isClosed reports whether the event is a question that is not open any more.
+func (s *Server) isClosed(ctx context.Context, e aaep.Event) bool {
 	token := ""
 
 	switch p := e.Payload.(type) {
