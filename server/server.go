@@ -82,8 +82,8 @@ func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instanc
 	}
 	points, _ := o.LookupEnv(fault.Variable)
 	inner := instance.Options{
-		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, TakeOver: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
-		Agents: slices.Collect(maps.Keys(s.agents)), Say: o.Notice,
+		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
+		Agents: slices.Collect(maps.Keys(s.agents)), Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
 	}
 	for _, one := range o.Services {

@@ -38,7 +38,7 @@ func (s *Server) writeServerFile(now time.Time) error {
 
 // credentials has the files of credentials count as they are now.
 func (s *Server) credentials(ctx context.Context) (api.Credentials, error) {
-	answer, err := s.instance.Members.TakeUp(ctx)
+	answer, err := s.instance.Members.Reload(ctx)
 	if failure, is := errors.AsType[*cause.Error](err); is {
 		return answer, &web.Refusal{Kind: api.KindUnavailable, Message: failure.Message, Hint: failure.Hint, Cause: err}
 	}

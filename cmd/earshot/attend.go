@@ -207,7 +207,7 @@ func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string,
 	}
 	st := rec.State
 	switch {
-	case h.Data.Gone():
+	case h.Data.Replaced():
 		return h.Data.Lost()
 	case signalled != nil:
 		return &exitError{signalCode(signalled)}

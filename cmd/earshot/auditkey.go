@@ -14,7 +14,7 @@ func (m *Main) auditKeyCommand() *cobra.Command {
 		Use:   "key FILE",
 		Short: "Make a key to sign heads of the audit chain with",
 		Long: `Make a key (Ed25519) to sign heads of the audit chain with, in a new file that only you can read, and its public half in
-FILE.pub. It is not made inside the data directory: ` + auditkey.KeepElsewhere + `.`,
+FILE.pub. It is not made inside the data directory: ` + auditkey.StorageAdvice + `.`,
 		Example: `  earshot audit key /media/keys/heads.pem`,
 		Args:    usage.One("the file of the new key"),
 

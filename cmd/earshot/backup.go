@@ -89,7 +89,7 @@ type restored struct {
 }
 
 func (m *Main) restore(ctx context.Context, path, file string, asJSON bool) error {
-	kept, err := backup.PutBack(ctx, path, file, m.Now(), m.tellLine)
+	kept, err := backup.Restore(ctx, path, file, m.Now(), m.tellLine)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err
 		}
 	}()
 	return recording.Record(ctx, recording.RecordOptions{
-		URL: address, TokenFile: f.tokenFile, To: to, Events: f.events, Length: f.length, Patience: f.patience, Quiet: f.quiet,
+		URL: address, TokenFile: f.tokenFile, To: to, Events: f.events, Length: f.length, ReconnectTimeout: f.patience, Quiet: f.quiet,
 		Notice: m.tellLine, Now: m.Now,
 	})
 }

@@ -70,7 +70,7 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	}
 	for _, r := range told.Answer.Refused {
 		if r.File == filepath.Base(files.File(who)) {
-			change.TakeBack()
+			change.Revert()
 			return cause.Misuse("the server that runs does not take them: "+r.Message, r.Hint)
 		}
 	}

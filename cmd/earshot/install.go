@@ -95,12 +95,12 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 }
 
 // place is where the files of hosts are.
-func (m *Main) place() (hostfile.Place, error) {
+func (m *Main) place() (hostfile.Environment, error) {
 	home := m.Getenv("HOME")
 	if home == "" {
-		return hostfile.Place{}, cause.Fail(nil, "there is no home folder, in which hosts keep their files", "set HOME")
+		return hostfile.Environment{}, cause.Fail(nil, "there is no home folder, in which hosts keep their files", "set HOME")
 	}
-	return hostfile.Place{Home: home, Getenv: m.Getenv, Mac: runtime.GOOS == "darwin"}, nil
+	return hostfile.Environment{Home: home, Getenv: m.Getenv, Mac: runtime.GOOS == "darwin"}, nil
 }
 
 func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err error) {

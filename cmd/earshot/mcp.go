@@ -94,7 +94,7 @@ func (m *Main) mcpListCommand() *cobra.Command {
 					if s.Source == nil {
 						continue
 					}
-					if err := list.add(listedServer{s.Name, s.Place, file}, s.Name+": "+cause.OneLine(s.Place)); err != nil {
+					if err := list.add(listedServer{s.Name, s.Address, file}, s.Name+": "+cause.OneLine(s.Address)); err != nil {
 						return err
 					}
 				}
@@ -122,7 +122,7 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := draft.Keep(); err != nil {
+			if err := draft.Save(); err != nil {
 				return err
 			}
 			if f.asJSON {
@@ -142,7 +142,7 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (offeredTools, error) {
 	var out offeredTools
 	var err error
-	out.Offered, out.place, err = draft.Look(ctx, name, m.toolOptions(""))
+	out.Offered, out.place, err = draft.Inspect(ctx, name, m.toolOptions(""))
 	if wrong, is := errors.AsType[*cause.Error](err); is && wrong.Kind == cause.Usage {
 		return out, err // the entry itself
 	}

@@ -205,7 +205,7 @@ func (m *Main) addServer(ctx context.Context, f mcpFlags, name string, entry too
 	if err != nil {
 		return err
 	}
-	if err := draft.Keep(); err != nil {
+	if err := draft.Save(); err != nil {
 		return err
 	}
 	added := addedServer{Name: name, File: file, Tools: []proposedTool{}}

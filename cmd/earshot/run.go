@@ -141,7 +141,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	h, err := m.openInstance(ctx, path, policy, f.debug, false)
-	if errors.Is(err, datadir.ErrHeld) {
+	if errors.Is(err, datadir.ErrLocked) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 	defer func() { _ = lock.Close() }()
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
-		return []Finding{broken("server", datadir.HeldBy(path, 0, err))}
+		return []Finding{broken("server", datadir.LockedBy(path, 0, err))}
 	}
 	if err == nil {
 		return []Finding{{Name: "server", State: Note, Found: "None works with the data.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}

@@ -109,7 +109,7 @@ func (p *program) unready(err error) error {
 	if errors.Is(err, programs.ErrChanged) {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review. "+advice+p.Tool+"`", p.Program)
 	}
-	if wrong, is := errors.AsType[*programs.PlaceError](err); is {
+	if wrong, is := errors.AsType[*programs.LocationError](err); is {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review: %s. "+advice+p.Tool+"`", p.Program, wrong.Error())
 	}
 	return refuse(utp.CodeUpstreamUnavailable, "%s was not run: no private copy of it can be made: %s", p.Program, cause.Of(err))

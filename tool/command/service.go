@@ -173,7 +173,7 @@ func (p *program) checkProgram(fault faultAt) error {
 	}
 	var err error
 	if p.bound, err = programs.Bind(p.Program); err != nil {
-		if wrong, is := errors.AsType[*programs.PlaceError](err); is {
+		if wrong, is := errors.AsType[*programs.LocationError](err); is {
 			return fault(wrong.Found, wrong.Expected, "program")
 		}
 		return fault(err.Error(), "", "program")
