@@ -27,7 +27,7 @@ FILE.pub. It is not made inside the data directory: ` + auditkey.StorageAdvice +
 				return err
 			}
 			m.sayf("The key is in %s, its public half in %s.", cause.OneLine(args[0]), cause.OneLine(args[0]+".pub"))
-			return m.allSaid()
+			return m.outputError()
 		},
 	}, "")
 }

@@ -24,7 +24,7 @@ func offers() map[string]completion {
 }
 
 // completes makes a completion of a command that speaks to a server.
-func (m *Main) completes(f *wordFlags, offer completion) cobra.CompletionFunc {
+func (m *Main) completes(f *remoteFlags, offer completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
 		defer cancel()

@@ -36,5 +36,5 @@ func removals(r files.DeleteArgs) []terminal.Item {
 
 // listing writes what operators ask for in the form of this command line.
 func (m *Main) listing() listing.Printer {
-	return listing.Printer{Line: func(line string) { m.sayf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Time: m.moment}
+	return listing.Printer{Line: func(line string) { m.sayf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Time: m.timeText}
 }
