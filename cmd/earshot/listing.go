@@ -27,7 +27,7 @@ func removals(r files.DeleteArgs) []terminal.Item {
 	for _, set := range r.Sets {
 		for _, path := range set.Delete {
 			items = append(items, terminal.Item{
-				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Keep)),
+				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Survivor)),
 			})
 		}
 	}
