@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -153,6 +154,7 @@ func refusal(answer *http.Response, raw []byte) error {
 
 	said := failure.Error
 	e := &Error{Code: Code(said.Code), Message: said.Message, Hint: said.Hint, Retry: said.Retry}
+	e.passing = slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, answer.StatusCode)
 
 	if c := said.Closed; c != nil {
 		e.Closed = &announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}
