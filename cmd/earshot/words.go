@@ -96,7 +96,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		}
 		return r, "", cause.Misuse(fmt.Sprintf("question %d takes accept or reject, not %.64q", q.Number, answer), fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number))
 	}
-	r.Response = answer
+	r.Response = api.Response{Text: answer}
 	choices := choicesOf(q)
 	if len(choices) == 0 {
 		return r, aaep.ResolutionAnswered, nil
@@ -111,7 +111,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		}
 		return r, "", cause.Misuse(fmt.Sprintf("question %d does not take %.64q", q.Number, answer), "it takes: "+strings.Join(values, ", "))
 	}
-	r.Response = choices[i].Value
+	r.Response = api.Response{Text: choices[i].Value}
 	return r, aaep.ResolutionAnswered, nil
 }
 

@@ -33,7 +33,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	case "accept", "reject":
 		word.Verb, word.Decision = VerbAnswer, act
 	case "reply":
-		word.Verb, word.Response = VerbAnswer, strings.TrimSpace(r.PostForm.Get("response"))
+		word.Verb, word.Response = VerbAnswer, api.Response{Text: strings.TrimSpace(r.PostForm.Get("response"))}
 	case "more-time":
 		word.Verb = VerbExtend
 	case "undo":
@@ -44,7 +44,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if word.Token == "" && word.Verb != VerbUndo {
 		return refuse(api.KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
-	if word.Verb == VerbAnswer && word.Decision == "" && word.Response == "" {
+	if word.Verb == VerbAnswer && word.Decision == "" && word.Response.Text == "" {
 		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
 	}
 	s.counts.replies.Add(1)

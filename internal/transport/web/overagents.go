@@ -61,7 +61,9 @@ func (o overAgents) Received(ctx context.Context, who Principal, session, id str
 }
 
 func (o overAgents) Tell(ctx context.Context, who Principal, q api.TellRequest) error {
-	return refusal(o.hub.AsAgent(who).Tell(ctx, q))
+	err := o.hub.AsAgent(who).Tell(ctx, q)
+	once := q.Key != "" || q.Progress > 0 // progress that was told before is not told again
+	return uncertain(err, once, "it is told once", "it may have been told already, so to send it again may tell it twice")
 }
 
 func (o overAgents) Close(ctx context.Context, who Principal, q api.CloseRequest) error {
