@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -58,7 +60,10 @@ type Call struct {
 	// Secrets are the values behind {"$secret":ref} arguments, by ref.
 	Secrets map[string]string
 
-	served   served // the tool as it was known before the start was asked for
+	conn     rpc.Requester
+	held     api.OwnerRequest
+	asked    atomic.Int64 // questions to the person
+	served   served       // the tool as it was known before the start was asked for
 	hold     *hold
 	fraction atomic.Pointer[float64]
 	moved    chan struct{} // the heartbeat's: there is progress to tell

@@ -135,6 +135,8 @@ type Call struct {
 	Tool   string `json:"tool"`
 	// Kind is what it is, where it is not a tool's call.
 	Kind CallKind `json:"kind,omitempty"`
+	// Within is the call in the middle of which its service asks this question; "" where the agent itself asks.
+	Within string `json:"within,omitempty"`
 	// Says are the agent's own words about it.
 	Says string `json:"says,omitempty"`
 	// Target is the one service that may start it.
