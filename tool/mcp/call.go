@@ -89,12 +89,12 @@ const lastWords = 3 * time.Second
 
 // call sends the call, once.
 func (s *Server) call(ctx context.Context, conn *connection, upstream string, c *tool.Call) (tool.Result, error) {
-	f, a := &flight{call: c}, &attempt{}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
+	f := &flight{call: c, life: own, time: s.c.Limits.Time, limit: time.AfterFunc(s.c.Limits.Time, func() { cancel(errTime) })}
+	defer f.limit.Stop()
+	a := &attempt{}
 	own = context.WithValue(context.WithValue(own, flightKey{}, f), attemptKey{}, a)
-	limit := time.AfterFunc(s.c.Limits.Time, func() { cancel(errTime) })
-	defer limit.Stop()
 	last := time.AfterFunc(time.Hour, func() { cancel(errEnding) })
 	last.Stop()
 	defer last.Stop()
