@@ -53,11 +53,12 @@ type OwnerRequest struct {
 }
 
 // BeatRequest renews the lease of a started call. Fraction is the progress from 0 to
-// 1; nil says nothing about it.
+// 1; nil says nothing about it. Doing is what the call is at, in a few words, at most [MaxTold] bytes: they are told as the tool's.
 type BeatRequest struct {
 	OwnerRequest
 
 	Fraction *float64 `json:"fraction,omitzero"`
+	Doing    string   `json:"doing,omitzero"`
 }
 
 // BeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.

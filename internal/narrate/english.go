@@ -98,6 +98,10 @@ var english = map[string]Message{
 		Terse:  "{percent} percent.",
 		Normal: "{percent} percent done.",
 	},
+	"call.working": {
+		Terse:  "{words}",
+		Normal: "{tool}: {words}",
+	},
 	"call.completed.success": {
 		Terse:  "{result, select, none {Done.} other {{result}}}",
 		Normal: "{result, select, none {The tool {tool} has finished.} other {{result}}}",

@@ -201,15 +201,19 @@ func (c *connection) drop(token string) {
 	delete(c.running, token)
 }
 
-// progress passes on how far a call is, where the server says of how much.
+// progress passes on how far a call is, where the server says of how much, and its words.
 func (c *connection) progress(p *mcp.ProgressNotificationParams) {
 	token, _ := p.ProgressToken.(string) // ours are strings
 	c.mu.Lock()
 	f := c.running[token]
 	c.mu.Unlock()
-	if f != nil && p.Total > 0 {
+	if f == nil {
+		return
+	}
+	if p.Total > 0 {
 		f.call.Progress(p.Progress / p.Total)
 	}
+	f.call.Doing(string(c.redactor.Text([]byte(p.Message))))
 }
 
 // flightKey is where the context of a call has it.

@@ -132,7 +132,7 @@ func newServer(mode string) *mcp.Server {
 	})
 	add("slow", "Take long, and tell how far it is.", nil, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		token := r.Params.GetProgressToken()
-		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 30, Total: 100})
+		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 30, Total: 100, Message: "Counting " + os.Getenv("TOKEN") + "."})
 		mark("slow")
 		if err != nil {
 			return nil, err

@@ -192,6 +192,8 @@ type Call struct {
 	// Unsure: an earlier owner of a repeatable call may have had its effect.
 	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
+	// WordsAt is when its service last said what it is at.
+	WordsAt time.Time `json:"words_at,omitzero"`
 	// SettleBy is the end of a lapsed call's lease on the wall clock.
 	SettleBy time.Time `json:"settle_by,omitzero"`
 	// Insisted: the person has asked again although the old owner may be alive.
