@@ -113,7 +113,8 @@ var routes = []Route{
 		detail("What cannot be undone, or is of high risk, is accepted only by a person who was shown, or has read from the first part to the last, all of it."),
 	takes[Reply](answers[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
 		replyLimit, `{"decision":"accept","reply_token":"…"}`).refuses(KindConflict, KindBusy).
-		detail(questionReply + " A clarification takes a `response`: a text, `true` or `false`, or a number. A text is read as what was asked for, so `\"true\"` answers yes or no, too." + " The code `arguments_not_seen` says that the arguments have to be read first."),
+		detail(questionReply + " A clarification takes a `response`: a text, `true` or `false`, or a number. " +
+			"A text is read as what was asked for, so `\"true\"` answers yes or no, too. The code `arguments_not_seen` says that the arguments have to be read first."),
 	takes[Reply](answers[ReplyAnswer](route(RouteExtend, "POST", Root+"/questions/{number}/extend", Answer, "Asks for more time to answer.")),
 		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionWord),
 	takes[Reply](answers[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),

@@ -55,5 +55,8 @@ func answered(ctx context.Context, conn rpc.Requester, s api.CallStatus) (a api.
 	if err == nil {
 		err = json.Unmarshal(raw, &a)
 	}
-	return a, err
+	if err != nil {
+		return api.Answered{}, fmt.Errorf("tool: reading the person's answer: %w", err)
+	}
+	return a, nil
 }

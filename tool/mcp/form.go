@@ -186,11 +186,9 @@ func (one field) fill(ctx context.Context, ask asker, lead string) (value any, s
 
 // wordOf is what an answer says where it is a word, and the action where it is none for the form.
 func wordOf(a api.Answered, err error) (word, stopped string, _ error) {
-	if wrong, is := errors.AsType[*utp.ToolError](err); is {
-		switch wrong.Code {
-		case utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeStopped:
-			return "", actionCancel, nil
-		}
+	silent := []utp.Code{utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeStopped}
+	if wrong, is := errors.AsType[*utp.ToolError](err); is && slices.Contains(silent, wrong.Code) {
+		return "", actionCancel, nil
 	}
 	if err != nil {
 		return "", "", err
@@ -259,12 +257,12 @@ func (one field) label() string {
 
 // options are the values that a field takes, where it lists them.
 func (s shape) options() []api.Choice {
-	constants := slices.Concat(s.OneOf, s.Items.OneOf, s.Items.AnyOf)
-	var all []api.Choice
+	constants, values := slices.Concat(s.OneOf, s.Items.OneOf, s.Items.AnyOf), slices.Concat(s.Enum, s.Items.Enum)
+	all := make([]api.Choice, 0, len(constants)+len(values))
 	for _, c := range constants {
 		all = append(all, api.Choice{Value: c.Const, Label: c.Title})
 	}
-	for i, value := range slices.Concat(s.Enum, s.Items.Enum) {
+	for i, value := range values {
 		one := api.Choice{Value: value}
 		if i < len(s.EnumNames) {
 			one.Label = s.EnumNames[i]
