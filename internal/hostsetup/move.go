@@ -118,7 +118,7 @@ func (w *work) behind(s hostfile.Server) (behind, error) {
 			return text
 		}
 		key := strings.ReplaceAll(name, "-", "_")
-		path := filepath.Join(w.Data, "secrets", b.as+"."+key)
+		path := filepath.Join(w.Data, secretsFolder, b.as+"."+key)
 		b.secrets[path] = text
 		b.reference(key, toolfile.SecretRef{File: path})
 		return "{" + key + "}"
