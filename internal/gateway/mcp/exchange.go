@@ -187,6 +187,15 @@ func wallOf(r *http.Request) time.Duration {
 	return d
 }
 
+// sessionOfAddress tells hosts of one name apart that share a token, where their addresses do: /mcp?session=photos. Nothing else in their
+// requests does, where the protocol has no ids of sessions.
+func sessionOfAddress(r *http.Request) string {
+	if name := r.URL.Query().Get("session"); name != "" {
+		return ", " + nameIn(name)
+	}
+	return ""
+}
+
 // important passes on what is more than the library's word on each request.
 func important(l *slog.Logger) *slog.Logger { return slog.New(warnings{l.Handler()}) }
 
