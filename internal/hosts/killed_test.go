@@ -6,11 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
@@ -91,8 +93,7 @@ func TestGateGatewayKilled(t *testing.T) {
 			return
 		}
 		ended(t, process.Wait(t.Context()), "I see.")
-		g.does("reply", "1", "accept", "--data", g.data)
-		g.untilUnused()
+		g.acceptsInVain(1)
 		g.linesAre("")
 	})
 }
@@ -102,17 +103,16 @@ func TestGateGatewayKilled(t *testing.T) {
 func TestGateHostStartedAgain(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		g := newGate(t)
-		start := func() *agenthost.Process {
-			model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {Say: "Done."}})
+		start := func(script ...fakemodel.Turn) *agenthost.Process {
+			model := fakemodel.Start(t, script)
 			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway()}))
 		}
-		first := start()
+		first := start(fakemodel.Turn{Call: adds("one")})
 		g.asks(1)
 		first.Kill()
-		second := start()
+		second := start(fakemodel.Turn{Call: adds("one")}, fakemodel.Turn{Say: "Done."})
 		g.asks(2)
-		g.does("reply", "1", "accept", "--data", g.data)
-		g.untilUnused()
+		g.acceptsInVain(1)
 		g.linesAre("")
 		g.does("reply", "2", "accept", "--data", g.data)
 		ended(t, second.Wait(t.Context()), "Done.")
@@ -127,14 +127,14 @@ func TestGateHostJoinsByAddress(t *testing.T) {
 		g := newGate(t)
 		place := g.byAddress(host)
 		place[0].URL = g.people.Server() + "/mcp"
-		start := func() (*agenthost.Process, *fakemodel.Server) {
-			model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {Say: "Done."}})
+		start := func(script ...fakemodel.Turn) (*agenthost.Process, *fakemodel.Server) {
+			model := fakemodel.Start(t, script)
 			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: place})), model
 		}
-		first, _ := start()
+		first, _ := start(fakemodel.Turn{Call: adds("one")})
 		g.asks(1)
 		first.Kill()
-		second, model := start()
+		second, model := start(fakemodel.Turn{Call: adds("one")}, fakemodel.Turn{Say: "Done."})
 		if _, err := model.Request(second.Context(t.Context()), 1); err != nil { // its call follows at once
 			t.Fatal(err)
 		}
@@ -144,8 +144,7 @@ func TestGateHostJoinsByAddress(t *testing.T) {
 		} else {
 			own = "2"
 			g.asks(2)
-			g.does("reply", "1", "accept", "--data", g.data)
-			g.untilUnused()
+			g.acceptsInVain(1)
 		}
 		g.linesAre("")
 		g.does("reply", own, "accept", "--data", g.data)
@@ -154,11 +153,17 @@ func TestGateHostJoinsByAddress(t *testing.T) {
 	})
 }
 
-// untilUnused waits until the person has heard that their yes was not used.
-func (g *gate) untilUnused() {
+// acceptsInVain accepts a question for whose call nobody waits any more, and waits until the person has heard that their yes was not used.
+func (g *gate) acceptsInVain(number int) {
 	g.t.Helper()
+	open, err := g.people.Questions(g.t.Context())
+	i := slices.IndexFunc(open, func(q api.OpenQuestion) bool { return q.Number == number })
+	if err != nil || i < 0 {
+		g.t.Fatalf("question %d is not among %+v, %v", number, open, err)
+	}
+	g.does("reply", strconv.Itoa(number), "accept", "--data", g.data)
 	g.until("the reason", func(context.Context) error {
-		if told := g.does("recap", "20", "--data", g.data); !strings.Contains(told, "did not wait for it any more") {
+		if told := g.does("recap", "20", "--session", open[i].Session, "--data", g.data); !strings.Contains(told, "did not wait for it any more") {
 			return errors.New(told)
 		}
 		return nil
