@@ -37,7 +37,14 @@ type method struct {
 	run         func(ctx context.Context, session *mcp.ClientSession, args jsontext.Value) (any, error)
 }
 
-const noArguments = `{"type":"object","properties":{},"additionalProperties":false}`
+// The JSON Schemas of their arguments.
+const (
+	noArguments = `{"type":"object","properties":{},"additionalProperties":false}`
+	oneAddress  = `{"type":"object","properties":{"uri":{"type":"string","minLength":1,"maxLength":4096,` +
+		`"description":"its address, as the list or a template of the server says it"}},"required":["uri"],"additionalProperties":false}`
+	onePrompt = `{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":256},` +
+		`"arguments":{"type":"object","additionalProperties":{"type":"string"}}},"required":["name"],"additionalProperties":false}`
+)
 
 // methods are those that a server offers.
 func (c *connection) methods() []method {
@@ -49,17 +56,13 @@ func (c *connection) methods() []method {
 	if r.Capabilities.Resources != nil {
 		all = append(all,
 			method{ListResources, "resources/list", "List the resources that the server has, and the templates of their addresses.", noArguments, listResources},
-			method{ReadResource, "resources/read", "Read one of the server's resources.",
-				`{"type":"object","properties":{"uri":{"type":"string","minLength":1,"maxLength":4096,"description":"its address, as the list or a template of the server says it"}},` +
-					`"required":["uri"],"additionalProperties":false}`, readResource},
+			method{ReadResource, "resources/read", "Read one of the server's resources.", oneAddress, readResource},
 		)
 	}
 	if r.Capabilities.Prompts != nil {
 		all = append(all,
 			method{ListPrompts, "prompts/list", "List the prompts that the server has.", noArguments, listPrompts},
-			method{GetPrompt, "prompts/get", "Get one of the server's prompts, filled in.",
-				`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":256},"arguments":{"type":"object","additionalProperties":{"type":"string"}}},` +
-					`"required":["name"],"additionalProperties":false}`, getPrompt},
+			method{GetPrompt, "prompts/get", "Get one of the server's prompts, filled in.", onePrompt, getPrompt},
 		)
 	}
 	return all
@@ -117,7 +120,7 @@ func readResource(ctx context.Context, session *mcp.ClientSession, args jsontext
 	if err := json.Unmarshal(args, &q); err != nil {
 		return nil, refuse(utp.CodeBadRequest, "the arguments do not fit: %v", err)
 	}
-	return session.ReadResource(ctx, &q)
+	return session.ReadResource(ctx, &q) //nolint:wrapcheck // the call says what it is about
 }
 
 func listPrompts(ctx context.Context, session *mcp.ClientSession, _ jsontext.Value) (any, error) {
@@ -130,7 +133,7 @@ func getPrompt(ctx context.Context, session *mcp.ClientSession, args jsontext.Va
 	if err := json.Unmarshal(args, &q); err != nil {
 		return nil, refuse(utp.CodeBadRequest, "the arguments do not fit: %v", err)
 	}
-	return session.GetPrompt(ctx, &q)
+	return session.GetPrompt(ctx, &q) //nolint:wrapcheck // the same
 }
 
 // collected are all of a list, up to [maxListed].

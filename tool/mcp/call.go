@@ -32,7 +32,7 @@ func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call)
 			got, err := conn.session.CallTool(own, &mcp.CallToolParams{
 				Name: upstream, Arguments: json.RawMessage(c.Args), Meta: mcp.Meta{"progressToken": c.ID, "earshot/call": c.ID},
 			})
-			return func() (tool.Result, error) { return f.told(got, conn.redactor) }, err
+			return func() (tool.Result, error) { return f.told(got, conn.redactor) }, err //nolint:wrapcheck // failed says what it is about
 		})
 	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -177,7 +178,7 @@ func (m *toolset) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Re
 	}
 	tool := m.beside.reader(r.Params.URI)
 	if tool == "" {
-		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+		return nil, sdk.ResourceNotFoundError(r.Params.URI) //nolint:wrapcheck // it is the protocol's own
 	}
 	args, err := json.Marshal(map[string]string{"uri": r.Params.URI})
 	if err != nil {
@@ -227,10 +228,13 @@ func (m *toolset) request(ctx context.Context, r *sdk.CallToolRequest, q api.Age
 		return "", err
 	}
 	result, call, err := resultIn(answer)
-	if err == nil {
-		err = into.UnmarshalJSON(result)
+	if err != nil {
+		return call, err
 	}
-	return call, err
+	if err := into.UnmarshalJSON(result); err != nil {
+		return call, fmt.Errorf("mcp: the result cannot be read: %w", err)
+	}
+	return call, nil
 }
 
 // now makes a call that nobody is asked about, and counts its result as received.
