@@ -28,7 +28,7 @@ type Tool struct {
 	Run func(ctx context.Context, c *Call) (Result, error)
 	// Reconcile finds out what became of a call whose service died or fell silent;
 	// nil when the tool cannot tell.
-	Reconcile func(ctx context.Context, c *Call) (Fate, Result, error)
+	Reconcile func(ctx context.Context, c *Call) (Outcome, Result, error)
 }
 
 // Result is what a tool has to say. A zero Status is success.
@@ -37,14 +37,14 @@ type Result struct {
 	Status utp.Status
 }
 
-// Fate is what a tool knows of a call that lapsed.
-type Fate string
+// Outcome is what a tool knows of a call that lapsed.
+type Outcome string
 
 // The fates.
 const (
-	Done     Fate = "done"
-	NotBegun Fate = "not_begun"
-	Unknown  Fate = "unknown"
+	Done     Outcome = "done"
+	NotBegun Outcome = "not_begun"
+	Unknown  Outcome = "unknown"
 )
 
 // Call is one granted call.
@@ -65,7 +65,7 @@ type Call struct {
 	held     api.OwnerRequest
 	asked    atomic.Int64 // questions to the person
 	served   served       // the tool as it was known before the start was asked for
-	hold     *hold
+	lease    *callLease
 	fraction atomic.Pointer[float64]
 	doing    atomic.Pointer[string] // not reported yet
 	moved    chan struct{}          // the heartbeat's: there is progress to tell
@@ -84,7 +84,7 @@ func (c *Call) Decode(into any) error {
 // the lease was lost (call protocol, step E). Time is measured from before the start was asked for,
 // the machine's sleep included; what its time of day says does not matter. A tool with an effect
 // asks it right before each one.
-func (c *Call) Ready() error { return c.hold.ready() }
+func (c *Call) Ready() error { return c.lease.ready() }
 
 // Progress tells how far the call is, from 0 to 1; what is not a number says nothing. It
 // never blocks.
@@ -97,15 +97,15 @@ func (c *Call) Progress(fraction float64) {
 	c.move()
 }
 
-// Doing tells the person in a few words what the call is at, at most [api.MaxTold] bytes; the rest is cut. They are told as the
+// Doing tells the person in a few words what the call is at, at most [api.MaxReported] bytes; the rest is cut. They are told as the
 // tool's words, the newest of them, and not more often than every two seconds. It never blocks.
 func (c *Call) Doing(words string) {
 	words = strings.TrimSpace(Readable(words))
 	if words == "" {
 		return
 	}
-	if len(words) > api.MaxTold {
-		words = strings.ToValidUTF8(words[:api.MaxTold], "")
+	if len(words) > api.MaxReported {
+		words = strings.ToValidUTF8(words[:api.MaxReported], "")
 	}
 	c.doing.Store(&words)
 	c.move()

@@ -72,7 +72,7 @@ func TestInquiryOutside(t *testing.T) {
 			t.Errorf("the service got %+v, %v", i.answer, i.err)
 		}
 		w.isStatus(p.waits(first.Call), utp.StatusSuccess, "")
-		if still := p.await(api.AwaitRequest{Call: other.Call, Look: true}); still.State != api.CallWaiting {
+		if still := p.await(api.AwaitRequest{Call: other.Call, Peek: true}); still.State != api.CallWaiting {
 			t.Errorf("the other call is %+v", still)
 		}
 		w.effectsAre(0)

@@ -86,8 +86,8 @@ func (s *Server) methodTool(m method, conn *connection) (offered, error) {
 	}
 	nothing := func(context.Context, *connection, *tool.Call) error { return nil } // what it does is the protocol's to say
 	run := func(ctx context.Context, c *tool.Call) (tool.Result, error) {
-		return s.begin(ctx, c, nothing, func(own context.Context, conn *connection, _ *flight) (answer, error) {
-			value, err := m.run(own, conn.session, c.Args)
+		return s.begin(ctx, c, nothing, func(callCtx context.Context, conn *connection, _ *flight) (answer, error) {
+			value, err := m.run(callCtx, conn.session, c.Args)
 			return func() (tool.Result, error) { return kept(value, conn.redactor) }, err
 		})
 	}

@@ -39,7 +39,7 @@ type connection struct {
 	announces bool
 	changed   chan struct{} // of one place: the tools are to be listed
 	stale     atomic.Bool   // they have changed since they were listed last
-	gone      chan struct{} // closed when the session has ended
+	ended     chan struct{} // closed when the session has ended
 	broken    error         // once gone is closed
 
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		return nil, fmt.Errorf("it was not started: %w", err)
 	}
 	c := &connection{
-		redactor: settings.NewRedactor(secrets), changed: make(chan struct{}, 1), gone: make(chan struct{}), running: map[string]*flight{},
+		redactor: settings.NewRedactor(secrets), changed: make(chan struct{}, 1), ended: make(chan struct{}), running: map[string]*flight{},
 	}
 	if c.link, err = s.open(secrets); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 	}
 	go func() {
 		c.broken = c.session.Wait()
-		close(c.gone)
+		close(c.ended)
 	}()
 	c.calls = s.name
 	if r := c.session.InitializeResult(); r != nil {
@@ -139,7 +139,7 @@ func (c *connection) ending() error {
 func (c *connection) close() {
 	c.link.end()
 	_ = c.session.Close() // there is nobody left to speak to
-	<-c.gone
+	<-c.ended
 }
 
 func (c *connection) change() {
@@ -173,7 +173,7 @@ type flight struct {
 	unasked []string // what the server has asked for, and nobody was asked
 }
 
-func (c *connection) take(token string, f *flight) {
+func (c *connection) add(token string, f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running[token] = f

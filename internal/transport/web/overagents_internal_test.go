@@ -26,12 +26,12 @@ func TestAgentUncertain(t *testing.T) {
 		"certainly not": {&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, api.KindUnavailable, api.KindUnavailable},
 		"it is wrong":   {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, api.KindInvalid, api.KindInvalid},
 	} {
-		h := OverAgents(hub.New(&kernel{fail: tt.fail}, 0))
+		h := AgentsFromHub(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]api.Kind{"": tt.kind, "k1": tt.keyed} {
 			_, err := h.Open(t.Context(), agent, api.OpenRequest{Key: key})
 			requests := map[string]error{
 				"open": err,
-				"text": h.Tell(t.Context(), agent, api.TellRequest{Key: key, Text: "Found."}),
+				"text": h.Report(t.Context(), agent, api.AgentReportRequest{Key: key, Text: "Found."}),
 			}
 			for what, err := range requests {
 				var got *Refusal
@@ -40,7 +40,7 @@ func TestAgentUncertain(t *testing.T) {
 				}
 			}
 			var got *Refusal
-			if err := h.Tell(t.Context(), agent, api.TellRequest{Key: key, Progress: 40}); !errors.As(err, &got) || got.Kind != tt.keyed {
+			if err := h.Report(t.Context(), agent, api.AgentReportRequest{Key: key, Progress: 40}); !errors.As(err, &got) || got.Kind != tt.keyed {
 				t.Errorf("%s, progress with the key %q: %+v; want %s", name, key, err, tt.keyed)
 			}
 		}
