@@ -160,7 +160,7 @@ var house = []room{
 	},
 	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{
-		pkg: "tool/mcp", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp", "utp/schema"},
+		pkg: "tool/mcp", floor: 3, own: []string{"api", "internal/cause", "internal/program", "tool", "tool/settings", "utp", "utp/schema"},
 		third: []string{mcpModule},
 	},
 	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},

@@ -90,6 +90,8 @@ type AgentCall struct {
 	// Question is the number of the open question, AnswerBy until when it can be answered.
 	Question int       `json:"question,omitzero"`
 	AnswerBy time.Time `json:"answer_by,omitzero"`
+	// SecondsLeft is how long it can still be answered, by the server's clock.
+	SecondsLeft int `json:"seconds_left,omitzero"`
 	// Status is success, partial, failed, canceled or timeout once it has ended, Code why it was not a success. A permission that
 	// the operator's policy leaves to the agent's own rules is partial.
 	Status utp.Status `json:"status,omitzero"`

@@ -25,6 +25,8 @@ type OpenQuestion struct {
 	Owner    string    `json:"owner,omitzero"`
 	Asked    time.Time `json:"asked"`
 	Deadline time.Time `json:"deadline"`
+	// SecondsLeft is how long it can still be answered, by the server's clock. It begins again when somebody who can answer is first shown it.
+	SecondsLeft int `json:"seconds_left"`
 	// Parked means that its turn is not running here: it can be rejected, and not accepted.
 	Parked bool `json:"parked,omitzero"`
 	// Event is the event that asks, as it was sent. It is present for those who may answer.
@@ -54,8 +56,8 @@ type Reply struct {
 	Token string `json:"reply_token,omitzero"`
 	// Decision answers a confirmation: accept or reject.
 	Decision string `json:"decision,omitzero"`
-	// Response answers a clarification.
-	Response string `json:"response,omitzero"`
+	// Response answers a clarification: with a text, true or false, or a number.
+	Response Response `json:"response,omitzero"`
 	// Reason is why, for the agent.
 	Reason string `json:"reason,omitzero"`
 }

@@ -21,6 +21,7 @@ const (
 	OpFinish    = "finish"
 	OpReconcile = "reconcile"
 	OpSettle    = "settle"
+	OpInquire   = "inquire"
 	// Values that are too large for a message.
 	OpPut = "put"
 	OpGet = "get"
@@ -85,6 +86,7 @@ var operations = []Operation{
 	operation[FinishRequest, Empty](OpFinish, Tool).repeatable(),
 	operation[OwnerRequest, ReconcileAnswer](OpReconcile, Tool).repeatable(),
 	operation[SettleRequest, Empty](OpSettle, Tool).repeatable(),
+	operation[InquireRequest, CallStatus](OpInquire, Tool).repeatable(),
 	// Values that are too large for a message.
 	operation[PutRequest, Empty](OpPut, Agent, Tool, Hub).repeatable(),
 	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, External, Hub).repeatable(),

@@ -77,7 +77,8 @@ const (
 	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +
 		"request for it is open, so a call that nobody asks for any more is not started, whatever a person answers. "
 	keyDoc = "With an `Idempotency-Key` the same request in the same session is the same call for a day, however often it is sent. Without one it joins " +
-		"a call that was cut off and is otherwise the same, or gets its result if nobody has got it; else it is another call. "
+		"a call that was cut off and is otherwise the same, or gets its result if nobody has got it (`joined`); else it is another call. " +
+		"That holds after the session has ended, too, so that nothing is done again because an answer was lost; another call is then refused (`turn_ended`, `stopped`). "
 )
 
 // routes is the one table of what is served over HTTP, beside the operations of operators.
@@ -112,7 +113,8 @@ var routes = []Route{
 		detail("What cannot be undone, or is of high risk, is accepted only by a person who was shown, or has read from the first part to the last, all of it."),
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
 		replyLimit, `{"decision":"accept","reply_token":"…"}`).refuses(KindConflict, KindBusy).
-		detail(questionReply + " The code `arguments_not_seen` says that the arguments have to be read first."),
+		detail(questionReply + " A clarification takes a `response`: a text, `true` or `false`, or a number. " +
+			"A text is read as what was asked for, so `\"true\"` answers yes or no, too. The code `arguments_not_seen` says that the arguments have to be read first."),
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteExtend, "POST", Root+"/questions/{number}/extend", Answer, "Asks for more time to answer.")),
 		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionVerb),
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
@@ -163,7 +165,7 @@ var routes = []Route{
 		media("text/event-stream").
 		detail("Each event is called `call` and has the call as JSON; the last one has its result. While the stream is open, a request for the call is."),
 	withRequest[AgentReport](withAnswer[Empty](route(RouteAgentReport, "POST", AgentRoot+"/sessions/{session}/reports", Act, "Tells the person something of the agent's work.")),
-		replyLimit, `{"text":"I have found two folders. "}`).keyed().refuses(KindConflict).
+		replyLimit, `{"text":"I have found two folders. "}`).keyed().refuses(KindConflict, KindUncertain).
 		detail("One of `text`, `progress`, `doing` and `observed`. With an `Idempotency-Key` it is told once, as long as it is among the last 32 of the session."),
 	withRequest[AgentEnd](withAnswer[Empty](route(RouteAgentEnd, "POST", AgentRoot+"/sessions/{session}/end", Act, "Ends the session.")),
 		turnLimit, `{"summary":"The pictures are tidy."}`).repeatable().refuses(KindConflict).

@@ -53,11 +53,12 @@ type OwnerRequest struct {
 }
 
 // HeartbeatRequest renews the lease of a started call. Fraction is the progress from 0 to
-// 1; nil says nothing about it.
+// 1; nil says nothing about it. Doing is what the call is at, in a few words, at most [MaxReported] bytes: they are told as the tool's.
 type HeartbeatRequest struct {
 	OwnerRequest
 
 	Fraction *float64 `json:"fraction,omitzero"`
+	Doing    string   `json:"doing,omitzero"`
 }
 
 // HeartbeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.
@@ -96,6 +97,22 @@ type SettleRequest struct {
 	Result      Body           `json:"result,omitzero"`
 	Error       *utp.ToolError `json:"error,omitzero"`
 }
+
+// InquireRequest asks the person something in the middle of a call that the service has started, or, with Asked, how such a question
+// stands: its answer is an [Answered] in the status's result. The question ends with the call. It asks for information, and no
+// answer allows the use of a tool.
+type InquireRequest struct {
+	OwnerRequest
+
+	// Key names the question among those of the call: the same key again is the same question.
+	Key      string    `json:"key,omitzero"`
+	Question *Question `json:"question,omitzero"`
+	// Asked is the id that the question has, as the answer to the first request says it.
+	Asked string `json:"asked,omitzero"`
+}
+
+// MaxInquiries is how many questions a service may ask in the middle of one call.
+const MaxInquiries = 64
 
 // RegisterRequest offers a tool's definition. A new or changed one is unreviewed.
 type RegisterRequest struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -153,6 +154,7 @@ func refusal(answer *http.Response, raw []byte) error {
 
 	body := failure.Error
 	e := &Error{Code: Code(body.Code), Message: body.Message, Hint: body.Hint, Retry: body.Retry}
+	e.passing = slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, answer.StatusCode)
 
 	if c := body.Closed; c != nil {
 		e.Closed = &announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}

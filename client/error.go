@@ -41,6 +41,8 @@ type Error struct {
 	// Stopped: a person has stopped the session. Ended: it has ended otherwise.
 	Stopped, Ended bool
 	Err            error
+
+	passing bool // the status is one with which a proxy, too, answers for a server that does not
 }
 
 // Error tells the message and the hint: it is shown to a person as it is.

@@ -19,8 +19,8 @@ func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer,
 	return started, err
 }
 
-// maySendAgain answers whether a turn that has a key is worth sending again. A server that has
-// started again may answer before it has left word of its new token.
+// maySendAgain answers whether a request that has a key, or changes nothing when it comes twice, is worth
+// sending again. A server that has started again may answer before it has left word of its new token.
 func (c *Client) maySendAgain(err error, lost bool) bool {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -35,6 +35,6 @@ func (c *Client) maySendAgain(err error, lost bool) bool {
 	case "rate_limit", "too_many_turns": // it would take longer than anybody waits
 		return false
 	default:
-		return e.Retry
+		return e.Retry || e.passing
 	}
 }

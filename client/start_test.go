@@ -62,7 +62,7 @@ func TestStartIsSentAgain(t *testing.T) {
 }
 
 // TestStartGivesUp: what was refused is not sent again; a server that stays away is tried for
-// half a minute.
+// half a minute. So is a proxy that speaks in its place: the key makes it one turn.
 func TestStartGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -78,7 +78,9 @@ func TestStartGivesUp(t *testing.T) {
 		"the key of anyone": {http.StatusConflict, "conflict", false, client.CodeConflict, 0, false},
 		"too many":          {http.StatusTooManyRequests, "too_many_turns", true, "too_many_turns", 0, false},
 		"logged out":        {http.StatusUnauthorized, "authentication_required", false, client.CodeUnauthenticated, 0, false},
-		"uncertain":         {http.StatusGatewayTimeout, "outcome_unknown", false, "outcome_unknown", 0, false},
+		"uncertain":         {http.StatusGatewayTimeout, "outcome_unknown", false, "outcome_unknown", 30 * time.Second, true},
+		"a proxy's timeout": {http.StatusGatewayTimeout, "gateway_timeout", false, "gateway_timeout", 30 * time.Second, true},
+		"a proxy alone":     {http.StatusServiceUnavailable, "no_upstream", false, "no_upstream", 30 * time.Second, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -107,7 +107,7 @@ func TestPythonExamples(t *testing.T) {
 	if len(files) < 2 {
 		t.Fatalf("found only %v", files)
 	}
-	out, err := exec.CommandContext(t.Context(), "python3", append([]string{"-c", "import ast, sys\nfor f in sys.argv[1:]: ast.parse(open(f).read(), f, feature_version=(3, 9))"}, files...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "python3", append([]string{"-c", "import ast, sys\nfor f in sys.argv[1:]: compile(ast.parse(open(f).read(), f, feature_version=(3, 9)), f, 'exec')"}, files...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -30,8 +30,11 @@ func (s *Service) startHeartbeat(ctx context.Context, owner api.OwnerRequest, c 
 	return h
 }
 
-// progressPause is the least time between two heartbeats that only carry progress.
-const progressPause = 200 * time.Millisecond
+// progressPause is the least time between two heartbeats that only carry progress, and wordsPause that between two that carry words.
+const (
+	progressPause = 200 * time.Millisecond
+	wordsPause    = 2 * time.Second
+)
 
 // beforeLimits is how much sooner than after a third of the lease a heartbeat is due: it must not be
 // left to chance whether one is sent at the very instant at which a time limit ends the work.
@@ -43,6 +46,7 @@ func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *C
 	calm := time.NewTimer(0)
 	defer calm.Stop()
 	moved := c.moved
+	var words wording
 	for ctx.Err() == nil { // a heartbeat may be due as well by the time that the last one is given up
 		select {
 		case <-ctx.Done():
@@ -57,8 +61,29 @@ func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *C
 		drain(due.C)
 		moved = nil
 		calm.Reset(progressPause)
-		s.sendHeartbeat(ctx, owner, c, lease/6)
+		s.sendHeartbeat(ctx, owner, c, words.next(c), lease/6)
+		if c.doing.Load() != nil { // it is too early for them
+			calm.Reset(wordsPause)
+			drain(c.moved)
+			c.move()
+		}
 	}
+}
+
+// wording is when words were reported last.
+type wording struct{ last time.Time }
+
+// next are the words that are due; "" for none.
+func (w *wording) next(c *Call) string {
+	if time.Since(w.last) < wordsPause {
+		return ""
+	}
+	words := c.doing.Swap(nil)
+	if words == nil {
+		return ""
+	}
+	w.last = time.Now()
+	return *words
 }
 
 // drain takes what a channel holds, if it holds something.
@@ -71,11 +96,11 @@ func drain[T any](c <-chan T) {
 
 // sendHeartbeat renews the lease, and ends the work if the tool is to stop or the lease is
 // lost. It waits a part of the lease only: a heartbeat that is lost must not cost the next ones.
-func (s *Service) sendHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, most time.Duration) {
+func (s *Service) sendHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, words string, most time.Duration) {
 	asking, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	var a api.HeartbeatAnswer
-	request := api.HeartbeatRequest{OwnerRequest: owner, Fraction: c.fraction.Load()}
+	request := api.HeartbeatRequest{OwnerRequest: owner, Fraction: c.fraction.Load(), Doing: words}
 	err := rpc.Ask(asking, noting{s.o.Conn, c.lease}, api.OpHeartbeat, request, &a)
 	if ctx.Err() != nil {
 		return

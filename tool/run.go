@@ -58,7 +58,7 @@ func (s *Service) carryOut(
 	if err != nil {
 		return s.finish(serviceCtx, owner, Result{}, err)
 	}
-	c.served = known.tools[a.Tool]
+	c.conn, c.held, c.served = s.o.Conn, owner, known.tools[a.Tool]
 	if err := mayBegin(ctx, a, c); err != nil {
 		return s.finish(serviceCtx, owner, Result{Status: utp.StatusCanceled}, err)
 	}

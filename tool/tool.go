@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -58,10 +61,14 @@ type Call struct {
 	// Secrets are the values behind {"$secret":ref} arguments, by ref.
 	Secrets map[string]string
 
-	served   served // the tool as it was known before the start was asked for
+	conn     rpc.Requester
+	held     api.OwnerRequest
+	asked    atomic.Int64 // questions to the person
+	served   served       // the tool as it was known before the start was asked for
 	lease    *callLease
 	fraction atomic.Pointer[float64]
-	moved    chan struct{} // the heartbeat's: there is progress to tell
+	doing    atomic.Pointer[string] // not reported yet
+	moved    chan struct{}          // the heartbeat's: there is progress to tell
 }
 
 // Decode reads the arguments, exactly: an unknown member is bad_request. A [Secret] gets
@@ -87,6 +94,24 @@ func (c *Call) Progress(fraction float64) {
 	}
 	fraction = min(max(fraction, 0), 1)
 	c.fraction.Store(&fraction)
+	c.move()
+}
+
+// Doing tells the person in a few words what the call is at, at most [api.MaxReported] bytes; the rest is cut. They are told as the
+// tool's words, the newest of them, and not more often than every two seconds. It never blocks.
+func (c *Call) Doing(words string) {
+	words = strings.TrimSpace(Readable(words))
+	if words == "" {
+		return
+	}
+	if len(words) > api.MaxReported {
+		words = strings.ToValidUTF8(words[:api.MaxReported], "")
+	}
+	c.doing.Store(&words)
+	c.move()
+}
+
+func (c *Call) move() {
 	select {
 	case c.moved <- struct{}{}:
 	default:

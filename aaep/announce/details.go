@@ -189,6 +189,17 @@ func (q Question) Line(now time.Time, zone *time.Location) string {
 		for _, c := range q.Choices {
 			values = append(values, c.Value)
 		}
+		for _, kind := range q.Kinds {
+			switch kind {
+			case aaep.ResponseYesNo:
+				values = append(values, "yes", "no")
+			case aaep.ResponseNumeric:
+				values = append(values, "a number")
+			case aaep.ResponseFreetext:
+				values = append(values, "your own words")
+			case aaep.ResponseMultipleChoice:
+			}
+		}
 		line += " Answers: " + legible.Line(strings.Join(values, ", ")) + "."
 	}
 	if q.Irreversible() {

@@ -210,6 +210,8 @@ func typeLink(of reflect.Type) string {
 		return "base64"
 	case reflect.TypeFor[api.Empty]():
 		return "`{}`"
+	case reflect.TypeFor[api.Response]():
+		return "string, boolean or number"
 	}
 	switch of.Kind() { //nolint:exhaustive // the others follow
 	case reflect.Pointer:

@@ -69,6 +69,8 @@ func (s *schemas) use(of reflect.Type) object {
 		return object{{"type", "string"}, {"format", "date-time"}}
 	case reflect.TypeFor[jsontext.Value]():
 		return object{}
+	case reflect.TypeFor[api.Response]():
+		return object{{"type", []string{"string", "boolean", "number"}}}
 	case reflect.TypeFor[[]byte]():
 		return object{{"type", "string"}, {"contentEncoding", "base64"}}
 	case reflect.TypeFor[api.Empty]():

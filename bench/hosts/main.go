@@ -2,6 +2,10 @@
 // nothing: each has opened a session and listed the tools.
 //
 //	go run ./hosts -hosts 200 -tools 50 -settle 30s
+//	go run ./hosts -calls 300 -rate 10
+//
+// With -calls it measures instead what a call costs of a tool that nobody is asked about: of an MCP server alone, of the same through
+// `earshot mcp serve`, and through /mcp, in turns in one run.
 //
 // It starts the built binary three times: without a host, with idle ones, and with ones that also keep the stream open on which
 // they would hear of other tools. Resident memory is the kernel's figure. Goroutines are counted in the stack traces that the
@@ -33,6 +37,7 @@ const address = "127.0.0.1:17411"
 type settings struct {
 	hosts, tools int
 	settle       time.Duration
+	calls, rate  int
 }
 
 func main() {
@@ -40,7 +45,15 @@ func main() {
 	flag.IntVar(&s.hosts, "hosts", 200, "how many hosts")
 	flag.IntVar(&s.tools, "tools", 50, "how many tools there are")
 	flag.DurationVar(&s.settle, "settle", 30*time.Second, "how long they do nothing before it is measured")
+	flag.IntVar(&s.calls, "calls", 0, "how many calls to measure, instead of idle hosts")
+	flag.IntVar(&s.rate, "rate", 10, "how many calls a second there are on each way")
 	flag.Parse()
+	if flag.Arg(0) == upstreamArgument {
+		if err := upstream(); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if err := measure(s); err != nil {
 		log.Fatal(err)
 	}
@@ -55,6 +68,9 @@ func measure(s settings) error {
 	binary, err := bench.Binary(dir)
 	if err != nil {
 		return err
+	}
+	if s.calls > 0 {
+		return s.measureCalls(binary, dir)
 	}
 	tools := filepath.Join(dir, "tools.yaml")
 	if err := os.WriteFile(tools, s.file(), 0o600); err != nil {

@@ -137,6 +137,12 @@ func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err e
 
 // hostDone tells what was done, or would be.
 func (m *Main) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result, err error, tell func(hostsetup.Options, hostsetup.Result)) error {
+	if err != nil && r.Snippet != "" && !f.asJSON {
+		m.sayf("This has to stand in %s, beside what is there:", cause.OneLine(r.File))
+		for line := range strings.Lines(r.Snippet) {
+			m.sayf("  %s", strings.TrimRight(line, "\r\n"))
+		}
+	}
 	if err != nil {
 		return err
 	}

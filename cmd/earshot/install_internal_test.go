@@ -108,3 +108,30 @@ func TestInstallData(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
+
+// TestInstallByHand: where the file of a host is in a form that is not edited, it stays as it is, and a person is told what to write
+// into it.
+func TestInstallByHand(t *testing.T) {
+	t.Parallel()
+	i := installer{t, t.TempDir()}
+	file := filepath.Join(i.home, ".codex", "config.toml")
+	text := "mcp_servers = { files = { command = \"x\" } }\n"
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, told := i.run(2, "install", "codex")
+	for _, part := range []string{"This has to stand in " + file + ", beside what is there:\n  [mcp_servers.earshot]\n", "  args = [\"mcp\", \"serve\"", "  tool_timeout_sec = 3600\n"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("it does not say %q:\n%s", part, out)
+		}
+	}
+	if !strings.Contains(told, "written in a form that is not edited here") {
+		t.Errorf("the error is %s", told)
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != text {
+		t.Errorf("the file is now %q, %v", after, err)
+	}
+}

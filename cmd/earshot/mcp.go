@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/hostsetup"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
@@ -107,14 +108,27 @@ func (m *Main) mcpListCommand() *cobra.Command {
 	return c
 }
 
+// removedServer is the result of `mcp rm --json`.
+type removedServer struct {
+	Name    string   `json:"removed"`
+	File    string   `json:"file"`
+	Secrets []string `json:"removed_secrets,omitzero"`
+}
+
 func (m *Main) mcpRemoveCommand() *cobra.Command {
 	var f mcpFlags
 	c := &cobra.Command{
 		Use:   "rm NAME",
 		Short: "Take an MCP server out of a file of tools",
-		Args:  usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
+		Long: `Take an MCP server out of a file of tools. Files with its credentials in the folder secrets of the data directory,
+which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay.`,
+		Args: usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, data, err := m.toolsFileOf(f, false)
+			if err != nil {
+				return err
+			}
+			before, err := toolfile.Servers(file)
 			if err != nil {
 				return err
 			}
@@ -125,10 +139,17 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 			if err := draft.Save(); err != nil {
 				return err
 			}
+			secrets, err := hostsetup.RemoveSecrets(data, args[0], before)
+			if err != nil {
+				return err
+			}
 			if f.asJSON {
-				return m.writeJSON(map[string]string{"removed": args[0], "file": file})
+				return m.writeJSON(removedServer{args[0], file, secrets})
 			}
 			m.sayf("Recorded: %s is not in %s any more.", cause.OneLine(args[0]), cause.OneLine(file))
+			for _, path := range secrets {
+				m.sayf("Removed: %s, which held a credential of it.", cause.OneLine(path))
+			}
 			m.printReload(f, data, file)
 			m.sayf("Its tools stay registered, without a service, until you take them out: `earshot tools rm %s.…`.", cause.OneLine(args[0]))
 			return m.outputError()

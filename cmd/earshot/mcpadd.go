@@ -241,9 +241,6 @@ func (m *Main) printAdded(added addedServer, got offeredTools, entry toolfile.MC
 	for _, why := range added.LeftOut {
 		m.sayf("  %s.", why)
 	}
-	for _, one := range got.OtherFeatures {
-		m.sayf("Its %s are not passed on.", one)
-	}
 }
 
 // fetches reports whether a command fetches the newest version of what it starts.

@@ -96,14 +96,18 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		}
 		return r, "", cause.Misuse(fmt.Sprintf("question %d takes accept or reject, not %.64q", q.Number, answer), fmt.Sprintf("`earshot reply %d accept`, or reject", q.Number))
 	}
-	r.Response = answer
-	choices := choicesOf(q)
+	r.Response = api.Response{Text: answer}
+	asked, _ := readQuestion(q)
+	choices := asked.Choices
 	if len(choices) == 0 {
 		return r, aaep.ResolutionAnswered, nil
 	}
 	i := slices.IndexFunc(choices, func(c aaep.Choice) bool {
 		return strings.EqualFold(c.Value, word) || strings.EqualFold(c.Label, word)
 	})
+	if i < 0 && slices.ContainsFunc(asked.Kinds, func(kind aaep.ResponseKind) bool { return kind != aaep.ResponseMultipleChoice }) {
+		return r, aaep.ResolutionAnswered, nil // it takes other answers, too
+	}
 	if i < 0 {
 		var values []string
 		for _, c := range choices {
@@ -111,7 +115,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 		}
 		return r, "", cause.Misuse(fmt.Sprintf("question %d does not take %.64q", q.Number, answer), "it takes: "+strings.Join(values, ", "))
 	}
-	r.Response = choices[i].Value
+	r.Response = api.Response{Text: choices[i].Value}
 	return r, aaep.ResolutionAnswered, nil
 }
 

@@ -49,6 +49,18 @@ type File struct {
 	tree   map[string]any
 }
 
+// Snippet is a file of a host with this entry alone: what to write by hand into one that is not edited.
+func Snippet(host Host, name string, entry Object) string {
+	f, err := Read(host, nil)
+	if err == nil {
+		err = f.Set(name, entry)
+	}
+	if err != nil { // an empty file is edited always
+		return ""
+	}
+	return string(f.Text())
+}
+
 // Read reads a file of a host. An empty text is a file without entries.
 func Read(host Host, text []byte) (*File, error) {
 	f := &File{host: host, before: text, text: text}

@@ -39,12 +39,48 @@ func conformer(t *testing.T) (address string) {
 				return &mcp.CallToolResult{Content: content, IsError: name == "error_handling"}, nil
 			})
 	}
+	addBeside(server)
 	s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(func() {
 		s.CloseClientConnections() // a stream of notifications has no end of its own
 		s.Close()
 	})
 	return s.URL
+}
+
+// addBeside adds the resources and prompts that the suite reads: its test_simple_prompt is simple_prompt of the service test.
+func addBeside(server *mcp.Server) {
+	read := func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		content := &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: "The content of " + r.Params.URI + "."}
+		if strings.Contains(r.Params.URI, "binary") {
+			content = &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "image/png", Blob: []byte("\x89PNG\r\n\x1a\n")}
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
+	}
+	for _, name := range []string{"static-text", "static-binary"} {
+		server.AddResource(&mcp.Resource{URI: "test://" + name, Name: name, MIMEType: "text/plain"}, read)
+	}
+	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://template/{id}/data", Name: "template", MIMEType: "application/json"}, read)
+	image := &mcp.ImageContent{MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
+	for name, arguments := range map[string][]string{
+		"simple_prompt": nil, "prompt_with_arguments": {"arg1", "arg2"}, "prompt_with_embedded_resource": {"resourceUri"}, "prompt_with_image": nil,
+	} {
+		p := &mcp.Prompt{Name: name, Description: "For the suite."}
+		for _, argument := range arguments {
+			p.Arguments = append(p.Arguments, &mcp.PromptArgument{Name: argument, Required: true})
+		}
+		server.AddPrompt(p, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			given := r.Params.Arguments
+			messages := []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "A prompt with " + given["arg1"] + " and " + given["arg2"] + "."}}}
+			switch name {
+			case "prompt_with_embedded_resource":
+				messages[0].Content = &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: given["resourceUri"], MIMEType: "text/plain", Text: "Embedded."}}
+			case "prompt_with_image":
+				messages[0].Content = image
+			}
+			return &mcp.GetPromptResult{Messages: messages}, nil
+		})
+	}
 }
 
 // withToken is an address that sends a token along to another one, and speaks under its name.
@@ -82,7 +118,7 @@ func TestConformance(t *testing.T) {
 	g := emptyGate(t)
 	g.does("mcp", "add", "test", conformer(t), "--data", g.data)
 	g.serves()
-	g.reviews("test", "simple_text", "image_content", "audio_content", "embedded_resource", "multiple_content_types", "error_handling")
+	g.reviews("test", "simple_text", "image_content", "audio_content", "embedded_resource", "multiple_content_types", "error_handling", "list_resources", "read_resource", "list_prompts", "get_prompt")
 	token := g.token("suite")
 	suite := programs.Conformance(withToken(t, g.people.Server(), token)+"/mcp", "--expected-failures", "testdata/conformance.yaml")
 	out, err := exec.CommandContext(t.Context(), suite[0], suite[1:]...).CombinedOutput()

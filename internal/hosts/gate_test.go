@@ -46,7 +46,9 @@ func built(m *testing.M) int {
 type gate struct {
 	t           *testing.T
 	data, lines string
+	args        []string // of the server
 	up          *exec.Cmd
+	gone        chan struct{} // closed once the server has ended
 	said        *bytes.Buffer
 	people      *client.Client
 }
@@ -89,21 +91,39 @@ func emptyGate(t *testing.T) *gate {
 // serves starts the server and waits until a person has reached it.
 func (g *gate) serves(args ...string) {
 	g.t.Helper()
-	g.up, g.said = exec.Command(program, append([]string{"up", "--data", g.data, "--http", "127.0.0.1:0"}, args...)...), &bytes.Buffer{}
+	g.servesAt("127.0.0.1:0", args...)
+}
+
+// restarts kills the server, and starts it again at the same address.
+func (g *gate) restarts() {
+	g.t.Helper()
+	place := strings.TrimPrefix(g.people.Server(), "http://")
+	if err := g.up.Process.Kill(); err != nil {
+		g.t.Fatal(err)
+	}
+	<-g.gone
+	g.servesAt(place, g.args...)
+}
+
+func (g *gate) servesAt(place string, args ...string) {
+	g.t.Helper()
+	g.args = args
+	g.up, g.said = exec.Command(program, append([]string{"up", "--data", g.data, "--http", place}, args...)...), &bytes.Buffer{}
 	g.up.Stdout, g.up.Stderr, g.up.Env = g.said, g.said, []string{"HOME=" + g.t.TempDir(), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	if err := g.up.Start(); err != nil {
 		g.t.Fatal(err)
 	}
-	ended := make(chan struct{})
+	up, said, gone := g.up, g.said, make(chan struct{})
+	g.gone = gone
 	go func() {
-		defer close(ended)
-		_ = g.up.Wait() // what it said tells
+		defer close(gone)
+		_ = up.Wait() // what it said tells
 	}()
 	g.t.Cleanup(func() {
-		_ = g.up.Process.Signal(syscall.SIGTERM) // it may have ended
-		<-ended
+		_ = up.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-gone
 		if g.t.Failed() {
-			g.t.Logf("the server said:\n%s", g.said)
+			g.t.Logf("the server said:\n%s", said)
 		}
 	})
 	g.until("a server", func(ctx context.Context) (err error) {

@@ -87,10 +87,7 @@ func (w *work) add(ctx context.Context, b behind) (without []string, err error) 
 		return nil, errors.New("its tools cannot be listed: " + cause.Of(err))
 	}
 	if len(offered.Definitions) == 0 {
-		return nil, errors.New("it offers no tools; prompts and resources are not passed on")
-	}
-	for _, one := range offered.OtherFeatures {
-		without = append(without, "its "+one+" are not passed on")
+		return nil, errors.New("it offers no tools, resources or prompts")
 	}
 	for _, tool := range offered.LeftOut {
 		without = append(without, cause.OneLine(cause.Of(tool)))
@@ -121,7 +118,7 @@ func (w *work) behind(s hostfile.Server) (behind, error) {
 			return text
 		}
 		key := strings.ReplaceAll(name, "-", "_")
-		path := filepath.Join(w.Data, "secrets", b.as+"."+key)
+		path := filepath.Join(w.Data, secretsFolder, b.as+"."+key)
 		b.secrets[path] = text
 		b.reference(key, toolfile.SecretRef{File: path})
 		return "{" + key + "}"

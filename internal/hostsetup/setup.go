@@ -44,6 +44,8 @@ type Result struct {
 	Back    bool            `json:"restored,omitzero"` // servers go back to the host
 	Moved   []Moved         `json:"moved,omitzero"`    // those that go back, or else behind Earshot
 	Left    []hostfile.Left `json:"left,omitzero"`
+	// Snippet is what to write into the file by hand, where it is in a form that is not edited.
+	Snippet string `json:"snippet,omitzero"`
 	// Behind are the servers of this host that stay behind Earshot after its entry is gone.
 	Behind []string `json:"behind,omitzero"`
 }
@@ -90,6 +92,7 @@ func Install(ctx context.Context, o Options) (Result, error) {
 			return w.result, err
 		}
 		if err := w.file.Set(hostfile.EntryName, entry); err != nil {
+			w.result.Snippet = hostfile.Snippet(o.Host, hostfile.EntryName, entry)
 			return w.result, w.byHand(err)
 		}
 		if w.result.Entry = added; before != nil {
@@ -131,7 +134,7 @@ func ours(entry map[string]any) bool {
 // byHand says what to write where an entry cannot be edited.
 func (w *work) byHand(err error) error {
 	if hand, is := errors.AsType[*hostfile.HandError](err); is {
-		return cause.Misuse(cause.OneLine(w.File)+" was left as it is: "+hand.Error(), "write the entry there by hand, with the command `earshot mcp serve` (docs/hosts.md)")
+		return cause.Misuse(cause.OneLine(w.File)+" was left as it is: "+hand.Error(), "change the entry there by hand; `earshot install "+w.Host.Name+"` shows what it is to be")
 	}
 	return cause.Fail(err, cause.OneLine(w.File)+" was left as it is", "")
 }

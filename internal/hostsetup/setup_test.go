@@ -24,8 +24,9 @@ func TestMain(m *testing.M) {
 	if kind == "" {
 		os.Exit(m.Run())
 	}
-	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
+	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	if kind == "tools" {
+		s.AddPrompt(&mcp.Prompt{Name: "letter"}, nil)
 		s.AddTool(&mcp.Tool{Name: "send", Description: "Send a letter.", InputSchema: map[string]any{"type": "object"}}, nil)
 	}
 	if s.Run(context.Background(), &mcp.StdioTransport{}) != nil {
@@ -277,7 +278,7 @@ func TestImport(t *testing.T) {
 	}
 	r := b.install(importing)
 	moved(t, b, r)
-	if without := r.Moved[0].Without; len(without) != 1 || without[0] != "its prompts are not passed on" {
+	if without := r.Moved[0].Without; len(without) != 0 {
 		t.Errorf("it moved without %q", without)
 	}
 	records, err := filepath.Glob(filepath.Join(b.o.Data, "hosts", "cursor-*.json"))
@@ -324,7 +325,7 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 		t.Errorf("moved are %+v", r.Moved)
 	}
 	reasons := map[string]string{
-		"silent": "it offers no tools; prompts and resources are not passed on", "gone": "there is no program /no/such/program",
+		"silent": "it offers no tools, resources or prompts", "gone": "there is no program /no/such/program",
 		"cloud": "it logs in by OAuth, which its host does for it",
 	}
 	for _, left := range r.Left {

@@ -37,7 +37,7 @@ var (
 		api.OpAgentText: serve((*Kernel).say), api.OpRelease: serve((*Kernel).release),
 
 		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).beat),
-		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).settle),
+		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).settle), api.OpInquire: serve((*Kernel).inquire),
 
 		api.OpPut: serve((*Kernel).put), api.OpGet: serve((*Kernel).get),
 

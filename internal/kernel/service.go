@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -92,6 +93,9 @@ func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string,
 
 func (k *Kernel) beat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
 	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+	if len(q.Doing) > api.MaxReported {
+		return a, fault(utp.CodeTooLarge, fmt.Sprintf("what a call is at may have %d bytes", api.MaxReported))
+	}
 	var st turn.State
 	var call turn.Call
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
@@ -101,7 +105,8 @@ func (k *Kernel) beat(ctx context.Context, from Caller, q api.HeartbeatRequest) 
 		if q.Fraction != nil {
 			fraction = *q.Fraction
 		}
-		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
+		s.tell.Summary = q.Doing
+		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction, Words: q.Doing != ""})
 	})
 	if err == nil && q.Fraction != nil {
 		k.tellProgress(ctx, st, call, *q.Fraction)

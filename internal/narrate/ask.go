@@ -28,7 +28,7 @@ func (s *eventBuilder) personAsked() error {
 	asks := quotedTo(q.Text, capField)
 	params := s.asker().with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), "asks": asks, "again": yes(s.t.Question.Again), "how": how(q),
-		"limit": s.answerLimit(q),
+		"limit": s.answerLimit(q), "tool": s.inquirer(),
 	})
 	if q.Context != "" {
 		params[fieldContext] = quotedTo(q.Context, capField)
@@ -124,7 +124,17 @@ func (s *eventBuilder) answerLimit(q api.Question) Param {
 	case q.Default != "":
 		p.Params["default"] = quotedTo(q.Default, capValue)
 	}
+	p.Params["tool"] = s.inquirer()
 	return p
+}
+
+// inquirer is the tool in the middle of whose call its service asks; none where the agent itself does.
+func (s *eventBuilder) inquirer() Param {
+	within, found := s.t.Turn.Find(s.t.Call.Within)
+	if !found {
+		return Param{}
+	}
+	return identifier(within.Tool)
 }
 
 // responded tells how a question of the agent's own ended.
@@ -135,7 +145,7 @@ func (s *eventBuilder) responded() error {
 	}
 	var a api.Answered
 	given := json.Unmarshal(s.t.Result, &a) == nil && len(a.Answer) > 0
-	params := Params{paramQuestion: count(int64(q.Number)), "by": who(s.by()), "surface": who(s.surface())}
+	params := Params{paramQuestion: count(int64(q.Number)), "by": who(s.by()), "surface": who(s.surface()), "tool": s.inquirer()}
 	if given {
 		params["answer"] = answerText(a.Answer)
 	}
@@ -176,8 +186,11 @@ func (s *eventBuilder) unasked(code utp.Code) error {
 		return nil
 	}
 	reason := "ended"
-	if code == utp.CodeStopped {
+	switch {
+	case code == utp.CodeStopped:
 		reason = "stopped"
+	case s.t.Call.Within != "":
+		reason = "left"
 	}
 	if err := s.withdraw(q, reason); err != nil {
 		return err

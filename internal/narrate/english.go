@@ -98,6 +98,10 @@ var english = map[string]Message{
 		Terse:  "{percent} percent.",
 		Normal: "{percent} percent done.",
 	},
+	"call.working": {
+		Terse:  "{words}",
+		Normal: "{tool}: {words}",
+	},
 	"call.completed.success": {
 		Terse:  "{result, select, none {Done.} other {{result}}}",
 		Normal: "{result, select, none {The tool {tool} has finished.} other {{result}}}",
@@ -264,14 +268,14 @@ var english = map[string]Message{
 	// What the agent itself asks.
 	"person.asked": {
 		Terse: "Question {question}{session, select, none {} other {, {session}}}: {asks}",
-		Normal: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
-			"End of the agent's words. {request, select, none {} other {This is for the request {request}.}} {how} {limit}",
-		Detailed: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. The agent asks: {asks} " +
-			"{context, select, none {} other {It adds: {context}}} End of the agent's words. {request, select, none {} other {This is for the request {request}.}} " +
+		Normal: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. {tool, select, none {The agent asks} other {{tool} asks, in the middle of its work}}: {asks} " +
+			"End of {tool, select, none {the agent's} other {its}} words. {request, select, none {} other {This is for the request {request}.}} {how} {limit}",
+		Detailed: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}. {tool, select, none {The agent asks} other {{tool} asks, in the middle of its work}}: {asks} " +
+			"{context, select, none {} other {It adds: {context}}} End of {tool, select, none {the agent's} other {its}} words. {request, select, none {} other {This is for the request {request}.}} " +
 			"{how} {limit} No answer to this allows the use of a tool.",
 		Fields: map[string]string{
-			"question": "The agent asks: {asks}",
-			"context":  "{context, select, none {} other {The agent adds: {context}}}",
+			"question": "{tool, select, none {The agent} other {{tool}}} asks: {asks}",
+			"context":  "{context, select, none {} other {{tool, select, none {The agent} other {{tool}}} adds: {context}}}",
 		},
 	},
 	"how.freetext":        {Normal: "Answer in your own words."},
@@ -280,11 +284,11 @@ var english = map[string]Message{
 	"how.multiple_choice": {Normal: "Say one of these: {choices}."},
 	"how.choice":          {Normal: "{value}{label, select, none {} other { ({label})}}"},
 	"answer.limit.set": {Normal: "Without an answer within {time} " +
-		"{default, select, none {the agent goes on without one} other {the answer is: {default}}}."},
+		"{default, select, none {the {tool, select, none {agent} other {tool}} goes on without one} other {the answer is: {default}}}."},
 	"answer.limit.waiting": {Normal: "It waits, for {time} at most, until somebody who can answer is shown it; without an answer within {length} after that " +
-		"{default, select, none {the agent goes on without one} other {the answer is: {default}}}."},
+		"{default, select, none {the {tool, select, none {agent} other {tool}} goes on without one} other {the answer is: {default}}}."},
 	"answer.limit.unlimited": {Normal: "There is no time limit, but a question stays open for {time} at most: without an answer " +
-		"{default, select, none {the agent then goes on without one} other {it is then: {default}}}."},
+		"{default, select, none {the {tool, select, none {agent} other {tool}} then goes on without one} other {it is then: {default}}}."},
 	"answer.yes": {Normal: "yes"},
 	"answer.no":  {Normal: "no"},
 	"person.answered": {
@@ -295,9 +299,10 @@ var english = map[string]Message{
 	"person.expired": {
 		Terse: "Question {question} has expired.",
 		Normal: "{absent, select, yes {Nobody is there to answer question {question}} other {Nobody answered question {question} in time}}. " +
-			"{answer, select, none {The agent goes on without an answer} other {So the answer is: {answer}}}.",
+			"{answer, select, none {The {tool, select, none {agent} other {tool}} goes on without an answer} other {So the answer is: {answer}}}.",
 	},
 	"withdrawn.ended": {Normal: "The agent's work has ended."},
+	"withdrawn.left":  {Normal: "The tool does not wait for the answer any more."},
 
 	// Somebody else takes over.
 	"handoff.moving": {Terse: "Handing over.", Normal: "Handing over to somebody else."},

@@ -158,6 +158,8 @@ func (s *eventBuilder) ofTheTurn() error {
 		return s.invoked()
 	case turn.NoteProgress:
 		return s.progress()
+	case turn.NoteWorking:
+		return s.working()
 	case turn.NoteCompleted:
 		return s.completed()
 	case turn.NoteFateAsked:

@@ -127,6 +127,20 @@ func (s *eventBuilder) rules() error {
 	return s.announce(line{key: "rules.broken", urgency: aaep.UrgencyCritical})
 }
 
+// working tells what a call is at, in the words of its service.
+func (s *eventBuilder) working() error {
+	l := line{
+		key: "call.working", params: Params{"tool": identifier(s.t.Call.Tool), "words": quotedTo(s.t.Summary, capField)},
+		urgency: aaep.UrgencyBackground, earshot: s.aboutCall(),
+	}
+	return s.add(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
+		return one(s.session.Progress(s.t.At, s.t.Rand, aaep.ProgressUpdated{
+			Progress:     aaep.Progress{Description: x[fieldNormal]},
+			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
+		}))
+	})
+}
+
 // progress tells the share of the whole work that is done; it never falls.
 func (s *eventBuilder) progress() error {
 	percent := min(max(s.t.Note.Percent, 0), 100)

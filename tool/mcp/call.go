@@ -23,25 +23,45 @@ func refuse(code utp.Code, format string, args ...any) *utp.ToolError {
 
 // runs is the work of the tool of that name, as long as its definition has that digest.
 func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call) (tool.Result, error) {
-	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
-		conn, err := s.current(ctx)
-		if err == nil {
-			err = s.unchanged(ctx, conn, upstream, digest, c)
-		}
-		if ctx.Err() != nil {
-			return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it began; nothing was done")
-		}
-		if wrong, is := errors.AsType[*utp.ToolError](err); is {
-			return tool.Result{}, wrong
-		}
-		if err != nil {
-			return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "the MCP server %s is not there: %s. Nothing was sent to it", s.name, cause.OneLine(cause.Of(err)))
-		}
-		if err := c.Ready(); err != nil {
-			return tool.Result{}, err
-		}
-		return s.call(ctx, conn, upstream, c)
+	unchanged := func(ctx context.Context, conn *connection, c *tool.Call) error {
+		return s.unchanged(ctx, conn, upstream, digest, c)
 	}
+	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+		return s.begin(ctx, c, unchanged, func(callCtx context.Context, conn *connection, f *flight) (answer, error) {
+			// The token is set by hand: the SDK's own way panics on what is neither a text nor a whole number.
+			got, err := conn.session.CallTool(callCtx, &mcp.CallToolParams{
+				Name: upstream, Arguments: json.RawMessage(c.Args), Meta: mcp.Meta{"progressToken": c.ID, "earshot/call": c.ID},
+			})
+			return func() (tool.Result, error) { return f.result(got, conn.redactor) }, err //nolint:wrapcheck // failed says what it is about
+		})
+	}
+}
+
+// answer makes a result of what the server has answered.
+type answer func() (tool.Result, error)
+
+// sender sends one request of a call. Its error says that there is no answer.
+type sender func(callCtx context.Context, conn *connection, f *flight) (answer, error)
+
+// begin sends a call to the server, once it is there and nothing is against it.
+func (s *Server) begin(ctx context.Context, c *tool.Call, check func(context.Context, *connection, *tool.Call) error, send sender) (tool.Result, error) {
+	conn, err := s.current(ctx)
+	if err == nil {
+		err = check(ctx, conn, c)
+	}
+	if ctx.Err() != nil {
+		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it began; nothing was done")
+	}
+	if wrong, is := errors.AsType[*utp.ToolError](err); is {
+		return tool.Result{}, wrong
+	}
+	if err != nil {
+		return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "the MCP server %s is not there: %s. Nothing was sent to it", s.name, cause.OneLine(cause.Of(err)))
+	}
+	if err := c.Ready(); err != nil {
+		return tool.Result{}, err
+	}
+	return s.call(ctx, conn, c, send)
 }
 
 // unchanged refuses a call of a tool that is not what it was when it was offered. A server's word that something has changed may
@@ -88,13 +108,13 @@ var (
 const effectGrace = 3 * time.Second
 
 // call sends the call, once.
-func (s *Server) call(ctx context.Context, conn *connection, upstream string, c *tool.Call) (tool.Result, error) {
-	f, a := &flight{call: c}, &attempt{}
+func (s *Server) call(ctx context.Context, conn *connection, c *tool.Call, send sender) (tool.Result, error) {
 	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
+	f := &flight{call: c, life: callCtx, time: s.c.Limits.Time, limit: time.AfterFunc(s.c.Limits.Time, func() { cancel(errTime) })}
+	defer f.limit.Stop()
+	a := &attempt{}
 	callCtx = context.WithValue(context.WithValue(callCtx, flightKey{}, f), attemptKey{}, a)
-	limit := time.AfterFunc(s.c.Limits.Time, func() { cancel(errTime) })
-	defer limit.Stop()
 	last := time.AfterFunc(time.Hour, func() { cancel(errEnding) })
 	last.Stop()
 	defer last.Stop()
@@ -112,12 +132,12 @@ func (s *Server) call(ctx context.Context, conn *connection, upstream string, c 
 	conn.add(c.ID, f)
 	defer conn.drop(c.ID)
 	began, before := time.Now(), conn.link.written()
-	// The token is set by hand: the SDK's own way panics on what is neither a text nor a whole number.
-	got, err := conn.session.CallTool(callCtx, &mcp.CallToolParams{
-		Name: upstream, Arguments: json.RawMessage(c.Args), Meta: mcp.Meta{"progressToken": c.ID, "earshot/call": c.ID},
-	})
+	result, err := send(callCtx, conn, f)
 	if err == nil {
-		return f.result(got, conn.redactor)
+		return result()
+	}
+	if wrong, is := errors.AsType[*utp.ToolError](err); is {
+		return tool.Result{}, wrong
 	}
 	return tool.Result{}, s.failed(failure{
 		err: err, why: context.Cause(callCtx), duration: time.Since(began), class: c.Class, attempt: a, flight: f, conn: conn,

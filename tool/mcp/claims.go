@@ -16,6 +16,8 @@ type Claims struct {
 	// anybody here having to look at it again.
 	Server  string `json:"server,omitzero"`
 	Version string `json:"version,omitzero"`
+	// Protocol: it is no tool of the server's, but a request of the protocol, which says what it does.
+	Protocol bool `json:"protocol,omitzero"`
 	// The hints. What is not said counts as the worse: it destroys, and reaches beyond what it was given.
 	ReadOnly    bool  `json:"read_only,omitzero"`
 	Idempotent  bool  `json:"idempotent,omitzero"`
@@ -44,6 +46,8 @@ type Proposal struct {
 func Propose(c Claims) Proposal {
 	destroys := c.Destructive == nil || *c.Destructive
 	switch {
+	case c.Protocol && c.ReadOnly:
+		return Proposal{utp.Read, utp.RiskLow, "by the protocol it only reads"}
 	case c.ReadOnly && c.OpenWorld != nil && *c.OpenWorld:
 		return Proposal{utp.Read, utp.RiskMedium, "the server says that it only reads, and that it reaches out: what it is given leaves this machine"}
 	case c.ReadOnly:

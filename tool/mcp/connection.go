@@ -7,9 +7,11 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
@@ -133,22 +135,6 @@ func (c *connection) ending() error {
 	return errors.New("it ended: " + string(c.redactor.Text([]byte(how))))
 }
 
-// otherFeatures is what the server offers beside tools.
-func (c *connection) otherFeatures() []string {
-	r := c.session.InitializeResult()
-	if r == nil || r.Capabilities == nil {
-		return nil
-	}
-	var offers []string
-	if r.Capabilities.Prompts != nil {
-		offers = append(offers, "prompts")
-	}
-	if r.Capabilities.Resources != nil {
-		offers = append(offers, "resources")
-	}
-	return offers
-}
-
 // close ends the session and all that belongs to it.
 func (c *connection) close() {
 	c.link.end()
@@ -177,10 +163,14 @@ func (c *connection) know(tools []offered) {
 
 // flight is a call under way.
 type flight struct {
-	call *tool.Call
+	call  *tool.Call
+	life  context.Context //nolint:containedctx // it is the call's own life, and the server's questions come by another way
+	limit *time.Timer     // ends the call for its time
+	time  time.Duration   // how long that is
+	asks  sync.Mutex      // held while the person is asked
 
-	mu       sync.Mutex
-	declined []string // what the server has asked for
+	mu      sync.Mutex
+	unasked []string // what the server has asked for, and nobody was asked
 }
 
 func (c *connection) add(token string, f *flight) {
@@ -195,37 +185,73 @@ func (c *connection) drop(token string) {
 	delete(c.running, token)
 }
 
-// progress passes on how far a call is, where the server says of how much.
+// progress passes on how far a call is, where the server says of how much, and its words.
 func (c *connection) progress(p *mcp.ProgressNotificationParams) {
 	token, _ := p.ProgressToken.(string) // ours are strings
 	c.mu.Lock()
 	f := c.running[token]
 	c.mu.Unlock()
-	if f != nil && p.Total > 0 {
+	if f == nil {
+		return
+	}
+	if p.Total > 0 {
 		f.call.Progress(p.Progress / p.Total)
 	}
+	f.call.Doing(string(c.redactor.Text([]byte(p.Message))))
 }
 
 // flightKey is where the context of a call has it.
 type flightKey struct{}
 
-// elicited answers what the server asks of the person. There is no way yet to ask anybody in the middle of a call, and who is not
-// asked has not agreed: it is declined, which the result of the call says.
+// elicited puts what the server asks to the person, as a question in the middle of the call that it is about. It is information for
+// the server: what the call may do was asked for before, and no answer to this allows another one.
 func (c *connection) elicited(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	f, known := ctx.Value(flightKey{}).(*flight)
-	if !known {
-		c.mu.Lock()
-		if len(c.running) == 1 { // else it is not said which of them asks
-			for _, f = range c.running {
-				known = true
-			}
-		}
-		c.mu.Unlock()
+	f := c.asking(ctx)
+	message := tool.Readable(string(c.redactor.Text([]byte(r.Params.Message))))
+	if f == nil { // it is not known for whom it asks
+		return &mcp.ElicitResult{Action: actionCancel}, nil
 	}
-	if known {
-		f.mu.Lock()
-		f.declined = append(f.declined, tool.Readable(string(c.redactor.Text([]byte(r.Params.Message)))))
-		f.mu.Unlock()
+	asked, err := formOf(message, r.Params.RequestedSchema)
+	var result *mcp.ElicitResult
+	switch {
+	case r.Params.Mode == "url":
+		err = errors.New("it asks to open an address")
+	case err == nil:
+		result, err = asked.fill(ctx, f.ask)
 	}
-	return &mcp.ElicitResult{Action: "decline"}, nil
+	if err == nil {
+		return result, nil
+	}
+	f.mu.Lock()
+	f.unasked = append(f.unasked, message)
+	f.mu.Unlock()
+	return &mcp.ElicitResult{Action: actionCancel}, nil
+}
+
+// asking is the call in the middle of which the server asks; nil where that cannot be known.
+func (c *connection) asking(ctx context.Context) *flight {
+	if f, known := ctx.Value(flightKey{}).(*flight); known {
+		return f
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.running) != 1 { // else it is not said which of them asks
+		return nil
+	}
+	for _, f := range c.running {
+		return f
+	}
+	return nil
+}
+
+// ask asks the person, as long as the call goes on. The time that they take is not the call's.
+func (f *flight) ask(ctx context.Context, q api.Question) (api.Answered, error) {
+	f.asks.Lock() // one question of a call after the other
+	defer f.asks.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(f.life, func() { cancel(context.Cause(f.life)) })()
+	f.limit.Stop()
+	defer f.limit.Reset(f.time)
+	return f.call.Ask(ctx, q)
 }

@@ -69,6 +69,18 @@ func (s *Server) list(ctx context.Context, conn *connection) (tools []offered, l
 			upstream: t.Name, digest: digest,
 		})
 	}
+	for _, m := range conn.methods() {
+		if names[s.nameOf(m.tool)] > 0 {
+			leftOut = append(leftOut, fmt.Errorf("its %s is left out: the server has a tool of the name %s itself", m.name, m.tool))
+			continue
+		}
+		one, err := s.methodTool(m, conn)
+		if err != nil {
+			leftOut = append(leftOut, fmt.Errorf("its %s is left out: %w", m.name, err))
+			continue
+		}
+		tools = append(tools, one)
+	}
 	return tools, leftOut, nil
 }
 
@@ -123,18 +135,23 @@ func description(text, title string) string {
 // meaning is what a call does, for the digest: the server as it is configured, and everything that it says of the tool but
 // pictures and what is not for people (_meta).
 func (s *Server) meaning(t *mcp.Tool) any {
+	return map[string]any{
+		"server": s.configured(),
+		"tool": map[string]any{
+			"name": t.Name, "title": t.Title, "description": t.Description, "input": t.InputSchema, "output": t.OutputSchema, "annotations": t.Annotations,
+		},
+	}
+}
+
+// configured is the server as it is configured.
+func (s *Server) configured() map[string]any {
 	secrets := map[string]settings.Secret{}
 	for _, name := range s.c.used() {
 		secrets[name] = s.c.Secrets[name]
 	}
 	return map[string]any{
-		"server": map[string]any{
-			"command": s.c.Command, "folder": s.c.Folder, "environment": s.c.Environment, "inherit": s.c.Inherit,
-			"url": s.c.URL, "headers": s.c.Headers, "secrets": secrets,
-		},
-		"tool": map[string]any{
-			"name": t.Name, "title": t.Title, "description": t.Description, "input": t.InputSchema, "output": t.OutputSchema, "annotations": t.Annotations,
-		},
+		"command": s.c.Command, "folder": s.c.Folder, "environment": s.c.Environment, "inherit": s.c.Inherit,
+		"url": s.c.URL, "headers": s.c.Headers, "secrets": secrets,
 	}
 }
 

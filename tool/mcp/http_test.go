@@ -93,7 +93,7 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("echo: %v, %s", got.err, got.text)
 		}
 		got = s.call("ask", `{}`, utp.Irreversible)
-		if got.err != nil || !strings.Contains(got.text, "not done: decline") || !slices.Equal(got.Declined, []string{"Really do it?"}) {
+		if got.err != nil || !strings.Contains(got.text, "not done: cancel") || !slices.Equal(got.Unasked, []string{"Really do it?"}) {
 			t.Errorf("ask: %v, %s", got.err, got.text)
 		}
 		web.mu.Lock()

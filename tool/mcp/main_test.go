@@ -97,6 +97,9 @@ func newServer(mode string) *mcp.Server {
 		mark("echo")
 		return says(string(r.Params.Arguments) + " " + os.Getenv("TOKEN")), nil
 	})
+	if mode == "usual" {
+		addBeside(s)
+	}
 	add("fetch", "Fetch it.", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(true)}, nothing)
 	add("tag", "Tag it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)}, nothing)
 	add("wipe", "Wipe it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(true)}, nothing)
@@ -132,7 +135,7 @@ func newServer(mode string) *mcp.Server {
 	})
 	add("slow", "Take long, and tell how far it is.", nil, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		token := r.Params.GetProgressToken()
-		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 30, Total: 100})
+		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 30, Total: 100, Message: "Counting " + os.Getenv("TOKEN") + "."})
 		mark("slow")
 		if err != nil {
 			return nil, err
@@ -151,6 +154,23 @@ func newServer(mode string) *mcp.Server {
 		return says("removed"), nil
 	})
 	return s
+}
+
+// addBeside adds what is not a tool.
+func addBeside(s *mcp.Server) {
+	read := func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		mark("read")
+		if !strings.HasPrefix(r.Params.URI, "scene://") {
+			return nil, mcp.ResourceNotFoundError(r.Params.URI)
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "text/plain", Text: "the text, " + os.Getenv("TOKEN")}}}, nil
+	}
+	s.AddResource(&mcp.Resource{URI: "scene://one", Name: "one", Description: "The one."}, read)
+	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "scene://more/{name}", Name: "more"}, read)
+	s.AddPrompt(&mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "whom", Required: true}}}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		mark("prompt")
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Greet " + r.Params.Arguments["whom"] + "."}}}}, nil
+	})
 }
 
 func nothing(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -21,9 +21,9 @@ import (
 type Result struct {
 	Content    jsontext.Value `json:"content"`
 	Structured jsontext.Value `json:"structuredContent,omitzero"` //nolint:tagliatelle // the protocol's own name
-	// Declined are questions that the server had for the person in the middle of the call. Nobody can be asked then; the server
-	// was told that they are declined.
-	Declined []string `json:"declined,omitzero"`
+	// Unasked are questions of the server's in the middle of the call that nobody could be asked: it was told that nobody has
+	// answered.
+	Unasked []string `json:"unasked,omitzero"`
 }
 
 // result makes a result of an answer.
@@ -39,7 +39,7 @@ func (f *flight) result(got *mcp.CallToolResult, r *settings.Redactor) (tool.Res
 		}
 	}
 	f.mu.Lock()
-	out.Declined = f.declined
+	out.Unasked = f.unasked
 	f.mu.Unlock()
 	if !got.IsError {
 		return tool.Result{Value: out}, nil
@@ -61,10 +61,10 @@ func (f *flight) result(got *mcp.CallToolResult, r *settings.Redactor) (tool.Res
 func (f *flight) withDeclined(message string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.declined) == 0 {
+	if len(f.unasked) == 0 {
 		return message
 	}
-	return message + " (The server had a question, which nobody can be asked in the middle of a call; it was declined: " + settings.Clip(strings.Join(f.declined, "; "), 1<<10) + ")"
+	return message + " (The server had a question that nobody could be asked: " + settings.Clip(strings.Join(f.unasked, "; "), 1<<10) + ")"
 }
 
 // readable replaces what no store keeps: NUL characters. The usual text has none.

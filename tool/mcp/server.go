@@ -112,8 +112,6 @@ type Offered struct {
 	Definitions []utp.Definition
 	// LeftOut says which of its tools cannot be had, and why.
 	LeftOut []error
-	// OtherFeatures is what it offers beside tools, which is not passed on: prompts, resources.
-	OtherFeatures []string
 }
 
 // Inspect starts the server, or connects to it, lists its tools, and ends it. No tool is called.
@@ -129,7 +127,7 @@ func (s *Server) Inspect(ctx context.Context) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	out := Offered{Server: conn.calls, LeftOut: leftOut, OtherFeatures: conn.otherFeatures()}
+	out := Offered{Server: conn.calls, LeftOut: leftOut}
 	for _, t := range tools {
 		out.Definitions = append(out.Definitions, t.Definition)
 	}

@@ -188,12 +188,12 @@ func TestTimeLimit(t *testing.T) {
 	s.awaits("cancelled")
 }
 
-// TestQuestionIsDeclined: what a server asks in the middle of a call nobody has agreed to; the result says what it was.
-func TestQuestionIsDeclined(t *testing.T) {
+// TestQuestionForNobody: where nobody can be asked, a server's question is not answered; the result says what it was.
+func TestQuestionForNobody(t *testing.T) {
 	t.Parallel()
 	s := stdio(t, "usual", "")
 	got := s.call("ask", `{}`, utp.Irreversible)
-	if got.err != nil || !strings.Contains(got.text, "not done: decline") || !slices.Equal(got.Declined, []string{"Really do it?"}) {
+	if got.err != nil || !strings.Contains(got.text, "not done: cancel") || !slices.Equal(got.Unasked, []string{"Really do it?"}) {
 		t.Errorf("it ended with %v, %s", got.err, got.text)
 	}
 }

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type kernel struct {
 	mu         sync.Mutex
 	registered map[string]utp.Definition
 	fractions  []float64
+	words      []string
 	listens    chan func()
 }
 
@@ -48,7 +50,10 @@ func (k *kernel) Request(_ context.Context, op string, request []byte) ([]byte, 
 		if q.Fraction != nil {
 			k.fractions = append(k.fractions, *q.Fraction)
 		}
-		answer = api.HeartbeatAnswer{LeaseMS: 30_000, Stop: q.Fraction != nil}
+		if q.Doing != "" {
+			k.words = append(k.words, q.Doing)
+		}
+		answer = api.HeartbeatAnswer{LeaseMS: 30_000, Stop: len(k.fractions) > 0 && len(k.words) > 0}
 	case api.OpFinish:
 		var q api.FinishRequest
 		read(&q)
@@ -114,6 +119,9 @@ func TestService(t *testing.T) {
 	k.mu.Lock()
 	if len(k.fractions) == 0 || k.fractions[0] != 0.3 {
 		t.Errorf("it was told to be at %v", k.fractions)
+	}
+	if len(k.words) == 0 || !strings.HasPrefix(k.words[0], "Counting ") || strings.Contains(k.words[0], secret) {
+		t.Errorf("its words were %q", k.words)
 	}
 	k.mu.Unlock()
 	stop()

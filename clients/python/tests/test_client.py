@@ -1,5 +1,6 @@
 """The client against a real `earshot up`, which the stage starts: go test ./clients"""
 
+import http.server
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import threading
 import types
 import unittest
+import urllib.error
+from unittest import mock
 
 import person
 from earshot import (
@@ -154,7 +157,12 @@ class ClientTest(unittest.TestCase):
         person.reply(self.session, response="b")
         self.assertEqual(which.result()[0], "b")
         deep = Waiting(lambda: self.session.ask("Deeper?", kinds=["yes_no"]))
-        person.reply(self.session, response="true")
+        self.assertTrue(0 < person.asked(self.session)["seconds_left"] <= 300)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            person.reply(self.session, response=7)
+        with refused.exception as answer:
+            self.assertIn("it expects yes or no", answer.read().decode())
+        person.reply(self.session, response=True)
         answer = deep.result()
         self.assertIs(answer.value, True)
         self.assertTrue(answer.by)
@@ -249,6 +257,40 @@ class ClientTest(unittest.TestCase):
             Earshot("http://127.0.0.1:9", "t", patience=0).tools()
         with self.assertRaises(Refused):
             Session(self.session._connection, {"session_id": "sess_none", "name": ""}).call("box.read")
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """A proxy that gives up on the server a few times, each time in other words."""
+
+    answers = ((504, "<html>"), (502, '{"error":"away"}'), (504, '{"error":{"code":"gateway_timeout","message":"no"}}'))
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        keys = self.server.keys
+        status, body = (*self.answers, (201, '{"session_id":"sess_1","name":"one"}'))[len(keys)]
+        keys.append(self.headers["Idempotency-Key"])
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class ProxyTest(unittest.TestCase):
+    def test_proxy_gives_up(self):
+        """A request whose outcome a proxy does not know is sent again, under its key."""
+        with http.server.HTTPServer(("127.0.0.1", 0), Proxy) as server, mock.patch("earshot.connection.PAUSES", (0, 0)):
+            server.keys = []
+            serving = threading.Thread(target=server.serve_forever)
+            serving.start()
+            try:
+                session = Earshot(f"http://127.0.0.1:{server.server_port}", "t").open()
+            finally:
+                server.shutdown()
+                serving.join()
+        self.assertEqual((session.id, len(server.keys), len(set(server.keys))), ("sess_1", 4, 1))
+        self.assertTrue(server.keys[0])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 // The client against a real `earshot up`, which the stage starts: go test ./clients
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { beforeEach, test } from "node:test";
 import { Declined, Denied, Earshot, Expired, Failed, forModels, NotDone, Refused, type Session, Stopped, Unreachable } from "../src/index.js";
 import * as person from "./person.js";
@@ -129,7 +131,7 @@ test("questions", async () => {
   await person.reply(session, { response: "b" });
   assert.equal((await which).value, "b");
   const deep = session.ask("Deeper?", { kinds: ["yes_no"] });
-  await person.reply(session, { response: "true" });
+  await person.reply(session, { response: true });
   const { value, by, default: fallback } = await deep;
   assert.deepEqual([value, by !== "", fallback], [true, true, false]);
   const nobody = session.ask("Which one?", { default: "the first", seconds: 1 });
@@ -180,4 +182,20 @@ test("what cannot be used", async () => {
   assert.ok(stranger instanceof Refused && stranger.code === "authentication_required", String(stranger));
   assert.ok((await failure(new Earshot({ url: "http://127.0.0.1:9", token: "t", patience: 0 }).tools())) instanceof Unreachable);
   assert.equal(((await failure(new Earshot().tools(AbortSignal.abort()))) as Error).name, "AbortError");
+});
+
+test("a proxy that gives up: the request is sent again, under its key", async () => {
+  const keys: (string | string[] | undefined)[] = [];
+  const answers = [[504, "<html>"], [504, '{"error":{"code":"gateway_timeout","message":"no"}}'], [201, '{"session_id":"sess_1","name":"one"}']] as const;
+  const proxy = createServer((request, response) => {
+    const [status, body] = answers[keys.length]!;
+    keys.push(request.headers["idempotency-key"]);
+    request.resume();
+    response.writeHead(status, { Connection: "close" }).end(body);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  try {
+    const session = await new Earshot({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, token: "t" }).open();
+    assert.deepEqual([session.id, keys.length, new Set(keys).size], ["sess_1", 3, 1]);
+  } finally { proxy.close(); }
 });

@@ -239,13 +239,14 @@ type state struct {
 	Result   jsontext.Value `json:"result,omitzero"`
 	Question int            `json:"question,omitempty"`
 	AnswerBy string         `json:"answer_by,omitempty"`
+	Seconds  int            `json:"seconds_left,omitempty"`
 }
 
 // stillOpen is the answer to a call that is open when the host's patience is nearly over. It is not an error: nothing has failed.
 func stillOpen(c api.AgentCall) *sdk.CallToolResult {
 	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. "+
 		"It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)
-	s := state{Message: text, CallID: c.ID, State: c.State, Question: c.Question}
+	s := state{Message: text, CallID: c.ID, State: c.State, Question: c.Question, Seconds: c.SecondsLeft}
 	if !c.AnswerBy.IsZero() {
 		s.AnswerBy = c.AnswerBy.UTC().Format(time.RFC3339)
 	}

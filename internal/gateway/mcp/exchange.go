@@ -56,13 +56,30 @@ func whileOpen(next sdk.MethodHandler) sdk.MethodHandler {
 		defer cancel(nil)
 		defer context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })()
 		result, err = next(ctx, method, r)
-		if answer, is := result.(*sdk.CallToolResult); is && answer != nil {
-			if call, of := answer.Meta[callMeta].(string); of {
-				e.sends(call)
-			}
+		if call, of := metaOf(result)[callMeta].(string); of && err == nil {
+			e.sends(call)
 		}
 		return result, err
 	}
+}
+
+// metaOf is what a result of a call says of itself.
+func metaOf(result sdk.Result) sdk.Meta {
+	switch r := result.(type) {
+	case *sdk.CallToolResult:
+		if r != nil {
+			return r.Meta
+		}
+	case *sdk.ReadResourceResult:
+		if r != nil {
+			return r.Meta
+		}
+	case *sdk.GetPromptResult:
+		if r != nil {
+			return r.Meta
+		}
+	}
+	return nil
 }
 
 // sends notes that the result of a call is about to leave.
@@ -168,6 +185,15 @@ func wallOf(r *http.Request) time.Duration {
 		return 0
 	}
 	return d
+}
+
+// sessionOfAddress tells hosts of one name apart that share a token, where their addresses do: /mcp?session=photos. Nothing else in their
+// requests does, where the protocol has no ids of sessions.
+func sessionOfAddress(r *http.Request) string {
+	if name := r.URL.Query().Get("session"); name != "" {
+		return ", " + nameIn(name)
+	}
+	return ""
 }
 
 // important passes on what is more than the library's word on each request.

@@ -48,7 +48,7 @@ type Caller struct {
 // has been found out before. Make it with [NewHTTP], and close it at the end.
 //
 // Until version 2025-11-25 a host's session is the one that it is given an id for. Later versions have no such id: all requests of
-// one token and one name are a session. The library holds neither: it sees each request by itself, so that an idle session takes
+// one token and one name are a session, unless their addresses name one each. The library holds neither: it sees each request by itself, so that an idle session takes
 // nothing but its list of tools, and one goes on after a restart.
 type HTTP struct {
 	o       HTTPOptions
@@ -154,7 +154,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, from Caller, version
 // named finds out whose session a message belongs to.
 func (h *HTTP) named(r *http.Request, from Caller, version string, m message) (hostKey, *refusal) {
 	if version >= withoutSessions {
-		return hostKey{credential: from.Credential, name: nameIn(m.client())}, nil
+		return hostKey{credential: from.Credential, name: nameIn(m.client()) + sessionOfAddress(r)}, nil
 	}
 	id := r.Header.Get(sessionHeader)
 	if m.Method == "initialize" {

@@ -141,8 +141,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (s *site) join(version, name, token string) *host {
 	s.t.Helper()
 	h := &host{t: s.t}
+	name, named, _ := strings.Cut(name, "?")
 	c := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, h.options())
-	session, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.server.URL + "/mcp", HTTPClient: s.as(token), MaxRetries: -1},
+	session, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.server.URL + "/mcp?session=" + named, HTTPClient: s.as(token), MaxRetries: -1},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		s.t.Fatal(err)
@@ -408,13 +409,15 @@ func TestHTTPWallOfTheAddress(t *testing.T) {
 func TestHTTPHosts(t *testing.T) {
 	for _, test := range []struct {
 		name, version string
-		hosts         [2][2]string // name, token
+		hosts         [2][2]string // name, token; behind a ? the session that its address names
 		sessions      int
 	}{
 		{"two of a name", withSessions, [2][2]string{{"a-host", "1"}, {"a-host", "1"}}, 2},
 		{"two of a name", withoutSessions, [2][2]string{{"a-host", "1"}, {"a-host", "1"}}, 1},
 		{"two names", withoutSessions, [2][2]string{{"a-host", "1"}, {"another", "1"}}, 2},
 		{"two tokens", withoutSessions, [2][2]string{{"a-host", "1"}, {"a-host", "2"}}, 2},
+		{"two addresses", withoutSessions, [2][2]string{{"a-host?photos", "1"}, {"a-host?letters", "1"}}, 2},
+		{"one address", withoutSessions, [2][2]string{{"a-host?photos", "1"}, {"a-host?photos", "1"}}, 1},
 	} {
 		t.Run(test.name+" "+test.version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

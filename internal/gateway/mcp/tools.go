@@ -30,17 +30,21 @@ type toolset struct {
 	agent   Agent
 	tools   map[string]string // Earshot's names, by those that the host has
 	offered map[string]string // what the host was offered under each name, to see what has changed
+
+	beside catalogue
 }
 
 func newToolset(o Options, of func(ctx context.Context) *Gateway) *toolset {
 	m := &toolset{dialer: o.Dial, of: of, logger: o.Logger, tools: map[string]string{}, offered: map[string]string{}}
 	m.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
-		Logger:       o.Logger,
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{ListChanged: true}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
+		},
+		Logger: o.Logger,
 	})
 	m.addBuiltins()
-	m.server.AddReceivingMiddleware(m.prepared)
+	m.server.AddReceivingMiddleware(m.prepared, m.besides)
 	return m
 }
 

@@ -104,6 +104,7 @@ const (
 	NoteUndelivered NoteKind = "call.undelivered" // a message about it can never be published
 	NoteUnserved    NoteKind = "call.unserved"    // nobody hears its command at the moment
 	NoteProgress    NoteKind = "call.progress"    // Percent of the whole work
+	NoteWorking     NoteKind = "call.working"     // what the call is at, in its service's words
 	NoteCompleted   NoteKind = "call.completed"   // a dispatched call ended, however
 	NoteFateAsked   NoteKind = "fate.asked"       // an unknown fate is put to a person
 	NoteFateClosed  NoteKind = "fate.closed"      // answered, or settled by the service; Detail says which

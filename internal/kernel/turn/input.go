@@ -91,6 +91,8 @@ type (
 		Fence       int
 		Lease       time.Duration
 		Fraction    float64
+		// Words: the service also says what the call is at.
+		Words bool
 	}
 	// Finish is a service's result.
 	Finish struct {

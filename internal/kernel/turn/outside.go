@@ -224,7 +224,8 @@ func (m *machine) dropReceived() {
 		if ended && !replaced && c.Key == "" && !c.Received {
 			unreceived++
 		}
-		if !ended || replaced || c.Key == "" && !c.Received && unreceived <= maxUnreceived {
+		asked := c.Within != "" && !m.inquired(c)
+		if !ended || replaced || asked || c.Key == "" && !c.Received && unreceived <= maxUnreceived {
 			kept = append(kept, c)
 		}
 	}

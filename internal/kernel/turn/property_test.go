@@ -69,6 +69,15 @@ func (p *player) step(in turn.Input) {
 	if encoded(p.rt, again) != encoded(p.rt, p.state) {
 		p.brokenf("the state comes back from JSON as another one")
 	}
+	for _, c := range p.state.Calls {
+		within, _ := p.state.Find(c.Within)
+		if c.Within != "" && c.State.Open() && within.State != turn.Started {
+			p.brokenf("%s is asked in the middle of %s, which is %s", c.ID, c.Within, within.State)
+		}
+		if c.Within != "" && (c.Consent != nil || c.Fence > 0 || p.of(c.ID).consented) {
+			p.brokenf("%s is a question of a service, and was consented to or started", c.ID)
+		}
+	}
 	p.state = again // from here on as a store would hand it out
 }
 
@@ -170,7 +179,9 @@ func (p *player) any() turn.Call {
 
 func (p *player) say() {
 	q := p.any().Question
-	switch rapid.IntRange(0, 7).Draw(p.rt, "word") {
+	switch rapid.IntRange(0, 8).Draw(p.rt, "word") {
+	case 8:
+		p.step(turn.Responded{Question: q, By: "ada", Outcome: turn.Outcome{Status: utp.StatusSuccess}})
 	case 0, 1, 2:
 		yes := rapid.Bool().Draw(p.rt, "yes")
 		p.step(turn.Answered{Question: q, Accept: yes, Insist: yes && rapid.Bool().Draw(p.rt, "insist"), By: "ada"})
@@ -247,7 +258,7 @@ func (p *player) tick() {
 // disturb is what happens to machines: clocks are set, lids are closed, power fails,
 // backups are restored; and commands come from outside.
 func (p *player) disturb() {
-	switch rapid.IntRange(0, 7).Draw(p.rt, "disturbance") {
+	switch rapid.IntRange(0, 8).Draw(p.rt, "disturbance") {
 	case 0:
 		p.now.Wall = p.now.Wall.Add(-time.Hour)
 	case 1:
@@ -263,6 +274,10 @@ func (p *player) disturb() {
 		p.step(turn.Restored{})
 	case 6:
 		p.step(turn.Adopt{Call: p.wanted()})
+	case 8:
+		c := p.call(utp.Read, turn.Allow, false)
+		c.Kind, c.Within = turn.QuestionCall, p.any().ID
+		p.step(turn.Adopt{Call: c})
 	case 7:
 		for _, c := range slices.Clone(p.state.Calls) {
 			p.step(turn.Ruled{Call: c.ID, Terms: turn.Terms{

@@ -9,6 +9,9 @@ import (
 // progressStep is the least growth, in percent of the whole work, that is told.
 const progressStep = 5
 
+// wordsPause is the least time between two words of a call on what it is at; those in between are not told.
+const wordsPause = time.Second
+
 // tick does what is due.
 func (m *machine) tick(in Tick) {
 	checks := make(map[string]Check, len(in.Checks))
@@ -248,6 +251,10 @@ func (m *machine) beat(in Beat) error {
 	}
 	c.Lease = m.now.Add(in.Lease)
 	m.progress(c, in.Fraction)
+	if since := m.now.Wall.Sub(c.WordsAt); in.Words && (c.WordsAt.IsZero() || since < 0 || since >= wordsPause) {
+		c.WordsAt = m.now.Wall
+		m.emit(Note{Kind: NoteWorking, Call: c.ID})
+	}
 	return nil
 }
 

@@ -135,6 +135,8 @@ type Call struct {
 	Tool   string `json:"tool"`
 	// Kind is what it is, where it is not a tool's call.
 	Kind CallKind `json:"kind,omitempty"`
+	// Within is the call in the middle of which its service asks this question; "" where the agent itself asks.
+	Within string `json:"within,omitempty"`
 	// Says are the agent's own words about it.
 	Says string `json:"says,omitempty"`
 	// Target is the one service that may start it.
@@ -190,6 +192,8 @@ type Call struct {
 	// Unsure: an earlier owner of a repeatable call may have had its effect.
 	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
+	// WordsAt is when its service last said what it is at.
+	WordsAt time.Time `json:"words_at,omitzero"`
 	// SettleBy is the end of a lapsed call's lease on the wall clock.
 	SettleBy time.Time `json:"settle_by,omitzero"`
 	// Insisted: the person has asked again although the old owner may be alive.

@@ -16,6 +16,7 @@ func Step(s State, now Moment, in Input) (State, []Effect, error) {
 	if err := m.take(in); err != nil {
 		return s, nil, err
 	}
+	m.withdrawInquiries()
 	m.finishStop()
 	m.finishOutside()
 	return m.State, m.effects, nil
@@ -192,9 +193,9 @@ func (m *machine) request(in Request) error {
 // dropApplied forgets the calls of earlier steps. Those whose fate stays open to a
 // late word are kept.
 func (m *machine) dropApplied() {
-	kept := m.Calls[:0]
+	kept := make([]Call, 0, len(m.Calls))
 	for _, c := range m.Calls {
-		if c.Adopted || c.State == Resolved {
+		if (c.Adopted || c.State == Resolved) && !m.inquired(c) {
 			kept = append(kept, c)
 		}
 	}
@@ -210,6 +211,10 @@ func (m *machine) adopt(c Call) error {
 		old.ReplacedBy = c.ID
 		c.Adopted, c.Key, c.Range, c.Origin = old.Adopted, old.Key, old.Range, old.Origin
 		c.Awaited, c.Answered, c.Identity, c.HostCall = old.Awaited, old.Answered, old.Identity, old.HostCall
+	case c.Within != "":
+		if err := m.inquire(&c); err != nil {
+			return err
+		}
 	case m.Closing != nil:
 		return refuse(utp.CodeTurnEnded, "the session is ending; no further call is taken")
 	case m.Outside:

@@ -236,10 +236,12 @@ func (w *world) brokenf(format string, args ...any) {
 
 func (w *world) realise(e turn.Effect) {
 	switch e := e.(type) {
-	case turn.AskConsent, turn.AskFate:
+	case turn.AskConsent, turn.AskFate, turn.AskPerson:
 		w.next++
 		id := ""
 		switch e := e.(type) {
+		case turn.AskPerson:
+			id = e.Call
 		case turn.AskConsent:
 			id = e.Call
 			w.of(id).asked = true

@@ -84,7 +84,7 @@ func (s *Server) isClosed(ctx context.Context, e aaep.Event) bool {
 
 // Answer implements [Port].
 func (s *Server) Answer(ctx context.Context, a Answer) error {
-	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: a.Response.Plain()})
+	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: api.Response{Text: a.Response.Plain()}})
 
 	return err
 }

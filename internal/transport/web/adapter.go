@@ -148,16 +148,22 @@ func (o hubAdapter) Enqueue(ctx context.Context, who Principal, t api.TurnStart)
 // unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
 // unless it has a key.
 func unstarted(err error, keyed bool) error {
+	return uncertain(err, keyed, "it begins one turn", "look at the sessions before you start it again")
+}
+
+// uncertain is the refusal of a request that is done twice when it is sent twice, unless it has a key: once says what comes of
+// it then, look what to do without one.
+func uncertain(err error, keyed bool, once, peek string) error {
 	var isRefusal *Refusal
 	answer := refusal(err)
 	fault, answered := errors.AsType[*api.Fault](err)
 	if !errors.As(answer, &isRefusal) || isRefusal.Kind != api.KindUnavailable || answered && fault.Retry || !answered && isRefusal.Code != "" {
 		return answer
 	}
-	isRefusal.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
+	isRefusal.Hint = "send the same request with the same Idempotency-Key again: " + once
 	if !keyed {
 		isRefusal.Kind, isRefusal.After = api.KindUncertain, 0
-		isRefusal.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
+		isRefusal.Hint = peek + "; a request with an Idempotency-Key can be sent again"
 	}
 	return answer
 }
@@ -174,7 +180,7 @@ func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, reque
 
 func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
-		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
+		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response.Text, ResponseType: w.Response.Type, Reason: w.Reason, At: w.At,
 	}
 	person := o.hub.As(who)
 	var a api.ReplyAnswer

@@ -153,7 +153,8 @@ func TestOverWords(t *testing.T) {
 		has  []string
 	}{
 		{Reply{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, api.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
-		{Reply{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, api.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
+		{Reply{Verb: VerbAnswer, Question: 2, Response: api.Response{Text: "leave"}, At: at}, api.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
+		{Reply{Verb: VerbAnswer, Question: 2, Response: api.Response{Text: "true", Type: api.ResponseBool}, At: at}, api.OpAnswer, []string{`"response":"true"`, `"response_type":"bool"`}},
 		{Reply{Verb: VerbExtend, Question: 2, At: at}, api.OpExtend, []string{`"question":2`}},
 		{Reply{Verb: VerbUndo, Question: 2, At: at}, api.OpUndo, []string{`"question":2`}},
 		{Reply{Verb: VerbStop, Session: "sess_1", At: at}, api.OpStop, []string{`"session_id":"sess_1"`}},

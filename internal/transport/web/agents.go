@@ -148,6 +148,7 @@ func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, v visitor, c
 	if err != nil {
 		return err
 	}
+	c.SecondsLeft = s.secondsTo(c.AnswerBy)
 	if !c.Ended() {
 		writeJSON(w, http.StatusAccepted, c)
 		return nil
@@ -192,6 +193,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 			if err != nil {
 				return err
 			}
+			c.SecondsLeft = s.secondsTo(c.AnswerBy)
 			raw, err := json.Marshal(c, json.Deterministic(true))
 			if err != nil {
 				return fmt.Errorf("web: a call: %w", err)

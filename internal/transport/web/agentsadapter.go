@@ -61,7 +61,9 @@ func (o agentsAdapter) Received(ctx context.Context, who Principal, session, id 
 }
 
 func (o agentsAdapter) Report(ctx context.Context, who Principal, q api.AgentReportRequest) error {
-	return refusal(o.hub.AsAgent(who).Report(ctx, q))
+	err := o.hub.AsAgent(who).Report(ctx, q)
+	once := q.Key != "" || q.Progress > 0 // progress that was told before is not told again
+	return uncertain(err, once, "it is told once", "it may have been told already, so to send it again may tell it twice")
 }
 
 func (o agentsAdapter) Close(ctx context.Context, who Principal, q api.CloseRequest) error {

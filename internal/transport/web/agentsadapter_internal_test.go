@@ -12,7 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestAgentUncertain: a session that may have been opened is not safe to open again, unless the request has a key.
+// TestAgentUncertain: a session that may have been opened is not safe to open again, and what may have been told already is not
+// safe to tell again, unless the request has a key. Progress does no harm twice.
 func TestAgentUncertain(t *testing.T) {
 	t.Parallel()
 	agent := Principal{Name: "helper", Roles: []access.Role{access.Agent}, Surface: "helper"}
@@ -28,9 +29,19 @@ func TestAgentUncertain(t *testing.T) {
 		h := AgentsFromHub(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]api.Kind{"": tt.kind, "k1": tt.keyed} {
 			_, err := h.Open(t.Context(), agent, api.OpenRequest{Key: key})
+			requests := map[string]error{
+				"open": err,
+				"text": h.Report(t.Context(), agent, api.AgentReportRequest{Key: key, Text: "Found."}),
+			}
+			for what, err := range requests {
+				var got *Refusal
+				if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == api.KindUnavailable) {
+					t.Errorf("%s, %s with the key %q: %+v; want %s", name, what, key, err, want)
+				}
+			}
 			var got *Refusal
-			if !errors.As(err, &got) || got.Kind != want || got.SafeToRetry() != (want == api.KindUnavailable) {
-				t.Errorf("%s, with the key %q: %+v; want %s", name, key, err, want)
+			if err := h.Report(t.Context(), agent, api.AgentReportRequest{Key: key, Progress: 40}); !errors.As(err, &got) || got.Kind != tt.keyed {
+				t.Errorf("%s, progress with the key %q: %+v; want %s", name, key, err, tt.keyed)
 			}
 		}
 	}

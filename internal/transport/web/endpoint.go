@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // handler is a handler that knows who asks, and may fail.
@@ -123,6 +124,9 @@ func read[Q any](w http.ResponseWriter, r *http.Request, route api.Route) (Q, er
 		return q, err
 	}
 	if err := json.Unmarshal(raw, &q, json.RejectUnknownMembers(true)); err != nil {
+		if wrong, is := errors.AsType[*utp.FieldError](err); is {
+			return q, &Refusal{Kind: api.KindInvalid, Message: "the body's " + wrong.Error(), Hint: "send, for example, " + route.Example, Cause: err}
+		}
 		return q, &Refusal{Kind: api.KindInvalid, Message: "the body is not what this address takes: " + err.Error(), Hint: "send, for example, " + route.Example, Cause: err}
 	}
 	return q, nil

@@ -33,7 +33,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	case "accept", "reject":
 		reply.Verb, reply.Decision = VerbAnswer, act
 	case "reply":
-		reply.Verb, reply.Response = VerbAnswer, strings.TrimSpace(r.PostForm.Get("response"))
+		reply.Verb, reply.Response = VerbAnswer, api.Response{Text: strings.TrimSpace(r.PostForm.Get("response"))}
 	case "more-time":
 		reply.Verb = VerbExtend
 	case "undo":
@@ -44,7 +44,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if reply.Token == "" && reply.Verb != VerbUndo {
 		return refuse(api.KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
-	if reply.Verb == VerbAnswer && reply.Decision == "" && reply.Response == "" {
+	if reply.Verb == VerbAnswer && reply.Decision == "" && reply.Response.Text == "" {
 		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
 	}
 	s.counts.replies.Add(1)

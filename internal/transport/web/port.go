@@ -121,7 +121,7 @@ type Reply struct {
 	Token    string // when given, the question has to be the one with this token, else it is a conflict
 	Session  string
 	Decision string
-	Response string
+	Response api.Response
 	Reason   string
 	At       time.Time
 }

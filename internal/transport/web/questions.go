@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/api"
@@ -26,6 +27,7 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, 
 		if !answers(v.Principal, q) {
 			q.Token, q.Event = "", nil // the event carries the token too
 		}
+		q.SecondsLeft = s.secondsTo(q.Deadline)
 		list = append(list, q)
 	}
 	return list, nil
@@ -83,6 +85,11 @@ func whole(data []byte) []byte {
 	return data
 }
 
+// secondsTo is how many whole seconds it is until then: 0 where that has passed, or is not said.
+func (s *Server) secondsTo(then time.Time) int {
+	return max(0, int(then.Sub(s.now())/time.Second))
+}
+
 func questionNumber(r *http.Request) (int, error) {
 	text := r.PathValue("number")
 	n, err := strconv.Atoi(text)
@@ -124,15 +131,15 @@ func (s *Server) decide(verb Verb) endpoint {
 // check refuses an answer that is none, or two.
 func (w Reply) check() error {
 	if w.Verb != VerbAnswer {
-		if w.Decision != "" || w.Response != "" {
+		if w.Decision != "" || w.Response.Text != "" {
 			return refuse(api.KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
 		}
 		return nil
 	}
 	switch {
-	case w.Decision != "" && w.Response != "":
+	case w.Decision != "" && w.Response.Text != "":
 		return refuse(api.KindInvalid, "found a decision and a response, expected one of them", "a confirmation takes a decision, a clarification a response")
-	case w.Decision == "" && w.Response == "":
+	case w.Decision == "" && w.Response.Text == "":
 		return refuse(api.KindInvalid, "found neither a decision nor a response", "a confirmation takes a decision, a clarification a response")
 	case w.Decision != "" && w.Decision != "accept" && w.Decision != "reject":
 		return refuse(api.KindInvalid, "found the decision "+clip(w.Decision)+", expected accept or reject", "only these two words decide")
