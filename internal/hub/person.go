@@ -107,10 +107,13 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 		return start, nil
 	}
 	rows, err := p.hub.page(ctx, event.session, event.seq-1, 1)
-	if err != nil || len(rows) == 0 || rows[0].strange != nil {
+	if err != nil || len(rows) == 0 {
 		return start, err
 	}
-	return rows[0].event.ID, nil
+	if c := rows[0].content(); c.unreadable == nil {
+		return c.event.ID, nil
+	}
+	return start, nil
 }
 
 // Questions lists the open questions of the sessions that the principal may hear, by
