@@ -74,7 +74,7 @@ func TestFilteredStaysOut(t *testing.T) {
 				e := s.listen(sub, "")
 				s.book.move("sess_a", before)
 				e.all()
-				if _, rejected, err := sub.Renegotiate(t.Context(), aaep.SubscriptionRenegotiate{
+				if _, rejected, err := sub.Renegotiate(s.t.Context(), aaep.SubscriptionRenegotiate{
 					SubscriptionID: sub.ID(), Capabilities: aaep.Capabilities{EventFilters: &aaep.EventFilters{Include: []string{"aaep:agent.*"}}},
 				}); rejected != nil || err != nil {
 					t.Fatal(rejected, err)

@@ -257,16 +257,26 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, _ web.Principal, look bool) ([]api.OpenQuestion, error) {
+func (h *room) Questions(ctx context.Context, who web.Principal, w web.WantedQuestions) (web.ListedQuestions, error) {
 	if h.hangs() {
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return web.ListedQuestions{}, ctx.Err()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	h.looked = append(h.looked, look)
-	return slices.Clone(h.questions), h.fail
+	h.looked = append(h.looked, w.Look)
+	l := web.ListedQuestions{Total: len(h.questions), Waiting: map[string]bool{}}
+	for _, q := range h.questions {
+		l.Waiting[q.Session] = l.Waiting[q.Session] || who.Approves(q.Owner)
+		if q.Number > w.After {
+			l.Questions = append(l.Questions, q)
+		}
+	}
+	if w.Limit > 0 && len(l.Questions) > w.Limit {
+		l.Questions, l.More = l.Questions[:w.Limit], true
+	}
+	return l, h.fail
 }
 
 func (h *room) Arguments(_ context.Context, _ web.Principal, q api.ArgumentsRequest) ([]byte, int64, error) {

@@ -399,7 +399,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
 		name string
 		list listFrame
 	}{
-		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: len(n.questions.Open)}},
+		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: n.questions.Total}},
 		{"earshot.sessions", list},
 	} {
 		frames, err := encoded(part.name, part.list)
