@@ -379,7 +379,7 @@ func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.
 		h.mu.Unlock()
 		for {
 			h.mu.Lock()
-			changed, closed := h.changed, s.closed
+			changed, closed, more := h.changed, s.closed, next+1 < len(h.log)
 			var e entry
 			if next < len(h.log) {
 				e = h.log[next]
@@ -391,7 +391,7 @@ func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.
 				return
 			case e.id != "":
 				next++
-				if !yield(hub.Delivery{Delivery: pacing.Delivery{Session: e.session, First: e.seq, Last: e.seq, EventID: e.id, Raw: e.raw}, Resumable: true}, nil) {
+				if !yield(hub.Delivery{Delivery: pacing.Delivery{Session: e.session, First: e.seq, Last: e.seq, EventID: e.id, Raw: e.raw}, Resumable: true, More: more}, nil) {
 					return
 				}
 			default:

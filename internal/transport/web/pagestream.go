@@ -118,6 +118,9 @@ type pageStream struct {
 	chosen   string
 	story    story
 	known    map[string]int64 // the last event of each session that the announcer has taken
+	due      []frame          // of deliveries that others follow at once
+	moved    bool             // one of these may have changed the lists,
+	stepped  bool             // or belongs to the chosen session
 	last     map[string]string
 }
 
@@ -167,7 +170,9 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			}
 			p.server.counts.deliveries.Add(1)
 		case <-timer.C:
-			group = announced(p.says.Tick(p.server.now()))
+			if group = announced(p.says.Tick(p.server.now())); len(p.due) > 0 { // behind what is said already
+				p.due, group = append(p.due, group...), nil
+			}
 		case <-look.C:
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
@@ -268,28 +273,45 @@ func (p *pageStream) learn(ctx context.Context, session string, last int64, hear
 	return nil
 }
 
-// delivered makes the frames of one delivery. The last carries the id, so that a page
-// that lost some of them gets them all again, and knows by their own ids which it has.
+// delivered makes the frames of one delivery, and of those before it that it follows at once: the lists are read once for
+// all of them. The last carries the id, so that a page that lost some of them gets them all again, and knows by their own
+// ids which it has.
 func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error) {
-	e, err := aaep.DecodeEvent(d.Raw)
+	said, err := p.announce(ctx, d)
 	if err != nil {
-		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+		return nil, err
+	}
+	if p.due = append(p.due, said...); d.More {
+		return nil, nil
 	}
 	var group []frame
-	if changes(e) {
+	if p.moved {
 		lists, _, err := p.lists(ctx)
 		if err != nil {
 			return nil, err
 		}
 		group = append(group, lists...)
 	}
-	if d.Session == p.chosen {
+	if p.stepped {
 		steps, err := p.catchUp(ctx)
 		if err != nil {
 			return nil, err
 		}
 		group = append(group, steps...)
 	}
+	group = append(group, p.due...)
+	p.due, p.moved, p.stepped = nil, false, false
+	return group, nil
+}
+
+// announce has the announcer take a delivery.
+func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) {
+	e, err := aaep.DecodeEvent(d.Raw)
+	if err != nil {
+		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+	}
+	p.moved = p.moved || changes(e)
+	p.stepped = p.stepped || d.Session == p.chosen
 	if d.First > p.known[d.Session]+1 {
 		// What the page heard before this stream is said again to an announcer that has
 		// not, or it would not know what the session is about.
@@ -297,7 +319,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 			return nil, err
 		}
 	}
-	group = append(group, announced(p.says.Event(p.server.now(), e, d.Last))...)
+	group := announced(p.says.Event(p.server.now(), e, d.Last))
 	p.known[d.Session] = max(p.known[d.Session], d.Last)
 	return append(group, at(d)), nil
 }
