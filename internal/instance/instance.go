@@ -311,7 +311,8 @@ const (
 // Subscribed lets others subscribe, at most so many at once and so many of one principal: from here on the hub is theirs too.
 func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
 	i.Hub = hub.Open(hub.Options{
-		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer, Subscriptions: most, SubscriptionsEach: each,
+		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
+		Offer: offer, Subscriptions: most, SubscriptionsEach: each,
 	})
 	i.own(i.Hub.Run)
 }

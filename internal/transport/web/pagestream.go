@@ -170,9 +170,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			}
 			p.server.counts.deliveries.Add(1)
 		case <-timer.C:
-			if group = announced(p.says.Tick(p.server.now())); len(p.due) > 0 { // behind what is said already
-				p.due, group = append(p.due, group...), nil
-			}
+			group = p.tick()
 		case <-look.C:
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
@@ -183,6 +181,16 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			return nil
 		}
 	}
+}
+
+// tick is what the announcer has to say by itself, behind what it has said already.
+func (p *pageStream) tick() []frame {
+	said := announced(p.says.Tick(p.server.now()))
+	if len(p.due) == 0 {
+		return said
+	}
+	p.due = append(p.due, said...)
+	return nil
 }
 
 // wind sets the timer to when the announcer has something to say by itself.

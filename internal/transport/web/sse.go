@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -192,7 +191,10 @@ func (s *stream) writeAll(ctx context.Context, from frames, valid func() bool) e
 		failed = s.send(group...)
 		return failed == nil
 	})
-	return cmp.Or(failed, err)
+	if failed != nil {
+		return failed
+	}
+	return err
 }
 
 // attend keeps the stream from being silent, and looks whether it may still be heard.
