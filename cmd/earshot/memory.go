@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// memoryGoal is what a server takes at most while what it uses allows it: GOGC alone lets it take five times what is live.
-	memoryGoal = 160 << 20
+	// memoryGoal is what the runtime of a server takes at most, beside its program text, while what it uses allows it: GOGC alone lets it take five times what is live.
+	memoryGoal = 120 << 20
 	// memoryRoom is how many times what is live it may take beyond that, so that collecting never takes more of the
 	// processor than it does with the usual GOGC.
 	memoryRoom = 2
@@ -45,7 +45,7 @@ func boundMemory() (stop func()) {
 
 // memoryLimit is the limit for so many live bytes.
 func memoryLimit(live uint64) int64 {
-	return max(memoryGoal, int64(min(live, math.MaxInt64/memoryRoom))*memoryRoom) //nolint:gosec // it is bounded
+	return max(memoryGoal, int64(min(live, math.MaxInt64/memoryRoom))*memoryRoom)
 }
 
 // liveHeap is how much the last collection has found in use.

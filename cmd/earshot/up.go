@@ -191,7 +191,8 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
-		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach, RetentionContent: f.content, RetentionReceipts: f.receipts,
+		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
+		RetentionContent: f.content, RetentionReceipts: f.receipts,
 		Notice:  m.tellLine,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
