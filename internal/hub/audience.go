@@ -108,13 +108,13 @@ func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1), news:
 const maxNews = 1024
 
 // put notes how far a session is. The stream is woken where it wants what has come, else now and then.
-func (m *mailbox) put(v view, wanted bool) {
-	if m.note(v, wanted) {
+func (m *mailbox) put(v view, requested bool) {
+	if m.note(v, requested) {
 		m.ring()
 	}
 }
 
-func (m *mailbox) note(v view, wanted bool) (wake bool) {
+func (m *mailbox) note(v view, requested bool) (wake bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.news[v.session] = v; len(m.news) > maxNews {
@@ -122,7 +122,7 @@ func (m *mailbox) note(v view, wanted bool) (wake bool) {
 		m.afresh = true
 	}
 	m.quiet++
-	return wanted || m.quiet >= maxQuiet || m.afresh
+	return requested || m.quiet >= maxQuiet || m.afresh
 }
 
 // again has the stream look at everything.

@@ -46,7 +46,7 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 		st.due = append(st.due, d)
 		st.dueBytes += len(d.Raw)
 		if len(st.due) >= dueEvents || st.dueBytes >= dueBytes {
-			if err := st.flush(); err != nil || st.gone {
+			if err := st.flush(); err != nil || st.abandoned {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 type leaving struct {
 	pacing.Delivery
 
-	place *place
+	place *cursor
 }
 
 // flush delivers what is due, each delivery by the rights of that moment. One that is not critical waits until the next
@@ -96,7 +96,7 @@ func (st *stream) flush() error {
 
 // judge returns a delivery as its principal may hear it, nil where they may not.
 func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
-	p := st.places[d.Session]
+	p := st.cursors[d.Session]
 	if p == nil {
 		return nil, nil //nolint:nilnil // nothing leaves
 	}
@@ -125,24 +125,24 @@ func (st *stream) deliver(l leaving, more bool) bool {
 	d, p := l.Delivery, l.place
 	if st.again[d.EventID] {
 		delete(st.again, d.EventID)
-		st.gone = !st.yield(Delivery{Delivery: d, More: more}, nil)
+		st.abandoned = !st.yield(Delivery{Delivery: d, More: more}, nil)
 		st.handed(p, d)
-		return !st.gone
+		return !st.abandoned
 	}
 	st.sub.note(st, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
-	if st.gone = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}, nil); st.gone {
+	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}, nil); st.abandoned {
 		return false
 	}
 	p.sent = max(p.sent, d.Last)
-	st.sub.place(st, p.session, p.sent)
+	st.sub.setCursor(st, p.session, p.sent)
 	st.handed(p, d)
 	return true
 }
 
 // handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
 // are critical, and so are never merged into something else, and wait for nothing.
-func (st *stream) handed(p *place, d pacing.Delivery) {
-	if st.gone || !d.Critical {
+func (st *stream) handed(p *cursor, d pacing.Delivery) {
+	if st.abandoned || !d.Critical {
 		return
 	}
 	if e, err := aaep.DecodeEvent(d.Raw); err == nil {
@@ -154,7 +154,7 @@ func (st *stream) handed(p *place, d pacing.Delivery) {
 // resumable tells whether the ledger knows the delivery as one event (a merged one it does
 // not), and nothing of another session is late: then all that was committed well before
 // this event has been delivered.
-func (st *stream) resumable(this *place, d pacing.Delivery) bool {
+func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	if d.EventID == "" || d.First != d.Last {
 		return false
 	}
@@ -167,14 +167,14 @@ func (st *stream) resumable(this *place, d pacing.Delivery) bool {
 	return true
 }
 
-// settle notes of each session that was on the move whether all of it has been delivered, and lets go of those that the
+// markDelivered notes of each session that was on the move whether all of it has been delivered, and lets go of those that the
 // feed has forgotten. What the terms leave out is never delivered; it counts once nothing is held.
-func (st *stream) settle() {
-	idle := st.pacer.Held() == 0
+func (st *stream) markDelivered() {
+	idle := st.pacer.Queued() == 0
 	for session, p := range st.moving {
-		if idle && p.sent < p.taken && !st.gone {
-			p.sent = p.taken
-			st.sub.place(st, p.session, p.sent)
+		if idle && p.sent < p.offered && !st.abandoned {
+			p.sent = p.offered
+			st.sub.setCursor(st, p.session, p.sent)
 		}
 		if p.sent >= p.last || p.empty == p.last {
 			p.late = time.Time{}
@@ -184,7 +184,7 @@ func (st *stream) settle() {
 		}
 		delete(st.moving, session)
 		if p.forgotten && p.ended && p.sent >= p.last && len(st.names) == 0 {
-			delete(st.places, session)
+			delete(st.cursors, session)
 			st.sub.done(st, session)
 		}
 	}

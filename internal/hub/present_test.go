@@ -114,8 +114,8 @@ func TestListedIsShown(t *testing.T) {
 		s.book.mu.Lock()
 		s.book.open[2].Parked = true
 		s.book.mu.Unlock()
-		read := func(who access.Principal, look bool) (seen []int) {
-			list, err := s.hub.As(who).Questions(s.t.Context(), hub.QuestionOptions{Look: look})
+		read := func(who access.Principal, peek bool) (seen []int) {
+			list, err := s.hub.As(who).Questions(s.t.Context(), hub.QuestionOptions{Look: peek})
 			if err != nil {
 				t.Fatal(err)
 			}

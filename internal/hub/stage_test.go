@@ -50,7 +50,7 @@ func (b *badges) Current(who access.Principal) (access.Principal, error) {
 	defer b.mu.Unlock()
 	b.looked[who.Name]++
 	if b.gone[who.Name] {
-		return access.Principal{}, access.ErrGone
+		return access.Principal{}, access.ErrRevoked
 	}
 	if roles := b.others[who.Name]; roles != nil {
 		who.Roles = roles

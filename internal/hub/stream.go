@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxHeld is how many events wait for a subscriber's budget before no more are read.
-	maxHeld = 4096
+	// maxQueued is how many events wait for a subscriber's budget before no more are read.
+	maxQueued = 4096
 	// tolerable is how long an event may be late before those that overtake it are no
 	// points to resume from. It is well below the overlap of a resumption.
 	tolerable = 5 * time.Second
@@ -27,47 +27,47 @@ const (
 // It is woken by the mailbox and looks only at the sessions in there, and it walks only over the sessions that are on
 // the move: what an event costs it does not depend on how many sessions there are.
 type stream struct {
-	sub   *Subscription
-	hub   *Hub
-	ctx   context.Context //nolint:containedctx // the stream's own life
-	stop  context.CancelCauseFunc
-	mail  *mailbox
-	yield func(Delivery, error) bool
-	gone  bool // the consumer has stopped
+	sub       *Subscription
+	hub       *Hub
+	ctx       context.Context //nolint:containedctx // the stream's own life
+	stop      context.CancelCauseFunc
+	mail      *mailbox
+	yield     func(Delivery, error) bool
+	abandoned bool // the consumer has stopped
 
 	terms    pacing.Terms
 	names    []string
 	version  int
 	pacer    *pacing.Pacer
 	life     int
-	places   map[string]*place
-	moving   map[string]*place // of places: those that are not delivered to their end
-	again    map[string]bool   // ids of events that are sent again for a late joiner
-	looked   time.Time         // when it last knew how far every session was; at first, long ago
-	due      []pacing.Delivery // what leaves next, together
+	cursors  map[string]*cursor
+	moving   map[string]*cursor // of places: those that are not delivered to their end
+	again    map[string]bool    // ids of events that are sent again for a late joiner
+	looked   time.Time          // when it last knew how far every session was; at first, long ago
+	due      []pacing.Delivery  // what leaves next, together
 	dueBytes int
 }
 
-// place is where a stream is in one session.
-type place struct {
+// cursor is where a stream is in one session.
+type cursor struct {
 	view
 
-	taken int64     // handed to the pacer
-	sent  int64     // delivered
-	empty int64     // the ledger had nothing behind taken although last said this
-	late  time.Time // since when not everything is delivered; zero while all is
+	offered int64     // handed to the pacer
+	sent    int64     // delivered
+	empty   int64     // the ledger had nothing behind taken although last said this
+	late    time.Time // since when not everything is delivered; zero while all is
 }
 
 // behind answers whether the pacer has not got everything.
-func (p *place) behind() bool { return p.taken < p.last && p.empty != p.last }
+func (p *cursor) behind() bool { return p.offered < p.last && p.empty != p.last }
 
 // moves answers whether something is left to be done about the session.
-func (p *place) moves() bool { return p.behind() || p.sent < p.taken || !p.late.IsZero() }
+func (p *cursor) moves() bool { return p.behind() || p.sent < p.offered || !p.late.IsZero() }
 
 func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error) bool) *stream {
 	st := &stream{
 		sub: s, hub: s.hub, mail: newMailbox(), yield: yield,
-		places: map[string]*place{}, moving: map[string]*place{}, again: map[string]bool{},
+		cursors: map[string]*cursor{}, moving: map[string]*cursor{}, again: map[string]bool{},
 		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0),
 	}
 	st.ctx, st.stop = context.WithCancelCause(ctx)
@@ -83,9 +83,9 @@ func (st *stream) run(lastEventID string) error {
 		defer st.hub.feed.leave(st.mail)
 		err = st.start(lastEventID)
 	}
-	for err == nil && !st.gone {
+	for err == nil && !st.abandoned {
 		var more bool
-		if more, err = st.turn(); err == nil && !more && !st.gone {
+		if more, err = st.turn(); err == nil && !more && !st.abandoned {
 			err = st.rest()
 		}
 	}
@@ -105,7 +105,7 @@ func (st *stream) why(err error) error {
 
 // turn takes in what there is and delivers what may leave. More says that there is more.
 func (st *stream) turn() (more bool, err error) {
-	if err := st.look(); err != nil {
+	if err := st.refresh(); err != nil {
 		return false, err
 	}
 	if err := st.takeAll(); err != nil {
@@ -117,25 +117,25 @@ func (st *stream) turn() (more bool, err error) {
 	if err := st.flush(); err != nil {
 		return false, err
 	}
-	st.settle()
-	return st.pacer.Held() < maxHeld && len(st.behind()) > 0, nil
+	st.markDelivered()
+	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
 }
 
 // takeAll takes a page of each session of which the pacer has not got everything.
 func (st *stream) takeAll() error {
 	for _, p := range st.behind() {
-		if st.pacer.Held() >= maxHeld || st.gone {
+		if st.pacer.Queued() >= maxQueued || st.abandoned {
 			break
 		}
-		if err := st.take(p); err != nil {
+		if err := st.offerPage(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// look takes in which sessions have gone on and how far, and new terms.
-func (st *stream) look() error {
+// refresh takes in which sessions have gone on and how far, and new terms.
+func (st *stream) refresh() error {
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
 		st.sub.end(err)
@@ -177,7 +177,7 @@ func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 func (st *stream) lookAfresh(who access.Principal, able bool) error {
 	views, life := st.hub.feed.join(st.mail, st.interest(who))
 	if life != st.life {
-		return ErrAnew
+		return ErrLedgerChanged
 	}
 	known := make(map[string]bool, len(views))
 	for _, v := range views {
@@ -187,7 +187,7 @@ func (st *stream) lookAfresh(who access.Principal, able bool) error {
 	if err := st.flush(); err != nil {
 		return err
 	}
-	for session, p := range st.places {
+	for session, p := range st.cursors {
 		if known[session] || p.forgotten {
 			continue
 		}
@@ -208,13 +208,13 @@ func (st *stream) interest(who access.Principal) interest {
 
 // see takes in how far a session is.
 func (st *stream) see(who access.Principal, v view) {
-	p, is := st.places[v.session]
+	p, is := st.cursors[v.session]
 	switch {
 	case is:
 		v.last = max(v.last, p.last)
 		p.view = v
 	case !v.forgotten && who.Hears(v.owner) && st.terms.Hears(v.session):
-		p = st.put(v, st.base(v))
+		p = st.addSession(v, st.base(v))
 	default:
 		return
 	}
@@ -225,7 +225,7 @@ func (st *stream) see(who access.Principal, v view) {
 
 // lookUp asks the ledger how a session has ended that the feed has forgotten. While the consumer stood still, one may have gone
 // on and ended.
-func (st *stream) lookUp(p *place) error {
+func (st *stream) lookUp(p *cursor) error {
 	row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: p.session})
 	if err != nil {
 		return err
@@ -257,38 +257,38 @@ func (st *stream) base(v view) int64 {
 	return v.base
 }
 
-// put begins a session at a number.
-func (st *stream) put(v view, at int64) *place {
-	p := &place{view: v, taken: at, sent: at}
-	st.places[v.session] = p
+// addSession begins a session at a number.
+func (st *stream) addSession(v view, at int64) *cursor {
+	p := &cursor{view: v, offered: at, sent: at}
+	st.cursors[v.session] = p
 	if p.moves() || p.forgotten {
 		st.moving[v.session] = p
 	}
-	st.sub.place(st, v.session, at)
+	st.sub.setCursor(st, v.session, at)
 	return p
 }
 
 // behind lists the sessions of which the pacer has not got everything, in a fixed order.
-func (st *stream) behind() []*place {
-	var all []*place
+func (st *stream) behind() []*cursor {
+	var all []*cursor
 	for _, p := range st.moving {
 		if p.behind() {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b *place) int { return cmp.Compare(a.session, b.session) })
+	slices.SortFunc(all, func(a, b *cursor) int { return cmp.Compare(a.session, b.session) })
 	return all
 }
 
-// take hands one page of a session to the pacer, and delivers what that lets go.
-func (st *stream) take(p *place) error {
-	rows := st.hub.feed.recent(p.session, p.taken)
+// offerPage hands one page of a session to the pacer, and delivers what that lets go.
+func (st *stream) offerPage(p *cursor) error {
+	rows := st.hub.feed.recent(p.session, p.offered)
 	if rows == nil {
-		if err := st.flush(); err != nil || st.gone { // nothing waits for the ledger
+		if err := st.flush(); err != nil || st.abandoned { // nothing waits for the ledger
 			return err
 		}
 		var err error
-		if rows, err = st.hub.page(st.ctx, p.session, p.taken, 0); err != nil {
+		if rows, err = st.hub.page(st.ctx, p.session, p.offered, 0); err != nil {
 			return st.lost(p, err)
 		}
 	}
@@ -297,11 +297,11 @@ func (st *stream) take(p *place) error {
 		return nil
 	}
 	for _, e := range rows {
-		if e.seq != p.taken+1 { // the ledger has no gaps; nothing may be passed over
-			return &Error{Code: CodeAnew, Message: "the ledger has a gap in " + p.session, Hint: ErrAnew.Hint}
+		if e.seq != p.offered+1 { // the ledger has no gaps; nothing may be passed over
+			return &Error{Code: CodeLedgerChanged, Message: "the ledger has a gap in " + p.session, Hint: ErrLedgerChanged.Hint}
 		}
-		p.taken = e.seq
-		if err := st.emit(st.offer(p.session, e)); err != nil || st.gone {
+		p.offered = e.seq
+		if err := st.emit(st.offer(p.session, e)); err != nil || st.abandoned {
 			return err
 		}
 	}
@@ -310,9 +310,9 @@ func (st *stream) take(p *place) error {
 
 // lost is what follows when a session cannot be read: one that is no longer there is let
 // go, any other refusal ends the stream.
-func (st *stream) lost(p *place, err error) error {
+func (st *stream) lost(p *cursor, err error) error {
 	if rpc.Code(err, utp.CodeNotFound) {
-		p.last, p.empty = p.taken, p.taken
+		p.last, p.empty = p.offered, p.offered
 		return nil
 	}
 	return err

@@ -14,9 +14,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// logRoom is how many deliveries a subscription remembers, so that a stream can go on
+// maxLog is how many deliveries a subscription remembers, so that a stream can go on
 // behind any of them.
-const logRoom = 1024
+const maxLog = 1024
 
 // Subscription is one subscriber's standing wish to hear. Its streams come and go, one at
 // a time; it is released when it is closed, when its principal loses its rights, or when
@@ -26,19 +26,19 @@ type Subscription struct {
 	id  string
 	who access.Principal
 
-	mu       sync.Mutex
-	terms    pacing.Terms
-	accepted aaep.SubscriptionAccepted
-	names    []string // the sessions it is narrowed to; none is all
-	version  int      // of the terms
-	ended    error
-	stream   *stream // the one under way
-	streamed bool    // there has been one
-	idle     time.Time
-	sessions map[string]*progress
-	log      []sent // the last deliveries, oldest first
-	life     int    // the feed's, to which the two belong
-	put      []put  // how the last questions were put to it, oldest first
+	mu        sync.Mutex
+	terms     pacing.Terms
+	accepted  aaep.SubscriptionAccepted
+	names     []string // the sessions it is narrowed to; none is all
+	version   int      // of the terms
+	ended     error
+	stream    *stream // the one under way
+	streamed  bool    // there has been one
+	idle      time.Time
+	sessions  map[string]*progress
+	log       []sent      // the last deliveries, oldest first
+	life      int         // the feed's, to which the two belong
+	presented []presented // how the last questions were put to it, oldest first
 }
 
 // progress is how far a subscription has got in a session.
@@ -82,7 +82,7 @@ func (s *Subscription) Close() { s.end(ErrClosed) }
 // their ids (TR-06) hears each once. An id that leads nowhere begins again (TR-SSE-10).
 //
 // It ends quietly with the context or with the consumer; any other end is one error, the
-// last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrAnew], or the
+// last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrLedgerChanged], or the
 // kernel's refusal. A slow consumer holds up nobody else, and little is kept for it: what
 // it has not heard stays in the ledger.
 func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[Delivery, error] {
@@ -93,7 +93,7 @@ func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.
 			return
 		}
 		defer s.leave(st)
-		if err := st.run(lastEventID); err != nil && !st.gone {
+		if err := st.run(lastEventID); err != nil && !st.abandoned {
 			yield(Delivery{}, err)
 		}
 	}
@@ -198,8 +198,8 @@ func (s *Subscription) forget(st *stream, life int) {
 	}
 }
 
-// place notes where a stream is in a session.
-func (s *Subscription) place(st *stream, session string, at int64) {
+// setCursor notes where a stream is in a session.
+func (s *Subscription) setCursor(st *stream, session string, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != st {
@@ -241,7 +241,7 @@ func (s *Subscription) note(st *stream, d sent) {
 	}
 	s.log = append(s.log, d)
 	s.sessions[d.session].logged++ // a stream has a place in each session that it delivers
-	if len(s.log) > logRoom {
+	if len(s.log) > maxLog {
 		s.unlog(s.log[:1])
 		s.log = s.log[1:]
 	}

@@ -41,7 +41,7 @@ func (l ListedQuestions) next() int {
 
 // wantedQuestions reads which questions a request is about: ?limit=, ?after= and ?look=.
 func wantedQuestions(r *http.Request) (WantedQuestions, error) {
-	w := WantedQuestions{Limit: usualQuestions, Look: onlyLooks(r)}
+	w := WantedQuestions{Limit: usualQuestions, Look: onlyPeeks(r)}
 	after, err := number(r, "after")
 	if err != nil {
 		return w, err
@@ -74,7 +74,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	want.Look = looks(r)
+	want.Look = isHead(r)
 	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
 	if err != nil {
 		return err

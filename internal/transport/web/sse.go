@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// beat is how long a stream stays silent at most (TR-SSE-13).
-	beat = 15 * time.Second
-	// patience is how long one write may take before the reader is cut off.
-	patience = 30 * time.Second
+	// heartbeat is how long a stream stays silent at most (TR-SSE-13).
+	heartbeat = 15 * time.Second
+	// writeTimeout is how long one write may take before the reader is cut off.
+	writeTimeout = 30 * time.Second
 )
 
 // frame is one event of a stream.
@@ -79,7 +79,7 @@ func (s *stream) flush() error {
 		return nil
 	}
 	s.wrote = time.Now()
-	_ = s.control.SetWriteDeadline(time.Now().Add(patience)) // the system's own clock counts; not every writer has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // the system's own clock counts; not every writer has one
 	if _, err := s.to.Write(s.buffer.Bytes()); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
 	}
@@ -199,7 +199,7 @@ func (s *stream) writeAll(ctx context.Context, from frames, valid func() bool) e
 
 // attend keeps the stream from being silent, and looks whether it may still be heard.
 func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan struct{}, valid func() bool) error {
-	timer := time.NewTimer(beat)
+	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
 	for {
 		silent := false
@@ -233,9 +233,9 @@ func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan s
 func (s *stream) beat() (next time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if left := beat - time.Since(s.wrote); left > 0 {
+	if left := heartbeat - time.Since(s.wrote); left > 0 {
 		return left, nil
 	}
 	frame{comment: "still here"}.appendTo(&s.buffer)
-	return beat, s.flush()
+	return heartbeat, s.flush()
 }
