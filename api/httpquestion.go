@@ -33,9 +33,11 @@ type OpenQuestion struct {
 	Event jsontext.Value `json:"event,omitzero"`
 }
 
-// QuestionList is all open questions that the caller may hear, oldest first.
+// QuestionList is a page of the open questions that the caller may hear, oldest first.
 type QuestionList struct {
 	Questions []OpenQuestion `json:"questions"`
+	// Next is the number of the last one, where there are more behind it.
+	Next int `json:"next,omitzero"`
 }
 
 // ArgumentsPart is a part of the arguments that a question is about.

@@ -104,7 +104,9 @@ var routes = []Route{
 		query("lang", "string", "The language, as a BCP 47 tag."),
 	withAnswer[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
 		refuses(KindConflict),
-	withAnswer[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Listen, "Lists the open questions, the oldest first.")).
+	withAnswer[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Listen, "Lists open questions, the oldest first.")).
+		query("limit", "integer", "How many, 1 to 100; default 50.").
+		query("after", "integer", "The `next` of the page before: the list continues with later questions.").
 		query("look", "boolean", "true only looks: no question counts as shown.").
 		detail("A question that is listed for an approver who can answer it counts as shown: its time to answer begins."),
 	withAnswer[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Listen, "Reads a part of the arguments that a question is about.")).

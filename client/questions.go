@@ -22,12 +22,30 @@ func (c *Client) PeekQuestions(ctx context.Context) ([]api.OpenQuestion, error) 
 	return c.questions(ctx, url.Values{"look": {"true"}})
 }
 
+// questionPage is how many questions are asked for at a time.
+const questionPage = "100"
+
 func (c *Client) questions(ctx context.Context, query url.Values) ([]api.OpenQuestion, error) {
-	var list api.QuestionList
+	var all []api.OpenQuestion
 
-	err := c.call(ctx, to(api.RouteQuestions).with(query), nil, &list)
+	query.Set("limit", questionPage)
 
-	return list.Questions, err
+	for after := 0; ; {
+		var list api.QuestionList
+
+		if err := c.call(ctx, to(api.RouteQuestions).with(query), nil, &list); err != nil {
+			return nil, err
+		}
+
+		all = append(all, list.Questions...)
+
+		if list.Next <= after {
+			return all, nil
+		}
+
+		after = list.Next
+		query.Set("after", strconv.Itoa(after))
+	}
 }
 
 // Reply answers the question with this number and returns what was recorded. The reply needs the question's present

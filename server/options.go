@@ -24,6 +24,12 @@ const (
 	Usage  = cause.Usage  // an option cannot be meant; nothing was started
 )
 
+// DefaultSubscriptions is how many listeners may have a stream at once where nothing else is said.
+const DefaultSubscriptions = 4096
+
+// sharePerPrincipal is the part of them that one token or login may have where nothing else is said.
+const sharePerPrincipal = 4
+
 // Options say what a server holds and where it is found. Data is required.
 type Options struct {
 	// Data is the data directory: the ledger, its key, tokens and logins. It is made if need be, and one process at a time
@@ -56,6 +62,10 @@ type Options struct {
 	// RetentionContent and RetentionReceipts are how long things are kept, such as 30d, or forever. Default: what was said last, else
 	// 30 days and a year.
 	RetentionContent, RetentionReceipts string
+
+	// Subscriptions is how many listeners may have a stream at once, each open page among them. Default [DefaultSubscriptions].
+	// SubscriptionsEach is how many of these one token or login may have. Default: a quarter.
+	Subscriptions, SubscriptionsEach int
 
 	// Notice is told, in lines for people, what the operator should know: a turn that goes on, rules that cannot be
 	// read. Default: nobody is told.
@@ -117,6 +127,11 @@ func (o Options) checked() (Options, error) {
 	if err := o.checkNames(); err != nil {
 		return o, err
 	}
+	if o.Subscriptions < 0 || o.SubscriptionsEach < 0 {
+		return o, cause.Misuse("the number of subscriptions is below zero", "give a number from 1 on, or leave it out")
+	}
+	o.Subscriptions = cmp.Or(o.Subscriptions, DefaultSubscriptions)
+	o.SubscriptionsEach = cmp.Or(o.SubscriptionsEach, max(1, o.Subscriptions/sharePerPrincipal))
 	var err error
 	if o.HTTP, err = address.Loopback(o.HTTP); err != nil {
 		return o, err

@@ -145,7 +145,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	s.instance.Subscribed(pacing.Offer{
 		Producer:  aaep.Producer{AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version},
 		Languages: []string{"en"}, Extensions: []string{aaep.ExtensionContext}, ManifestURI: s.url + "/.well-known/aaep-manifest.json",
-	})
+	}, o.Subscriptions, o.SubscriptionsEach)
 	return nil
 }
 

@@ -148,7 +148,11 @@ func steady(o settings, binary, dir string) error {
 	before := s.switches()
 	time.Sleep(o.idle)
 	fmt.Printf("idle: resident memory %s, %.1f wake-ups a second\n", s.resident(), float64(s.switches()-before)/o.idle.Seconds())
-	return s.work(o.turns)
+	if err := s.work(o.turns); err != nil {
+		return err
+	}
+	fmt.Printf("after %d turns: resident memory %s\n", o.turns, s.resident())
+	return nil
 }
 
 func (s *server) resident() string {

@@ -37,6 +37,8 @@ type upFlags struct {
 	origins                []string
 	natsListen             string
 	content, receipts      string // how long they are kept
+	subscriptions          int    // listeners at once
+	subscriptionsEach      int    // of one principal
 }
 
 const (
@@ -115,6 +117,8 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.content, "retention-content", "",
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
+	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
+	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only where the flag is not there
@@ -163,6 +167,9 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if m.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectSeldom)
 	}
+	if m.Getenv("GOMEMLIMIT") == "" {
+		defer boundMemory()()
+	}
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	heed(signals)
@@ -184,7 +191,8 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
-		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
+		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
+		RetentionContent: f.content, RetentionReceipts: f.receipts,
 		Notice:  m.printLine,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}

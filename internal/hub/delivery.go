@@ -1,6 +1,12 @@
 package hub
 
-import "github.com/earshot-dev/earshot/aaep/pacing"
+import (
+	"context"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
+)
 
 // Delivery is one event as it leaves for a subscriber.
 type Delivery struct {
@@ -12,4 +18,174 @@ type Delivery struct {
 	// out, so that the point stays at the last event that had one. Every event carries its
 	// event_id in its body all the same.
 	Resumable bool
+	// More says that another delivery follows at once, so that a transport may write the two together. Nothing waits
+	// behind it: a critical event, and the last one that is due, never have it.
+	More bool
+}
+
+const (
+	// dueEvents and dueBytes bound what leaves together.
+	dueEvents = 64
+	dueBytes  = 64 << 10
+)
+
+// offer hands one event to the pacer. What cannot be read is passed on as it is, rather
+// than kept from the person.
+func (st *stream) offer(session string, e *entry) []pacing.Delivery {
+	c := e.content()
+	if c.unreadable != nil {
+		st.hub.o.Logger.Warn("an event cannot be read and is passed on as it is", "session", session, "seq", e.seq, "error", c.unreadable)
+		return []pacing.Delivery{{Session: session, First: e.seq, Last: e.seq, Raw: e.raw, Critical: true}}
+	}
+	return st.pacer.Offer(st.hub.o.Now(), pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
+}
+
+// emit has deliveries leave, with what else is due.
+func (st *stream) emit(deliveries []pacing.Delivery) error {
+	for _, d := range deliveries {
+		st.due = append(st.due, d)
+		st.dueBytes += len(d.Raw)
+		if len(st.due) >= dueEvents || st.dueBytes >= dueBytes {
+			if err := st.flush(); err != nil || st.abandoned {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaving is a delivery that has been judged by the rights of its principal.
+type leaving struct {
+	pacing.Delivery
+
+	place *cursor
+}
+
+// flush delivers what is due, each delivery by the rights of that moment. One that is not critical waits until the next
+// has been judged: then it is known whether another follows.
+func (st *stream) flush() error {
+	due := st.due
+	defer func() {
+		clear(due)
+		st.due, st.dueBytes = due[:0], 0
+	}()
+	var waiting *leaving
+	for _, d := range due {
+		next, err := st.judge(d)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			continue
+		}
+		if waiting != nil && !st.deliver(*waiting, true) {
+			return nil
+		}
+		if waiting = next; next.Critical {
+			waiting = nil
+			if !st.deliver(*next, false) {
+				return nil
+			}
+		}
+	}
+	if waiting != nil {
+		st.deliver(*waiting, false)
+	}
+	return nil
+}
+
+// judge returns a delivery as its principal may hear it, nil where they may not.
+func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
+	p := st.cursors[d.Session]
+	if p == nil {
+		return nil, nil //nolint:nilnil // nothing leaves
+	}
+	who, err := st.hub.current(st.sub.who)
+	if err != nil {
+		st.sub.end(err)
+		return nil, err
+	}
+	if st.ctx.Err() != nil {
+		return nil, context.Cause(st.ctx) //nolint:wrapcheck // why judges it
+	}
+	if !who.Hears(p.owner) {
+		return nil, nil //nolint:nilnil // nothing leaves
+	}
+	if d.Critical {
+		d.Raw = st.offered(d.Raw)
+	}
+	if !who.Approves(p.owner) {
+		d.Raw = masked(d.Raw)
+	}
+	return &leaving{Delivery: d, place: p}, nil
+}
+
+// deliver reports false when the consumer has stopped.
+func (st *stream) deliver(l leaving, more bool) bool {
+	d, p := l.Delivery, l.place
+	if st.again[d.EventID] {
+		delete(st.again, d.EventID)
+		st.abandoned = !st.yield(Delivery{Delivery: d, More: more}, nil)
+		st.handed(p, d)
+		return !st.abandoned
+	}
+	st.sub.note(st, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
+	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}, nil); st.abandoned {
+		return false
+	}
+	p.sent = max(p.sent, d.Last)
+	st.sub.setCursor(st, p.session, p.sent)
+	st.handed(p, d)
+	return true
+}
+
+// handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
+// are critical, and so are never merged into something else, and wait for nothing.
+func (st *stream) handed(p *cursor, d pacing.Delivery) {
+	if st.abandoned || !d.Critical {
+		return
+	}
+	if e, err := aaep.DecodeEvent(d.Raw); err == nil {
+		st.shows(p, e)
+		st.notices(e)
+	}
+}
+
+// resumable tells whether the ledger knows the delivery as one event (a merged one it does
+// not), and nothing of another session is late: then all that was committed well before
+// this event has been delivered.
+func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
+	if d.EventID == "" || d.First != d.Last {
+		return false
+	}
+	limit := st.hub.o.Now().Add(-tolerable)
+	for _, p := range st.moving {
+		if p != this && !p.late.IsZero() && p.late.Before(limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// markDelivered notes of each session that was on the move whether all of it has been delivered, and lets go of those that the
+// feed has forgotten. What the terms leave out is never delivered; it counts once nothing is held.
+func (st *stream) markDelivered() {
+	idle := st.pacer.Queued() == 0
+	for session, p := range st.moving {
+		if idle && p.sent < p.offered && !st.abandoned {
+			p.sent = p.offered
+			st.sub.setCursor(st, p.session, p.sent)
+		}
+		if p.sent >= p.last || p.empty == p.last {
+			p.late = time.Time{}
+		}
+		if p.moves() {
+			continue
+		}
+		delete(st.moving, session)
+		if p.forgotten && p.ended && p.sent >= p.last && len(st.names) == 0 {
+			delete(st.cursors, session)
+			st.sub.done(st, session)
+		}
+	}
 }

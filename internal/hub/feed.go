@@ -51,7 +51,9 @@ type feed struct {
 	newest      map[string]receivedEvent // the last event of each owner that has come since then
 	received    int
 	// waiting are told when something has come of a session.
-	waiting map[string]map[chan struct{}]struct{}
+	waiting  map[string]map[chan struct{}]struct{}
+	audience audience
+	retained retained
 }
 
 // receivedEvent is an event that has come, and as the how many-th.
@@ -62,12 +64,11 @@ type receivedEvent struct {
 }
 
 func newFeed(o Options) *feed {
-	return &feed{conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, ready: make(chan struct{}), tracks: map[string]*track{}}
+	return &feed{conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, ready: make(chan struct{}), tracks: map[string]*track{}, audience: newAudience()}
 }
 
-// run moves the feed on until the context ends. Changed is called after each change, from
-// this goroutine.
-func (f *feed) run(ctx context.Context, changed func()) error {
+// run moves the feed on until the context ends.
+func (f *feed) run(ctx context.Context) error {
 	rows := make(chan api.EventRow, broadcastBuffer)
 	var lost atomic.Bool
 	stop, err := f.conn.Broadcasts(ctx, "", func(payload []byte) {
@@ -89,7 +90,6 @@ func (f *feed) run(ctx context.Context, changed func()) error {
 		return err
 	}
 	close(f.ready)
-	changed()
 	wait := f.poll
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -104,7 +104,6 @@ func (f *feed) run(ctx context.Context, changed func()) error {
 					wait = f.poll
 					timer.Reset(wait)
 				}
-				changed()
 				continue
 			}
 		case <-timer.C:
@@ -117,7 +116,6 @@ func (f *feed) run(ctx context.Context, changed func()) error {
 		}
 		wait = f.next(wait, quiet && !news)
 		timer.Reset(wait)
-		changed()
 	}
 }
 
@@ -195,7 +193,8 @@ func (f *feed) meant(id string) (event string, begun bool) {
 // add takes one broadcast in. It reports false when it does not fit what is known, so
 // that the ledger has to be asked.
 func (f *feed) add(row api.EventRow) bool {
-	e := decode(row)
+	e := newEntry(row)
+	c := e.content()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, known := f.tracks[row.Session]
@@ -210,9 +209,13 @@ func (f *feed) add(row api.EventRow) bool {
 		return true
 	}
 	gap := row.Seq != t.last+1
-	t.add(e, f.now())
+	t.add(e, c, f.now())
+	f.retained.add(t, e)
 	f.note(t)
-	f.wake(row.Session)
+	if gap { // whoever filters c may want what is in the gap
+		c = nil
+	}
+	f.moved(t, c)
 	return !gap || t.last == row.Seq // a gap is read by those who want to hear what is in it
 }
 
@@ -237,14 +240,20 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 			t = &track{session: row.Session, base: row.Seq, last: row.Seq}
 			f.tracks[row.Session] = t
 		}
+		if t.owner != row.Owner && known { // it is others who hear it
+			f.everybody()
+		}
 		t.owner = row.Owner
 		if row.Last > t.last || !known {
 			t.reach(row.Last, row.Ended, f.now())
 			f.note(t)
-			f.wake(row.Session)
+			f.moved(t, nil)
 			continue
 		}
-		t.reach(row.Last, row.Ended, f.now())
+		if row.Ended && !t.ended {
+			t.reach(row.Last, row.Ended, f.now())
+			f.moved(t, nil)
+		}
 	}
 	f.position = since.Newest
 	f.forget()
@@ -260,6 +269,8 @@ func (f *feed) restart(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.life++
+	f.retained = retained{}
+	f.everybody()
 	return nil
 }
 
@@ -286,14 +297,16 @@ func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 	}
 }
 
-// wake tells those who watch the session. The caller holds mu.
-func (f *feed) wake(session string) {
-	for signal := range f.waiting[session] {
+// moved tells those who watch the session, and the streams that hear it: by the event c, nil where it is not one that is
+// known. The caller holds mu.
+func (f *feed) moved(t *track, c *content) {
+	for signal := range f.waiting[t.session] {
 		select {
 		case signal <- struct{}{}:
 		default:
 		}
 	}
+	f.audience.tell(t.view(), c)
 }
 
 // forget drops sessions that ended long enough ago. Streams keep what they have not sent
@@ -303,35 +316,16 @@ func (f *feed) forget() {
 	for id, t := range f.tracks {
 		if t.ended && t.endedAt.Before(old) {
 			delete(f.tracks, id)
+			v := t.view()
+			v.forgotten = true
+			f.audience.tell(v, nil)
 		}
 	}
 }
 
-// view is what a stream sees of a session at one moment.
-type view struct {
-	session, owner string
-	base, last     int64
-	ended          bool
-}
-
-func (t *track) view() view {
-	return view{session: t.session, owner: t.owner, base: t.base, last: t.last, ended: t.ended}
-}
-
-// views lists every session that the feed knows.
-func (f *feed) views() (all []view, life int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	all = make([]view, 0, len(f.tracks))
-	for _, t := range f.tracks {
-		all = append(all, t.view())
-	}
-	return all, f.life
-}
-
 // recent returns what the feed holds of a session after a number, if the next event is
 // among it.
-func (f *feed) recent(session string, after int64) []entry {
+func (f *feed) recent(session string, after int64) []*entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, known := f.tracks[session]
@@ -342,12 +336,12 @@ func (f *feed) recent(session string, after int64) []entry {
 }
 
 // state returns the last state.changed that the feed has heard of a session.
-func (f *feed) state(session string) (entry, bool) {
+func (f *feed) state(session string) (*entry, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, known := f.tracks[session]
-	if !known || t.state.seq == 0 {
-		return entry{}, false
+	if !known || t.state == nil {
+		return nil, false
 	}
 	return t.state, true
 }

@@ -22,7 +22,7 @@ func (st *stream) start(lastEventID string) error {
 		st.sub.end(err)
 		return err
 	}
-	views, life := st.hub.feed.views()
+	views, life := st.hub.feed.join(st.mail, st.interest(who))
 	st.life = life
 	slices.SortFunc(views, func(a, b view) int { return cmp.Compare(a.session, b.session) })
 	if lastEventID != "" {
@@ -126,8 +126,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	if err != nil {
 		return st.lost(st.cursors[v.session], err)
 	}
-	var intro []entry
-	intro = append(intro, first...)
+	intro := slices.Clone(first)
 	state, found, err := st.hub.state(st.ctx, v)
 	if err != nil {
 		return err
@@ -141,48 +140,50 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	}
 	for _, q := range questions {
 		if q.Session == v.session && q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
-			intro = append(intro, decode(api.EventRow{Seq: q.Seq, Body: q.Body}))
+			intro = append(intro, newEntry(api.EventRow{Seq: q.Seq, Body: q.Body}))
 		}
 	}
 	for _, e := range intro {
-		if e.strange != nil {
+		c := e.content()
+		if c.unreadable != nil {
 			continue
 		}
-		st.again[e.event.ID] = true
+		st.again[c.event.ID] = true
 		if err := st.emit(st.offer(v.session, e)); err != nil || st.abandoned {
 			return err
 		}
 	}
-	return nil
+	return st.flush()
 }
 
 // resync makes the state.changed that says where a session is: from the state to itself,
 // marked as such, for this stream only.
-func (st *stream) resync(session string, state entry) (entry, error) {
-	changed, is := state.event.Payload.(aaep.StateChanged)
+func (st *stream) resync(session string, state *entry) (*entry, error) {
+	was := state.content().event
+	changed, is := was.Payload.(aaep.StateChanged)
 	if !is {
-		return entry{}, errors.New("no state")
+		return nil, errors.New("no state")
 	}
 	changed.FromState = changed.ToState
 	now := st.hub.o.Now()
 	id, err := aaep.NewID(aaep.PrefixEvent, now, st.hub.o.Rand)
 	if err != nil {
-		return entry{}, err
+		return nil, err
 	}
 	e := aaep.Event{
-		ID: id, SessionID: session, Time: now, Producer: state.event.Producer, Hints: state.event.Hints, Payload: changed,
+		ID: id, SessionID: session, Time: now, Producer: was.Producer, Hints: was.Hints, Payload: changed,
 	}
 	if e, err = e.Extend(aaep.PrefixEarshot, "resync", true); err != nil {
-		return entry{}, err
+		return nil, err
 	}
 	raw, err := e.Encode()
-	return entry{seq: 1, raw: raw, event: e}, err
+	return newEntry(api.EventRow{Seq: 1, Body: raw}), err
 }
 
 // resume puts the stream behind an event. It reports false when that event leads nowhere.
 func (st *stream) resume(who access.Principal, views []view, id string) (bool, error) {
 	if at, known := st.sub.behind(id, st.life); known {
-		return true, st.goOn(who, views, at)
+		return true, st.resumeAt(who, views, at)
 	}
 	named, err := st.find(who, views) // before the ledger is asked: what comes between counts as new
 	if err != nil {
@@ -220,7 +221,7 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 		if !who.Hears(row.Owner) || !st.terms.Hears(row.Session) {
 			continue
 		}
-		v := view{session: row.Session, owner: row.Owner, base: row.Seq, last: row.Last, ended: row.Ended}
+		v := view{session: row.Session, owner: row.Owner, base: row.Seq, last: row.Last, ended: row.Ended, forgotten: row.Ended}
 		if p, known := st.cursors[row.Session]; known {
 			v = p.view
 			v.last = max(v.last, row.Last)
@@ -230,8 +231,8 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	return true, nil
 }
 
-// goOn takes up the places that the subscription itself remembers.
-func (st *stream) goOn(who access.Principal, views []view, at map[string]int64) error {
+// resumeAt takes up the places that the subscription itself remembers, and the sessions that are new since.
+func (st *stream) resumeAt(who access.Principal, views []view, at map[string]int64) error {
 	known := make(map[string]view, len(views))
 	for _, v := range views {
 		known[v.session] = v
@@ -246,11 +247,14 @@ func (st *stream) goOn(who access.Principal, views []view, at map[string]int64) 
 			if !found {
 				continue
 			}
-			v = view{session: session, owner: row.Owner, base: row.Last, last: row.Last, ended: row.Ended}
+			v = view{session: session, owner: row.Owner, base: row.Last, last: row.Last, ended: row.Ended, forgotten: row.Ended}
 		}
 		if who.Hears(v.owner) && st.terms.Hears(session) {
 			st.addSession(v, seq)
 		}
+	}
+	for _, v := range views {
+		st.see(who, v)
 	}
 	return nil
 }

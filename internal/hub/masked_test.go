@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -69,7 +70,8 @@ func TestTokensAreForAnswerers(t *testing.T) {
 				t.Fatal(err)
 			}
 			judge(name, "the record", page.Events[1].Body, one.answers)
-			rows, err := s.hub.As(one.who).Questions(s.t.Context(), false)
+			list, err := s.hub.As(one.who).Questions(s.t.Context(), hub.QuestionOptions{})
+			rows := list.Questions
 			if err != nil || (rows[0].Token == q.Token) != one.answers || (rows[0].Token == "") == one.answers {
 				t.Errorf("%s, the list: %+v, %v", name, rows, err)
 			}

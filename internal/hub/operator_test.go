@@ -62,7 +62,7 @@ func TestOperateRights(t *testing.T) {
 	} {
 		for op, may := range rightsOf(looks, tt.look, changes, tt.operate) {
 			d := &desk{}
-			h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+			h := hub.Open(hub.Options{Conn: d, Rights: &badges{looked: map[string]int{}}})
 			_, err := h.As(person("ann", tt.roles...)).Operate(t.Context(), op, jsontext.Value("{}"))
 			if may != (err == nil) || !may && !errors.Is(err, hub.ErrNotAllowed) || may != (len(d.asked) == 1) {
 				t.Errorf("%s asks for %s: %v, the kernel was asked for %v", tt.name, op, err, d.asked)
@@ -87,7 +87,7 @@ func rightsOf(looks []string, peek bool, changes []string, change bool) map[stri
 func TestOperateOnlyThese(t *testing.T) {
 	t.Parallel()
 	d := &desk{}
-	h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+	h := hub.Open(hub.Options{Conn: d, Rights: &badges{looked: map[string]int{}}})
 	all := h.As(person("ann", access.Operator, access.Approver, access.Auditor))
 	for _, op := range []string{"", api.OpAnswer, api.OpStart, api.OpFinish, api.OpRegister, api.OpEnqueue, api.OpPrefer, api.OpPresent, "Erase", "erase/x"} {
 		if _, err := all.Operate(t.Context(), op, jsontext.Value("{}")); !errors.Is(err, hub.ErrNotFound) {
@@ -110,7 +110,7 @@ func TestOperatorsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{api.OpReview, api.OpRemove, api.OpErase, api.OpImport} {
 		d := &desk{}
-		h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+		h := hub.Open(hub.Options{Conn: d, Rights: &badges{looked: map[string]int{}}})
 		ann := h.As(person("ann", access.Operator, access.Approver))
 		for _, request := range []string{`{"x":1}`, `{"x":1,"by":"bob"}`} {
 			if _, err := ann.Operate(t.Context(), op, jsontext.Value(request)); err != nil {
@@ -142,7 +142,7 @@ func TestExportIsMasked(t *testing.T) {
 		record(api.ExportEvent{Seq: 1, ID: "evt_1", Body: jsontext.Value(`{"type":"x","reply_token":"` + token + `"}`)}),
 		record(api.ExportEvent{Seq: 2, ID: "evt_2", Body: jsontext.Value(`{"type":"y","extensions":{"earshot":{"reply_token":"` + token + `"}}}`)}),
 	}}
-	h := hub.Open(hub.Options{Conn: &desk{answer: part}, Rights: &badges{}})
+	h := hub.Open(hub.Options{Conn: &desk{answer: part}, Rights: &badges{looked: map[string]int{}}})
 	for name, row := range map[string]struct {
 		who  access.Principal
 		bare bool
@@ -172,7 +172,7 @@ func TestOperateDamaged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, retry := range map[string]bool{"damaged": false, "others hold it": true} {
 			d := &desk{refusal: &api.Fault{Code: utp.CodeStorageError, Retry: retry}}
-			h := hub.Open(hub.Options{Conn: d, Rights: &badges{}})
+			h := hub.Open(hub.Options{Conn: d, Rights: &badges{looked: map[string]int{}}})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			began := time.Now()
 			_, err := h.As(person("ann", access.Auditor)).Operate(ctx, api.OpTurn, jsontext.Value("{}"))

@@ -38,19 +38,20 @@ type Options struct {
 	Poll, Idle time.Duration
 	// Grace is how long a subscription outlives its last stream. Default 60 s.
 	Grace time.Duration
-	// Subscriptions is the most that may be open at once. Default 256; one principal may
-	// have a quarter of them.
-	Subscriptions int
-	Now           func() time.Time // default time.Now
-	Rand          io.Reader        // default crypto/rand
-	Logger        *slog.Logger     // notes without content; default none
+	// Subscriptions is the most that may be streamed at once. Default 4096. SubscriptionsEach is how many of them one
+	// principal may have; default a quarter.
+	Subscriptions, SubscriptionsEach int
+
+	Now    func() time.Time // default time.Now
+	Rand   io.Reader        // default crypto/rand
+	Logger *slog.Logger     // notes without content; default none
 }
 
 const (
 	defaultPoll          = 2 * time.Second
 	defaultGrace         = time.Minute
-	defaultSubscriptions = 256
-	// share of all subscriptions that one principal may have.
+	defaultSubscriptions = 4096
+	// share of all subscriptions that one principal may have where nothing else is said.
 	share = 4
 )
 
@@ -70,6 +71,9 @@ func (o *Options) fill() {
 	}
 	if o.Subscriptions <= 0 {
 		o.Subscriptions = defaultSubscriptions
+	}
+	if o.SubscriptionsEach <= 0 {
+		o.SubscriptionsEach = max(1, o.Subscriptions/share)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

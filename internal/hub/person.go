@@ -107,35 +107,70 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 		return start, nil
 	}
 	rows, err := p.hub.page(ctx, event.session, event.seq-1, 1)
-	if err != nil || len(rows) == 0 || rows[0].strange != nil {
+	if err != nil || len(rows) == 0 {
 		return start, err
 	}
-	return rows[0].event.ID, nil
+	if c := rows[0].content(); c.unreadable == nil {
+		return c.event.ID, nil
+	}
+	return start, nil
+}
+
+// QuestionOptions say which of the open questions are wanted.
+type QuestionOptions struct {
+	// After leaves out those up to this number, Limit is how many are wanted at most; 0 is all.
+	After, Limit int
+	// Look only looks: the list is shown to nobody.
+	Look bool
+}
+
+// QuestionPage is a page of the open questions that a principal may hear.
+type QuestionPage struct {
+	Questions []api.QuestionRow
+	// More says that there are more behind it, Total how many there are in all.
+	More  bool
+	Total int
+	// Waiting has the sessions with an open question, on this page or not: whether the principal can answer one of them.
+	Waiting map[string]bool
 }
 
 // Questions lists the open questions of the sessions that the principal may hear, by
-// their numbers. Those that it can answer are shown by that, and their time starts,
-// unless it only looks: then the list is shown to nobody. The token of one that it may not answer is left out, and masked in its event.
-func (p *Person) Questions(ctx context.Context, peek bool) ([]api.QuestionRow, error) {
+// their numbers. Those on the page that it can answer are shown by that, and their time starts,
+// unless it only looks. The token of one that it may not answer is left out, and masked in its event.
+func (p *Person) Questions(ctx context.Context, o QuestionOptions) (QuestionPage, error) {
 	who, err := p.listens()
 	if err != nil {
-		return nil, err
+		return QuestionPage{}, err
 	}
-	rows, err := p.hub.Questions(ctx)
-	if err == nil && !peek && p.hub.presentAll(ctx, who, rows) {
-		rows, err = p.hub.Questions(ctx)
+	page, err := p.questionPage(ctx, who, o)
+	if err == nil && !o.Look && p.hub.presentAll(ctx, who, page.Questions) {
+		page, err = p.questionPage(ctx, who, o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return !who.Hears(q.Owner) })
-	for i := range rows {
-		if !who.Approves(rows[i].Owner) {
-			rows[i].Token, rows[i].Body = "", masked(rows[i].Body)
+	for i := range page.Questions {
+		if q := &page.Questions[i]; !who.Approves(q.Owner) {
+			q.Token, q.Body = "", masked(q.Body)
 		}
 	}
+	return page, err
+}
+
+func (p *Person) questionPage(ctx context.Context, who access.Principal, o QuestionOptions) (QuestionPage, error) {
+	rows, err := p.hub.Questions(ctx)
+	if err != nil {
+		return QuestionPage{}, err
+	}
+	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return !who.Hears(q.Owner) })
+	page := QuestionPage{Total: len(rows), Waiting: map[string]bool{}}
+	for _, q := range rows {
+		page.Waiting[q.Session] = page.Waiting[q.Session] || who.Approves(q.Owner)
+	}
+	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return q.Number <= o.After })
 	slices.SortFunc(rows, func(a, b api.QuestionRow) int { return cmp.Compare(a.Number, b.Number) })
-	return rows, nil
+	if o.Limit > 0 && len(rows) > o.Limit {
+		rows, page.More = rows[:o.Limit], true
+	}
+	page.Questions = rows
+	return page, nil
 }
 
 // Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes

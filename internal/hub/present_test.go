@@ -115,11 +115,11 @@ func TestListedIsShown(t *testing.T) {
 		s.book.open[2].Parked = true
 		s.book.mu.Unlock()
 		read := func(who access.Principal, peek bool) (seen []int) {
-			rows, err := s.hub.As(who).Questions(s.t.Context(), peek)
+			list, err := s.hub.As(who).Questions(s.t.Context(), hub.QuestionOptions{Look: peek})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, q := range rows {
+			for _, q := range list.Questions {
 				if !q.Unseen {
 					seen = append(seen, q.Number)
 				}
@@ -151,7 +151,7 @@ func TestShownInVain(t *testing.T) {
 		s.book.answer = &api.Fault{Code: utp.CodeParked}
 		for range 2 {
 			s.waits()
-			if _, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), false); err != nil {
+			if _, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), hub.QuestionOptions{}); err != nil {
 				t.Error(err)
 			}
 			s.want("listed", s.shown(), []string{"1 ann@page"})
@@ -169,7 +169,7 @@ func TestShownOnceByEachProcess(t *testing.T) {
 			other := hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}}})
 			for range 2 {
 				s.waits()
-				if _, err := other.As(person("ann", access.Approver)).Questions(s.t.Context(), false); err != nil {
+				if _, err := other.As(person("ann", access.Approver)).Questions(s.t.Context(), hub.QuestionOptions{}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,10 +19,15 @@ import (
 const sweeps = 4
 
 // registry holds the open subscriptions.
+//
+// A subscription takes a place while it is streamed, or waits for its first stream. Once that has ended it is kept for the
+// grace, so that its subscriber can go on where they were: it takes no place then, and they are let in whenever they come
+// back. Of those that are kept there are as many as there are places; more than that, and the ones that have waited longest
+// are released.
 type registry struct {
-	most  int
-	grace time.Duration
-	now   func() time.Time
+	most, each int
+	grace      time.Duration
+	now        func() time.Time
 
 	mu     sync.Mutex
 	open   map[string]*Subscription
@@ -28,7 +35,7 @@ type registry struct {
 }
 
 func newRegistry(o Options) *registry {
-	return &registry{most: o.Subscriptions, grace: o.Grace, now: o.Now, open: map[string]*Subscription{}}
+	return &registry{most: o.Subscriptions, each: o.SubscriptionsEach, grace: o.Grace, now: o.Now, open: map[string]*Subscription{}}
 }
 
 // Run keeps subscriptions fed until the context ends; then it ends them. It is called
@@ -37,7 +44,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() { h.guard(ctx) })
-	err := h.feed.run(ctx, h.subs.wakeStreams)
+	err := h.feed.run(ctx)
 	if ctx.Err() != nil {
 		err = nil
 	}
@@ -75,6 +82,7 @@ func (h *Hub) review() {
 			s.end(err)
 		}
 	}
+	h.feed.again() // those that stay may hear other sessions now
 }
 
 // Subscribe opens a subscription. One of rejected and error is set where there is none:
@@ -101,7 +109,7 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 		return nil, rejected, nil
 	}
 	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
-	s := &Subscription{hub: h, id: id, who: who, sent: map[string]int64{}, endedSessions: map[string]bool{}}
+	s := &Subscription{hub: h, id: id, who: who, sessions: map[string]*progress{}}
 	s.agree(terms, accepted)
 	added, err := h.subs.add(s)
 	switch {
@@ -172,18 +180,38 @@ func (r *registry) add(s *Subscription) (bool, error) {
 	if r.closed {
 		return false, ErrStopping
 	}
-	mine := 0
+	all, mine := 0, 0
 	for _, other := range r.open {
-		if other.who.Name == s.who.Name && other.who.Credential == s.who.Credential {
+		if _, kept := other.kept(); kept {
+			continue
+		}
+		if all++; other.who.Name == s.who.Name && other.who.Credential == s.who.Credential {
 			mine++
 		}
 	}
-	if len(r.open) >= r.most || mine >= max(1, r.most/share) {
+	if all >= r.most || mine >= r.each {
 		return false, nil
 	}
 	s.idle = r.now()
 	r.open[s.id] = s
 	return true, nil
+}
+
+// crowded are the subscriptions that are kept beyond as many as there are places, those that have waited longest.
+func (r *registry) crowded() []*Subscription {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	since := map[*Subscription]time.Time{}
+	for _, s := range r.open {
+		if at, kept := s.kept(); kept {
+			since[s] = at
+		}
+	}
+	if len(since) <= r.most {
+		return nil
+	}
+	waiting := slices.SortedFunc(maps.Keys(since), func(a, b *Subscription) int { return since[a].Compare(since[b]) })
+	return waiting[:len(waiting)-r.most]
 }
 
 func (r *registry) remove(s *Subscription) {
@@ -200,13 +228,6 @@ func (r *registry) all() []*Subscription {
 		all = append(all, s)
 	}
 	return all
-}
-
-// wakeStreams tells every stream that sessions have gone on.
-func (r *registry) wakeStreams() {
-	for _, s := range r.all() {
-		s.wake()
-	}
 }
 
 // sweep releases what nobody has streamed for the grace.

@@ -231,13 +231,13 @@ func TestPersonMay(t *testing.T) {
 				}
 			}
 		}
-		rows, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), false)
-		if err != nil || len(rows) != 1 || rows[0].Title != "Delete file 7" || rows[0].Token != q.Token {
-			t.Errorf("questions %+v, %v", rows, err)
+		list, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), hub.QuestionOptions{})
+		if rows := list.Questions; err != nil || len(rows) != 1 || rows[0].Title != "Delete file 7" || rows[0].Token != q.Token {
+			t.Errorf("questions %+v, %v", list, err)
 		}
-		rows, err = s.hub.As(person("bob", access.Approver)).Questions(s.t.Context(), false)
-		if err != nil || len(rows) != 0 {
-			t.Errorf("another's questions %+v, %v", rows, err)
+		list, err = s.hub.As(person("bob", access.Approver)).Questions(s.t.Context(), hub.QuestionOptions{})
+		if err != nil || len(list.Questions) != 0 {
+			t.Errorf("another's questions %+v, %v", list, err)
 		}
 	})
 }

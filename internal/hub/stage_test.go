@@ -20,16 +20,40 @@ import (
 
 // badges are rights that a test takes away.
 type badges struct {
-	mu    sync.Mutex
-	gone  map[string]bool
-	bells []chan struct{}
+	mu     sync.Mutex
+	gone   map[string]bool
+	bells  []chan struct{}
+	looked map[string]int // how often each principal's rights were looked up
+	others map[string][]access.Role
+}
+
+// promote gives somebody other roles.
+func (b *badges) promote(name string, roles ...access.Role) {
+	b.mu.Lock()
+	b.others = map[string][]access.Role{name: roles}
+	b.mu.Unlock()
+	b.ring()
+}
+
+// looks returns how often somebody's rights were looked up since it was asked before.
+func (b *badges) looks(name string) int {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.looked[name]
+	delete(b.looked, name)
+	return n
 }
 
 func (b *badges) Current(who access.Principal) (access.Principal, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.looked[who.Name]++
 	if b.gone[who.Name] {
 		return access.Principal{}, access.ErrRevoked
+	}
+	if roles := b.others[who.Name]; roles != nil {
+		who.Roles = roles
 	}
 	return who, nil
 }
@@ -49,6 +73,12 @@ func (b *badges) revoke(name string) {
 		b.gone = map[string]bool{}
 	}
 	b.gone[name] = true
+	b.mu.Unlock()
+	b.ring()
+}
+
+func (b *badges) ring() {
+	b.mu.Lock()
 	bells := slices.Clone(b.bells)
 	b.mu.Unlock()
 	for _, bell := range bells {
@@ -71,7 +101,7 @@ func onStage(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{t: t, book: newBook(t), badges: &badges{}}
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}}
 		s.start()
 		play(s)
 		s.halt()

@@ -8,16 +8,16 @@ import (
 )
 
 // state finds the last state.changed of a session up to where the view is.
-func (h *Hub) state(ctx context.Context, v view) (entry, bool, error) {
+func (h *Hub) state(ctx context.Context, v view) (*entry, bool, error) {
 	if e, known := h.feed.state(v.session); known && e.seq <= v.last {
 		return e, true, nil
 	}
 	for _, back := range tail {
-		var found entry
+		var found *entry
 		for after := max(0, v.last-back); after < v.last; {
 			rows, err := h.page(ctx, v.session, after, 0)
 			if err != nil {
-				return entry{}, false, err
+				return nil, false, err
 			}
 			if len(rows) == 0 {
 				break
@@ -30,17 +30,18 @@ func (h *Hub) state(ctx context.Context, v view) (entry, bool, error) {
 			}
 			after = rows[len(rows)-1].seq
 		}
-		if found.seq > 0 {
+		if found != nil {
 			return found, true, nil
 		}
 		if v.last <= back {
 			break
 		}
 	}
-	return entry{}, false, nil
+	return nil, false, nil
 }
 
-func isState(e entry) bool {
-	_, is := e.event.Payload.(aaep.StateChanged)
-	return is && e.strange == nil
+func isState(e *entry) bool {
+	c := e.content()
+	_, is := c.event.Payload.(aaep.StateChanged)
+	return is && c.unreadable == nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -22,25 +22,30 @@ const (
 	overlap   = 4 * tolerable
 )
 
-// stream is one run of Deliveries. But for stop and ring, it belongs to the goroutine of
-// its consumer.
+// stream is one run of Deliveries. But for stop and its mailbox, it belongs to the goroutine of its consumer.
+//
+// It is woken by the mailbox and looks only at the sessions in there, and it walks only over the sessions that are on
+// the move: what an event costs it does not depend on how many sessions there are.
 type stream struct {
 	sub       *Subscription
 	hub       *Hub
 	ctx       context.Context //nolint:containedctx // the stream's own life
 	stop      context.CancelCauseFunc
-	wakeup    chan struct{}
+	mail      *mailbox
 	yield     func(Delivery, error) bool
 	abandoned bool // the consumer has stopped
 
-	terms   pacing.Terms
-	names   []string
-	version int
-	pacer   *pacing.Pacer
-	life    int
-	cursors map[string]*cursor
-	again   map[string]bool // ids of events that are sent again for a late joiner
-	looked  time.Time       // when it last knew how far every session was; at first, long ago
+	terms    pacing.Terms
+	names    []string
+	version  int
+	pacer    *pacing.Pacer
+	life     int
+	cursors  map[string]*cursor
+	moving   map[string]*cursor // of places: those that are not delivered to their end
+	again    map[string]bool    // ids of events that are sent again for a late joiner
+	looked   time.Time          // when it last knew how far every session was; at first, long ago
+	due      []pacing.Delivery  // what leaves next, together
+	dueBytes int
 }
 
 // cursor is where a stream is in one session.
@@ -51,13 +56,18 @@ type cursor struct {
 	sent    int64     // delivered
 	empty   int64     // the ledger had nothing behind offered although last said this
 	late    time.Time // since when not everything is delivered; zero while all is
-	final   bool      // the feed has forgotten it, and last is what the ledger says
 }
+
+// behind answers whether the pacer has not got everything.
+func (p *cursor) behind() bool { return p.offered < p.last && p.empty != p.last }
+
+// moves answers whether something is left to be done about the session.
+func (p *cursor) moves() bool { return p.behind() || p.sent < p.offered || !p.late.IsZero() }
 
 func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error) bool) *stream {
 	st := &stream{
-		sub: s, hub: s.hub, wakeup: make(chan struct{}, 1), yield: yield,
-		cursors: map[string]*cursor{}, again: map[string]bool{},
+		sub: s, hub: s.hub, mail: newMailbox(), yield: yield,
+		cursors: map[string]*cursor{}, moving: map[string]*cursor{}, again: map[string]bool{},
 		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0),
 	}
 	st.ctx, st.stop = context.WithCancelCause(ctx)
@@ -65,18 +75,12 @@ func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error)
 	return st
 }
 
-func (st *stream) wake() {
-	select {
-	case st.wakeup <- struct{}{}:
-	default:
-	}
-}
-
 // run delivers until the context or the consumer ends; then it returns why, or nil where
 // that needs no word.
 func (st *stream) run(lastEventID string) error {
 	err := st.hub.feed.wait(st.ctx)
 	if err == nil {
+		defer st.hub.feed.leave(st.mail)
 		err = st.start(lastEventID)
 	}
 	for err == nil && !st.abandoned {
@@ -104,94 +108,144 @@ func (st *stream) turn() (more bool, err error) {
 	if err := st.refresh(); err != nil {
 		return false, err
 	}
-	for _, p := range st.behind() {
-		if st.pacer.Queued() >= maxQueued || st.abandoned {
-			break
-		}
-		if err := st.offerPage(p); err != nil {
-			return false, err
-		}
+	if err := st.takeAll(); err != nil {
+		return false, err
 	}
 	if err := st.emit(st.pacer.Tick(st.hub.o.Now())); err != nil {
+		return false, err
+	}
+	if err := st.flush(); err != nil {
 		return false, err
 	}
 	st.markDelivered()
 	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
 }
 
-// refresh takes in new terms, new sessions, and how far each is.
+// takeAll takes a page of each session of which the pacer has not got everything.
+func (st *stream) takeAll() error {
+	for _, p := range st.behind() {
+		if st.pacer.Queued() >= maxQueued || st.abandoned {
+			break
+		}
+		if err := st.offerPage(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refresh takes in which sessions have gone on and how far, and new terms.
 func (st *stream) refresh() error {
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
 		st.sub.end(err)
 		return err
 	}
-	able := false
-	if terms, names, version := st.sub.present(); version != st.version {
-		able = terms.CanConfirm() && !st.terms.CanConfirm() || terms.CanClarify() && !st.terms.CanClarify()
-		st.terms, st.names, st.version = terms, names, version
-		if err := st.emit(st.pacer.SetTerms(st.hub.o.Now(), terms)); err != nil {
+	news, afresh := st.mail.empty()
+	for _, v := range news {
+		st.see(who, v)
+	}
+	able, renegotiated, err := st.renegotiate()
+	if err != nil {
+		return err
+	}
+	if afresh || renegotiated {
+		if err := st.lookAfresh(who, able); err != nil {
 			return err
 		}
 	}
-	views, life := st.hub.feed.views()
+	st.date()
+	return nil
+}
+
+// renegotiate puts new terms into force, where there are some. Able says that they let the subscriber answer what the ones
+// before did not.
+func (st *stream) renegotiate() (able, renegotiated bool, err error) {
+	terms, names, version := st.sub.present()
+	if version == st.version {
+		return false, false, nil
+	}
+	if err := st.takeAll(); err != nil { // what the old terms leave out does not come back
+		return false, false, err
+	}
+	able = terms.CanConfirm() && !st.terms.CanConfirm() || terms.CanClarify() && !st.terms.CanClarify()
+	st.terms, st.names, st.version = terms, names, version
+	return able, true, st.emit(st.pacer.SetTerms(st.hub.o.Now(), terms))
+}
+
+// lookAfresh looks at every session, and has the stream woken for what it hears now.
+func (st *stream) lookAfresh(who access.Principal, able bool) error {
+	views, life := st.hub.feed.join(st.mail, st.interest(who))
 	if life != st.life {
 		return ErrLedgerChanged
 	}
 	known := make(map[string]bool, len(views))
 	for _, v := range views {
 		known[v.session] = true
-		p, is := st.cursors[v.session]
-		switch {
-		case is:
-			p.base, p.last, p.ended, p.owner = v.base, max(v.last, p.last), v.ended, v.owner
-		case who.Hears(v.owner) && st.terms.Hears(v.session):
-			st.addSession(v, st.base(v))
-		}
+		st.see(who, v)
 	}
-	st.date()
-	if able { // what was shown before could not be answered
-		if _, err := st.questions(who, views); err != nil {
+	if err := st.flush(); err != nil {
+		return err
+	}
+	for session, p := range st.cursors {
+		if known[session] || p.forgotten {
+			continue
+		}
+		if err := st.lookUp(p); err != nil {
 			return err
 		}
 	}
-	return st.release(known)
+	if !able {
+		return nil
+	}
+	_, err := st.questions(who, views) // what was shown before could not be answered
+	return err
+}
+
+func (st *stream) interest(who access.Principal) interest {
+	return interest{who: who, terms: st.terms, names: st.names}
+}
+
+// see takes in how far a session is.
+func (st *stream) see(who access.Principal, v view) {
+	p, is := st.cursors[v.session]
+	switch {
+	case is:
+		v.last = max(v.last, p.last)
+		p.view = v
+	case !v.forgotten && who.Hears(v.owner) && st.terms.Hears(v.session):
+		p = st.addSession(v, st.base(v))
+	default:
+		return
+	}
+	if p.moves() || p.forgotten {
+		st.moving[v.session] = p
+	}
+}
+
+// lookUp asks the ledger how a session has ended that the feed has forgotten. While the consumer stood still, one may have gone
+// on and ended.
+func (st *stream) lookUp(p *cursor) error {
+	row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: p.session})
+	if err != nil {
+		return err
+	}
+	if found {
+		p.last, p.ended = max(p.last, row.Last), row.Ended
+	}
+	p.forgotten = true
+	st.moving[p.session] = p
+	return nil
 }
 
 // date notes since when sessions have been behind: at the longest since the last look.
 func (st *stream) date() {
-	for _, p := range st.cursors {
+	for _, p := range st.moving {
 		if p.sent < p.last && p.late.IsZero() {
 			p.late = st.looked
 		}
 	}
 	st.looked = st.hub.o.Now()
-}
-
-// release lets go of sessions that the feed has forgotten, once all of them is delivered.
-// While the consumer stood still, one may have gone on and ended.
-func (st *stream) release(known map[string]bool) error {
-	for session, p := range st.cursors {
-		if known[session] {
-			p.final = false
-			continue
-		}
-		if !p.final {
-			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
-			if err != nil {
-				return err
-			}
-			p.final = true
-			if found {
-				p.last, p.ended = max(p.last, row.Last), row.Ended
-			}
-		}
-		if p.ended && p.sent >= p.last && len(st.names) == 0 {
-			delete(st.cursors, session)
-			st.sub.done(st, session)
-		}
-	}
-	return nil
 }
 
 // base is where a stream begins in a session that it has not known: at the first event
@@ -204,16 +258,21 @@ func (st *stream) base(v view) int64 {
 }
 
 // addSession begins a session at a number.
-func (st *stream) addSession(v view, at int64) {
-	st.cursors[v.session] = &cursor{view: v, offered: at, sent: at}
+func (st *stream) addSession(v view, at int64) *cursor {
+	p := &cursor{view: v, offered: at, sent: at}
+	st.cursors[v.session] = p
+	if p.moves() || p.forgotten {
+		st.moving[v.session] = p
+	}
 	st.sub.setCursor(st, v.session, at)
+	return p
 }
 
 // behind lists the sessions of which the pacer has not got everything, in a fixed order.
 func (st *stream) behind() []*cursor {
 	var all []*cursor
-	for _, p := range st.cursors {
-		if p.offered < p.last && p.empty != p.last {
+	for _, p := range st.moving {
+		if p.behind() {
 			all = append(all, p)
 		}
 	}
@@ -225,6 +284,9 @@ func (st *stream) behind() []*cursor {
 func (st *stream) offerPage(p *cursor) error {
 	rows := st.hub.feed.recent(p.session, p.offered)
 	if rows == nil {
+		if err := st.flush(); err != nil || st.abandoned { // nothing waits for the ledger
+			return err
+		}
 		var err error
 		if rows, err = st.hub.page(st.ctx, p.session, p.offered, 0); err != nil {
 			return st.lost(p, err)
@@ -256,108 +318,6 @@ func (st *stream) lost(p *cursor, err error) error {
 	return err
 }
 
-// offer hands one event to the pacer. What cannot be read is passed on as it is, rather
-// than kept from the person.
-func (st *stream) offer(session string, e entry) []pacing.Delivery {
-	if e.strange != nil {
-		st.hub.o.Logger.Warn("an event cannot be read and is passed on as it is", "session", session, "seq", e.seq, "error", e.strange)
-		return []pacing.Delivery{{Session: session, First: e.seq, Last: e.seq, Raw: e.raw, Critical: true}}
-	}
-	return st.pacer.Offer(st.hub.o.Now(), pacing.Item{Session: session, Seq: e.seq, Event: e.event, Raw: e.raw})
-}
-
-// emit delivers, each delivery by the rights of that moment.
-func (st *stream) emit(deliveries []pacing.Delivery) error {
-	for _, d := range deliveries {
-		p := st.cursors[d.Session]
-		if p == nil {
-			continue
-		}
-		who, err := st.hub.current(st.sub.who)
-		if err != nil {
-			st.sub.end(err)
-			return err
-		}
-		if st.ctx.Err() != nil {
-			return context.Cause(st.ctx) //nolint:wrapcheck // why judges it
-		}
-		if !who.Hears(p.owner) {
-			continue
-		}
-		if d.Critical {
-			d.Raw = st.offered(d.Raw)
-		}
-		if !who.Approves(p.owner) {
-			d.Raw = masked(d.Raw)
-		}
-		if !st.deliver(p, d) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// deliver reports false when the consumer has stopped.
-func (st *stream) deliver(p *cursor, d pacing.Delivery) bool {
-	if st.again[d.EventID] {
-		delete(st.again, d.EventID)
-		st.abandoned = !st.yield(Delivery{Delivery: d}, nil)
-		st.handed(p, d)
-		return !st.abandoned
-	}
-	st.sub.note(st, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
-	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d)}, nil); st.abandoned {
-		return false
-	}
-	p.sent = max(p.sent, d.Last)
-	st.sub.setCursor(st, p.session, p.sent)
-	st.handed(p, d)
-	return true
-}
-
-// handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
-// are critical, and so are never merged into something else.
-func (st *stream) handed(p *cursor, d pacing.Delivery) {
-	if st.abandoned || !d.Critical {
-		return
-	}
-	if e, err := aaep.DecodeEvent(d.Raw); err == nil {
-		st.shows(p, e)
-		st.notices(e)
-	}
-}
-
-// resumable tells whether the ledger knows the delivery as one event (a merged one it does
-// not), and nothing of another session is late: then all that was committed well before
-// this event has been delivered.
-func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
-	if d.EventID == "" || d.First != d.Last {
-		return false
-	}
-	limit := st.hub.o.Now().Add(-tolerable)
-	for _, p := range st.cursors {
-		if p != this && !p.late.IsZero() && p.late.Before(limit) {
-			return false
-		}
-	}
-	return true
-}
-
-// markDelivered notes of each session whether all of it has been delivered. What the terms leave
-// out is never delivered; it counts once nothing is held.
-func (st *stream) markDelivered() {
-	idle := st.pacer.Queued() == 0
-	for _, p := range st.cursors {
-		if idle && p.sent < p.offered && !st.abandoned {
-			p.sent = p.offered
-			st.sub.setCursor(st, p.session, p.sent)
-		}
-		if p.sent >= p.last || p.empty == p.last {
-			p.late = time.Time{}
-		}
-	}
-}
-
 // rest waits until there may be something to do.
 func (st *stream) rest() error {
 	var due <-chan time.Time
@@ -369,7 +329,7 @@ func (st *stream) rest() error {
 	select {
 	case <-st.ctx.Done():
 		return context.Cause(st.ctx) //nolint:wrapcheck // why judges it
-	case <-st.wakeup:
+	case <-st.mail.bell:
 	case <-due:
 	}
 	st.looked = st.hub.o.Now() // until now nothing had come
@@ -377,12 +337,12 @@ func (st *stream) rest() error {
 }
 
 // page reads events of a session from the ledger.
-func (h *Hub) page(ctx context.Context, session string, after int64, limit int) ([]entry, error) {
+func (h *Hub) page(ctx context.Context, session string, after int64, limit int) ([]*entry, error) {
 	var page api.EventsAnswer
 	err := rpc.AskUntil(ctx, h.o.Conn, api.OpEvents, api.EventsRequest{Session: session, After: after, Limit: limit}, &page)
-	rows := make([]entry, len(page.Events))
+	rows := make([]*entry, len(page.Events))
 	for i, row := range page.Events {
-		rows[i] = decode(row)
+		rows[i] = newEntry(row)
 	}
 	return rows, err
 }

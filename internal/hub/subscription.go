@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -27,19 +26,26 @@ type Subscription struct {
 	id  string
 	who access.Principal
 
-	mu            sync.Mutex
-	terms         pacing.Terms
-	accepted      aaep.SubscriptionAccepted
-	names         []string // the sessions it is narrowed to; none is all
-	version       int      // of the terms
-	ended         error
-	stream        *stream // the one under way
-	idle          time.Time
-	sent          map[string]int64 // the last number that was delivered, by session
-	log           []sent           // the last deliveries, oldest first
-	presented     []presented      // how the last questions were put to it, oldest first
-	endedSessions map[string]bool  // sessions of sent that have ended, all of them delivered
-	life          int              // the feed's, to which the two belong
+	mu        sync.Mutex
+	terms     pacing.Terms
+	accepted  aaep.SubscriptionAccepted
+	names     []string // the sessions it is narrowed to; none is all
+	version   int      // of the terms
+	ended     error
+	stream    *stream // the one under way
+	streamed  bool    // there has been one
+	idle      time.Time
+	sessions  map[string]*progress
+	log       []sent      // the last deliveries, oldest first
+	life      int         // the feed's, to which the two belong
+	presented []presented // how the last questions were put to it, oldest first
+}
+
+// progress is how far a subscription has got in a session.
+type progress struct {
+	at     int64 // the last number that was delivered
+	logged int   // how many deliveries the log has of it
+	ended  bool  // it has ended, and all of it is delivered
 }
 
 // sent is one delivery that was made.
@@ -110,11 +116,22 @@ func (s *Subscription) begin(ctx context.Context, yield func(Delivery, error) bo
 // leave notes that a stream has ended, unless another has taken its place.
 func (s *Subscription) leave(st *stream) {
 	st.stop(context.Canceled)
+	if !s.vacate(st) {
+		return
+	}
+	for _, crowded := range s.hub.subs.crowded() {
+		crowded.end(ErrClosed)
+	}
+}
+
+func (s *Subscription) vacate(st *stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream == st {
-		s.stream, s.idle = nil, s.hub.o.Now()
+	if s.stream != st {
+		return false
 	}
+	s.stream, s.streamed, s.idle = nil, true, s.hub.o.Now()
+	return true
 }
 
 // end closes the subscription for a reason. The first counts.
@@ -130,18 +147,17 @@ func (s *Subscription) end(why error) {
 	s.hub.subs.remove(s)
 }
 
+// kept answers whether it is only kept so that its subscriber can come back, and since when.
+func (s *Subscription) kept() (since time.Time, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle, s.stream == nil && s.streamed
+}
+
 func (s *Subscription) abandoned(since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stream == nil && !s.idle.After(since)
-}
-
-func (s *Subscription) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream != nil {
-		s.stream.wake()
-	}
 }
 
 // agree puts terms into force.
@@ -151,7 +167,7 @@ func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccep
 	s.terms, s.accepted, s.names = terms, accepted, names(terms)
 	s.version++
 	if s.stream != nil {
-		s.stream.wake()
+		s.stream.mail.ring()
 	}
 }
 
@@ -178,7 +194,7 @@ func (s *Subscription) forget(st *stream, life int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream == st {
-		s.sent, s.log, s.endedSessions, s.life = map[string]int64{}, nil, map[string]bool{}, life
+		s.sessions, s.log, s.life = map[string]*progress{}, nil, life
 	}
 }
 
@@ -186,10 +202,13 @@ func (s *Subscription) forget(st *stream, life int) {
 func (s *Subscription) setCursor(st *stream, session string, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream == st {
-		s.sent[session] = at
-		delete(s.endedSessions, session)
+	if s.stream != st {
+		return
 	}
+	if s.sessions[session] == nil {
+		s.sessions[session] = &progress{}
+	}
+	s.sessions[session].at, s.sessions[session].ended = at, false
 }
 
 // done notes that a session has ended and all of it is delivered. It is remembered only as
@@ -198,18 +217,18 @@ func (s *Subscription) setCursor(st *stream, session string, at int64) {
 func (s *Subscription) done(st *stream, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != st {
+	p, known := s.sessions[session]
+	if s.stream != st || !known {
 		return
 	}
-	s.endedSessions[session] = true
-	s.lose(session)
+	p.ended = true
+	s.release(session, p)
 }
 
-// lose forgets a session that is over once the log has nothing of it. The caller holds mu.
-func (s *Subscription) lose(session string) {
-	if s.endedSessions[session] && !slices.ContainsFunc(s.log, func(d sent) bool { return d.session == session }) {
-		delete(s.endedSessions, session)
-		delete(s.sent, session)
+// release forgets a session that has ended once the log has nothing of it. The caller holds mu.
+func (s *Subscription) release(session string, p *progress) {
+	if p.ended && p.logged == 0 {
+		delete(s.sessions, session)
 	}
 }
 
@@ -221,10 +240,20 @@ func (s *Subscription) note(st *stream, d sent) {
 		return
 	}
 	s.log = append(s.log, d)
-	for len(s.log) > maxLog {
-		oldest := s.log[0].session
-		s.log = slices.Delete(s.log, 0, 1)
-		s.lose(oldest)
+	s.sessions[d.session].logged++ // a stream has a place in each session that it delivers
+	if len(s.log) > maxLog {
+		s.unlog(s.log[:1])
+		s.log = s.log[1:]
+	}
+}
+
+// unlog takes deliveries out of account that leave the log. The caller holds mu.
+func (s *Subscription) unlog(gone []sent) {
+	for i, d := range gone {
+		p := s.sessions[d.session]
+		p.logged--
+		s.release(d.session, p)
+		gone[i] = sent{}
 	}
 }
 
@@ -237,18 +266,22 @@ func (s *Subscription) behind(id string, life int) (at map[string]int64, known b
 	if i < 0 || s.life != life {
 		return nil, false
 	}
-	at = maps.Clone(s.sent)
+	at = make(map[string]int64, len(s.sessions))
+	for session, p := range s.sessions {
+		at[session] = p.at
+	}
 	at[s.log[i].session] = max(at[s.log[i].session], s.log[i].last)
 	for _, later := range s.log[i+1:] {
 		if before, is := at[later.session]; is {
 			at[later.session] = min(before, later.first-1)
 		}
 	}
-	for session := range s.endedSessions {
-		if at[session] == s.sent[session] { // there is nothing to go back to, and nothing will come
+	for session, p := range s.sessions {
+		if p.ended && at[session] == p.at { // there is nothing to go back to, and nothing will come
 			delete(at, session)
 		}
 	}
+	s.unlog(s.log[i+1:])
 	s.log = s.log[:i+1]
 	return at, true
 }

@@ -513,6 +513,65 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
+// TestPlaceIsGivenBack: a subscription whose stream has ended takes no place any more, and its subscriber comes back all
+// the same within the grace, behind what they have heard.
+func TestPlaceIsGivenBack(t *testing.T) {
+	onStage(t, func(s *stage) {
+		ann := person("ann", access.Listener)
+		s.book.begin("sess_a", "ann")
+		first := s.subscribe(ann)
+		e := s.listen(first, "")
+		s.book.move("sess_a", 1)
+		heard := e.all()
+		for range 15 {
+			s.listen(s.subscribe(ann), "")
+		}
+		full := func() bool {
+			s.t.Helper()
+			_, rejected, err := s.hub.Subscribe(s.t.Context(), ann, aaep.SubscriptionRequest{AAEPVersion: aaep.Version, SubscriberID: "x"})
+			if err != nil {
+				s.t.Error(err)
+			}
+			return rejected != nil
+		}
+		if !full() {
+			t.Error("there is a place beside 16 that are streamed")
+		}
+		e.leave()
+		if full() {
+			t.Error("the stream has ended, and its place is still taken")
+		}
+		s.book.move("sess_a", 2)
+		live, _ := s.listen(first, heard[len(heard)-1].EventID).told()
+		s.want("who comes back", live, numbered("sess_a", 3, 4))
+		if !full() {
+			t.Error("one has come back and takes no place")
+		}
+		s.halt()
+		s.start()
+	})
+}
+
+// TestKept: of the subscriptions whose subscribers may come back there are as many as there are places: the ones that have
+// waited longest go.
+func TestKept(t *testing.T) {
+	onStage(t, func(s *stage) {
+		var subs []*hub.Subscription
+		for n := range 65 {
+			sub := s.subscribe(person(fmt.Sprintf("ann%d", n), access.Listener))
+			s.listen(sub, "").leave()
+			<-time.After(time.Millisecond)
+			subs = append(subs, sub)
+		}
+		for n, sub := range subs {
+			_, err := s.hub.Subscription(sub.Principal(), sub.ID())
+			if gone := errors.Is(err, hub.ErrClosed); gone != (n == 0) {
+				t.Errorf("subscription %d: %v", n, err)
+			}
+		}
+	})
+}
+
 // TestAnotherLedger: when the ledger has become another one, streams end and begin again.
 func TestAnotherLedger(t *testing.T) {
 	onStage(t, func(s *stage) {

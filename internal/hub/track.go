@@ -4,30 +4,10 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/api"
 )
 
-const (
-	// recentEvents and recentBytes bound what the feed holds of each session, so that
-	// streams which keep up need not ask the ledger.
-	recentEvents = 64
-	recentBytes  = 256 << 10
-)
-
-// entry is one event of a session.
-type entry struct {
-	seq   int64
-	raw   []byte
-	event aaep.Event
-	// strange: the event cannot be read. It is passed on as it is.
-	strange error
-}
-
-func decode(row api.EventRow) entry {
-	e := entry{seq: row.Seq, raw: row.Body}
-	e.event, e.strange = aaep.DecodeEvent(row.Body)
-	return e
-}
+// recentEvents bounds what the feed holds of each session, so that streams which keep up need not ask the ledger.
+const recentEvents = 64
 
 // track is what the feed knows of one session. The feed's mu guards it.
 type track struct {
@@ -38,38 +18,42 @@ type track struct {
 	last    int64
 	ended   bool
 	endedAt time.Time
-	recent  []entry // the last ones, without a gap
-	size    int
-	state   entry // the last state.changed
+	recent  []*entry // the last ones, without a gap
+	state   *entry   // the last state.changed, nil where it is not known
 }
 
 // add takes the newest event in.
-func (t *track) add(e entry, now time.Time) {
+func (t *track) add(e *entry, c *content, now time.Time) {
 	if e.seq != t.last+1 {
-		t.recent, t.size, t.state = nil, 0, entry{}
+		t.recent, t.state = nil, nil
 	}
 	t.last = e.seq
-	t.recent, t.size = append(t.recent, e), t.size+len(e.raw)
-	for len(t.recent) > recentEvents || (t.size > recentBytes && len(t.recent) > 1) {
-		t.size -= len(t.recent[0].raw)
-		t.recent[0] = entry{}
-		t.recent = t.recent[1:]
+	if t.recent = append(t.recent, e); len(t.recent) > recentEvents {
+		t.drop()
 	}
-	if e.strange != nil {
+	if c.unreadable != nil {
 		return
 	}
-	if _, is := e.event.Payload.(aaep.StateChanged); is {
+	if _, is := c.event.Payload.(aaep.StateChanged); is {
 		t.state = e
 	}
-	if e.event.IsTerminal() {
+	if c.event.IsTerminal() {
 		t.end(now)
+	}
+}
+
+// drop lets go of the oldest event that is held.
+func (t *track) drop() {
+	t.recent[0] = nil
+	if t.recent = t.recent[1:]; len(t.recent) == 0 {
+		t.recent = nil
 	}
 }
 
 // reach takes in how far the ledger says the session is.
 func (t *track) reach(last int64, ended bool, now time.Time) {
 	if last > t.last {
-		t.last, t.recent, t.size, t.state = last, nil, 0, entry{}
+		t.last, t.recent, t.state = last, nil, nil
 	}
 	if ended {
 		t.end(now)
@@ -78,6 +62,51 @@ func (t *track) reach(last int64, ended bool, now time.Time) {
 
 func (t *track) end(now time.Time) {
 	if !t.ended {
-		t.ended, t.endedAt = true, now
+		t.ended, t.endedAt, t.state = true, now, nil
+	}
+}
+
+// view is what a stream sees of a session at one moment.
+type view struct {
+	session, owner string
+	base, last     int64
+	ended          bool
+	// forgotten: the feed does not know the session any more. It has ended.
+	forgotten bool
+}
+
+func (t *track) view() view {
+	return view{session: t.session, owner: t.owner, base: t.base, last: t.last, ended: t.ended}
+}
+
+const (
+	// retainedBytes bounds the events that the feed holds of all sessions together, retainedEvents their number.
+	retainedBytes  = 16 << 20
+	retainedEvents = 1 << 15
+)
+
+// retained is the order in which events came that tracks hold, so that the oldest of all go first.
+type retained struct {
+	order []retainedEvent
+	bytes int
+}
+
+type retainedEvent struct {
+	track *track
+	seq   int64
+	size  int
+}
+
+// add notes an event that its track has just taken in, and has the oldest let go where there are too many.
+func (r *retained) add(t *track, e *entry) {
+	r.order = append(r.order, retainedEvent{track: t, seq: e.seq, size: len(e.raw)})
+	r.bytes += len(e.raw)
+	for r.bytes > retainedBytes || len(r.order) > retainedEvents {
+		oldest := r.order[0]
+		r.order[0] = retainedEvent{}
+		r.order, r.bytes = r.order[1:], r.bytes-oldest.size
+		if held := oldest.track.recent; len(held) > 0 && held[0].seq == oldest.seq { // else it has gone already
+			oldest.track.drop()
+		}
 	}
 }

@@ -308,10 +308,11 @@ const (
 	idlePoll = 15 * time.Second
 )
 
-// Subscribed lets others subscribe: from here on the hub is theirs too.
-func (i *Instance) Subscribed(offer pacing.Offer) {
+// Subscribed lets others subscribe, at most so many at once and so many of one principal: from here on the hub is theirs too.
+func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
 	i.Hub = hub.Open(hub.Options{
-		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer,
+		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
+		Offer: offer, Subscriptions: most, SubscriptionsEach: each,
 	})
 	i.run(i.Hub.Run)
 }

@@ -31,8 +31,10 @@ type Store struct {
 	mu      sync.Mutex
 	state   fileState
 	tokens  []Token
+	ids     map[string]struct{}  // of tokens
 	broken  error                // why the file cannot be read; then no token counts
 	grants  map[string]Principal // by hash
+	granted map[string]struct{}  // the credentials of grants
 	codes   map[string]code      // by hash
 	pages   map[string]page      // by hash
 	unsaved map[string]*page     // by hash: logins and, nil, logouts that the file does not know of yet
@@ -48,7 +50,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		path: o.Path, poll: o.Poll, now: o.Now, rand: o.Rand,
-		grants: map[string]Principal{}, codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
+		grants: map[string]Principal{}, granted: map[string]struct{}{}, codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
 		changed: map[chan struct{}]struct{}{},
 	}
 	if s.now == nil {
@@ -67,6 +69,10 @@ func Open(o Options) (*Store, error) {
 func (s *Store) read() {
 	c, m, err := load(s.path)
 	s.tokens, s.state, s.broken = c.Tokens, m, err
+	s.ids = make(map[string]struct{}, len(s.tokens))
+	for _, t := range s.tokens {
+		s.ids[t.ID] = struct{}{}
+	}
 	if err == nil {
 		s.pages = s.openPages(c.Pages)
 	}
@@ -212,6 +218,7 @@ func (s *Store) Grant(p Principal) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grants[hash] = p
+	s.granted[p.Credential] = struct{}{}
 	return secret, nil
 }
 
@@ -230,18 +237,15 @@ func (s *Store) Current(p Principal) (Principal, error) {
 	return Principal{}, ErrRevoked
 }
 
-// counts tells whether a credential is one that counts. The caller holds mu.
+// counts tells whether a credential is one that counts. It is asked at every delivery to everybody. The caller holds mu.
 func (s *Store) counts(credential string) bool {
 	if id, is := strings.CutPrefix(credential, tokenPrefix); is {
-		return slices.ContainsFunc(s.tokens, func(t Token) bool { return t.ID == id })
+		_, known := s.ids[id]
+		return known
 	}
 	if strings.HasPrefix(credential, grantPrefix) {
-		for _, g := range s.grants {
-			if g.Credential == credential {
-				return true
-			}
-		}
-		return false
+		_, known := s.granted[credential]
+		return known
 	}
 	for _, pg := range s.pages {
 		if pg.who.Credential == credential {

@@ -108,23 +108,23 @@ func (o hubAdapter) Newest(ctx context.Context, who Principal) (string, error) {
 	return newest, refusal(err)
 }
 
-func (o hubAdapter) Questions(ctx context.Context, who Principal, peek bool) ([]api.OpenQuestion, error) {
-	rows, err := o.hub.As(who).Questions(ctx, peek)
+func (o hubAdapter) Questions(ctx context.Context, who Principal, w WantedQuestions) (ListedQuestions, error) {
+	page, err := o.hub.As(who).Questions(ctx, hub.QuestionOptions(w))
 	if err != nil {
-		return nil, refusal(err)
+		return ListedQuestions{}, refusal(err)
 	}
-	list := make([]api.OpenQuestion, 0, len(rows))
-	for _, q := range rows {
+	list := ListedQuestions{More: page.More, Total: page.Total, Waiting: page.Waiting}
+	for _, q := range page.Questions {
 		if len(q.Body) == 0 && q.Seq > 0 { // it was left out of a long list
 			for row, err := range o.Events(ctx, who, q.Session, q.Seq-1) {
 				if err != nil {
-					return nil, err
+					return ListedQuestions{}, err
 				}
 				q.Body = row.Body
 				break
 			}
 		}
-		list = append(list, api.OpenQuestion{
+		list.Questions = append(list.Questions, api.OpenQuestion{
 			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
 			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,
 			Asked: q.Asked, Deadline: q.Deadline, Parked: q.Parked, Event: q.Body,

@@ -121,7 +121,8 @@ func TestOver(t *testing.T) {
 	if fmt.Sprint(seqs) != "[2 3 4 5 6 7]" {
 		t.Errorf("events %v", seqs)
 	}
-	questions, err := h.Questions(t.Context(), ada(), false)
+	page, err := h.Questions(t.Context(), ada(), WantedQuestions{})
+	questions := page.Questions
 	if err != nil || len(questions) != 2 || string(questions[0].Event) != `{"here":true}` || string(questions[1].Event) != `{"n":5}` {
 		t.Errorf("%+v %v", questions, err)
 	}

@@ -59,11 +59,11 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := s.hub.Questions(r.Context(), v.Principal, isHead(r))
+	listed, err := s.hub.Questions(r.Context(), v.Principal, WantedQuestions{After: number - 1, Limit: 1, Look: isHead(r)})
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range open {
+	for _, q := range listed.Questions {
 		if q.Number == number {
 			a := s.ask(q, v)
 			a.Accept = a.Accept || a.ReadFirst && !a.Parked

@@ -37,16 +37,22 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 	return nil
 }
 
-// deliver turns deliveries into frames.
+// deliver turns deliveries into frames, those that leave together into one group.
 func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]frame) bool) error {
+	var group []frame
 	for d, err := range from.Deliveries(ctx, after) {
 		if err != nil {
 			return err
 		}
 		s.counts.deliveries.Add(1)
-		if !send([]frame{{id: point(d), event: name, data: d.Raw}}) {
+		if group = append(group, frame{id: point(d), event: name, data: d.Raw}); d.More {
+			continue
+		}
+		if !send(group) {
 			return nil
 		}
+		clear(group)
+		group = group[:0]
 	}
 	return nil
 }

@@ -257,16 +257,26 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, _ web.Principal, peek bool) ([]api.OpenQuestion, error) {
+func (h *room) Questions(ctx context.Context, who web.Principal, w web.WantedQuestions) (web.ListedQuestions, error) {
 	if h.hangs() {
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return web.ListedQuestions{}, ctx.Err()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	h.looked = append(h.looked, peek)
-	return slices.Clone(h.questions), h.fail
+	h.looked = append(h.looked, w.Look)
+	l := web.ListedQuestions{Total: len(h.questions), Waiting: map[string]bool{}}
+	for _, q := range h.questions {
+		l.Waiting[q.Session] = l.Waiting[q.Session] || who.Approves(q.Owner)
+		if q.Number > w.After {
+			l.Questions = append(l.Questions, q)
+		}
+	}
+	if w.Limit > 0 && len(l.Questions) > w.Limit {
+		l.Questions, l.More = l.Questions[:w.Limit], true
+	}
+	return l, h.fail
 }
 
 func (h *room) Arguments(_ context.Context, _ web.Principal, q api.ArgumentsRequest) ([]byte, int64, error) {
@@ -369,7 +379,7 @@ func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.
 		h.mu.Unlock()
 		for {
 			h.mu.Lock()
-			changed, closed := h.changed, s.closed
+			changed, closed, more := h.changed, s.closed, next+1 < len(h.log)
 			var e entry
 			if next < len(h.log) {
 				e = h.log[next]
@@ -381,7 +391,7 @@ func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.
 				return
 			case e.id != "":
 				next++
-				if !yield(hub.Delivery{Delivery: pacing.Delivery{Session: e.session, First: e.seq, Last: e.seq, EventID: e.id, Raw: e.raw}, Resumable: true}, nil) {
+				if !yield(hub.Delivery{Delivery: pacing.Delivery{Session: e.session, First: e.seq, Last: e.seq, EventID: e.id, Raw: e.raw}, Resumable: true, More: more}, nil) {
 					return
 				}
 			default:

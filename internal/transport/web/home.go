@@ -22,6 +22,7 @@ import (
 const (
 	mostRunning = 50
 	mostBefore  = 50
+	mostAsked   = 50
 	maxSummary  = 240
 )
 
@@ -66,6 +67,8 @@ type chosenView struct {
 type questionsView struct {
 	Open    []asked
 	Heading string
+	Total   int
+	More    string // the address of what is not listed here; "" where all is
 }
 
 func (s *Server) pageRoutes(mux *http.ServeMux) {
@@ -75,6 +78,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /page/{file}", s.static)
 	mux.Handle("GET /page/events", s.known(api.Listen, s.pageEvents))
+	mux.Handle("GET /questions", s.known(api.Listen, s.questionsPage))
 	mux.Handle("GET /sessions", s.known(api.Listen, s.sessionsPage))
 	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
@@ -85,7 +89,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 // machine has. They say where to look, and not what the page's name is: anyone who knows it
 // could be sent the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions/", "/sessions", "/sessions/"} {
+	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
 				"its address was printed when the server started; the command earshot code prints it again"))
@@ -148,22 +152,25 @@ type news struct {
 	sessions  sessionsView
 	questions questionsView
 	chosen    *sessionLine
-	open      []api.OpenQuestion
+	open      []api.OpenQuestion // those that are listed
 }
 
 // news reads the sessions and the questions. Without a choice the newest session that
 // runs is chosen, or else the newest.
 func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (news, error) {
 	var n news
-	open, err := s.hub.Questions(ctx, v.Principal, peek)
+	listed, err := s.hub.Questions(ctx, v.Principal, WantedQuestions{Limit: mostAsked, Look: peek})
 	if err != nil {
 		return n, err
 	}
-	for _, q := range open {
+	for _, q := range listed.Questions {
 		n.questions.Open = append(n.questions.Open, s.ask(q, v))
 	}
-	n.open = open
-	if err := s.listInto(ctx, v, &n, waitingOn(open, v.Principal), chosen); err != nil {
+	n.open, n.questions.Total = listed.Questions, listed.Total
+	if next := listed.next(); next != 0 {
+		n.questions.More = laterQuestions(next)
+	}
+	if err := s.listInto(ctx, v, &n, waitingOn(listed.Waiting), chosen); err != nil {
 		return n, err
 	}
 	for i := range n.questions.Open {
@@ -171,7 +178,7 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) 
 			n.questions.Open[i].Back = n.chosen.ID
 		}
 	}
-	n.questions.Heading = "Questions: " + open0(len(open))
+	n.questions.Heading = "Questions: " + open0(listed.Total)
 	return n, nil
 }
 
@@ -243,14 +250,11 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 }
 
 // waitingOn says of each session with an open question on whom it waits.
-func waitingOn(open []api.OpenQuestion, who Principal) map[string]string {
-	waiting := map[string]string{}
-	for _, q := range open {
-		switch {
-		case answers(who, q):
-			waiting[q.Session] = "waiting for your answer"
-		case waiting[q.Session] == "":
-			waiting[q.Session] = "waiting for an answer"
+func waitingOn(answerable map[string]bool) map[string]string {
+	waiting := make(map[string]string, len(answerable))
+	for session, yours := range answerable {
+		if waiting[session] = "waiting for an answer"; yours {
+			waiting[session] = "waiting for your answer"
 		}
 	}
 	return waiting
@@ -292,7 +296,7 @@ func open0(n int) string {
 
 // title is the page's title: what needs the person comes first.
 func (n news) title() string {
-	switch open := len(n.questions.Open); open {
+	switch open := n.questions.Total; open {
 	case 0:
 		return "Earshot"
 	case 1:
@@ -344,7 +348,11 @@ func (n news) standing() []string {
 		for _, q := range open {
 			numbers = append(numbers, strconv.Itoa(q.Number))
 		}
-		parts = append(parts, counted(len(open), "question")+" open: "+strings.Join(numbers, ", ")+".")
+		list := strings.Join(numbers, ", ")
+		if n.questions.More != "" {
+			list += " and more"
+		}
+		parts = append(parts, counted(n.questions.Total, "question")+" open: "+list+".")
 	}
 	if n.chosen != nil {
 		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.DisplayName()), " "))+", "+n.chosen.State+".")

@@ -118,6 +118,9 @@ type pageStream struct {
 	chosen   string
 	story    story
 	known    map[string]int64 // the last event of each session that the announcer has taken
+	due      []frame          // of deliveries that others follow at once
+	moved    bool             // one of these may have changed the lists,
+	stepped  bool             // or belongs to the chosen session
 	last     map[string]string
 }
 
@@ -167,7 +170,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			}
 			p.server.counts.deliveries.Add(1)
 		case <-timer.C:
-			group = announced(p.announcer.Tick(p.server.now()))
+			group = p.tick()
 		case <-peek.C:
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
@@ -178,6 +181,16 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			return nil
 		}
 	}
+}
+
+// tick is what the announcer has to say by itself, behind what it has said already.
+func (p *pageStream) tick() []frame {
+	answer := announced(p.announcer.Tick(p.server.now()))
+	if len(p.due) == 0 {
+		return answer
+	}
+	p.due = append(p.due, answer...)
+	return nil
 }
 
 // wind sets the timer to when the announcer has something to say by itself.
@@ -268,28 +281,45 @@ func (p *pageStream) learn(ctx context.Context, session string, last int64, obse
 	return nil
 }
 
-// delivered makes the frames of one delivery. The last carries the id, so that a page
-// that lost some of them gets them all again, and knows by their own ids which it has.
+// delivered makes the frames of one delivery, and of those before it that it follows at once: the lists are read once for
+// all of them. The last carries the id, so that a page that lost some of them gets them all again, and knows by their own
+// ids which it has.
 func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error) {
-	e, err := aaep.DecodeEvent(d.Raw)
+	answer, err := p.announce(ctx, d)
 	if err != nil {
-		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+		return nil, err
+	}
+	if p.due = append(p.due, answer...); d.More {
+		return nil, nil
 	}
 	var group []frame
-	if changes(e) {
+	if p.moved {
 		lists, _, err := p.lists(ctx)
 		if err != nil {
 			return nil, err
 		}
 		group = append(group, lists...)
 	}
-	if d.Session == p.chosen {
+	if p.stepped {
 		steps, err := p.catchUp(ctx)
 		if err != nil {
 			return nil, err
 		}
 		group = append(group, steps...)
 	}
+	group = append(group, p.due...)
+	p.due, p.moved, p.stepped = nil, false, false
+	return group, nil
+}
+
+// announce has the announcer take a delivery.
+func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) {
+	e, err := aaep.DecodeEvent(d.Raw)
+	if err != nil {
+		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+	}
+	p.moved = p.moved || changes(e)
+	p.stepped = p.stepped || d.Session == p.chosen
 	if d.First > p.known[d.Session]+1 {
 		// What the page heard before this stream is said again to an announcer that has
 		// not, or it would not know what the session is about.
@@ -297,7 +327,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 			return nil, err
 		}
 	}
-	group = append(group, announced(p.announcer.Event(p.server.now(), e, d.Last))...)
+	group := announced(p.announcer.Event(p.server.now(), e, d.Last))
 	p.known[d.Session] = max(p.known[d.Session], d.Last)
 	return append(group, at(d)), nil
 }
@@ -399,7 +429,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
 		name string
 		list listFrame
 	}{
-		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: len(n.questions.Open)}},
+		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: n.questions.Total}},
 		{"earshot.sessions", list},
 	} {
 		frames, err := encoded(part.name, part.list)

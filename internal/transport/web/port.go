@@ -30,9 +30,9 @@ type Hub interface {
 	// Newest names the newest event of the ledger, or "" when there is none: what is read
 	// after that, with the deliveries after that event, has no gap.
 	Newest(ctx context.Context, who Principal) (string, error)
-	// Questions lists the open questions that the principal may hear, oldest first. What it
-	// can answer is shown to it by that, and its time to answer starts, unless it only looks.
-	Questions(ctx context.Context, who Principal, peek bool) ([]api.OpenQuestion, error)
+	// Questions lists a page of the open questions that the principal may hear, oldest first. What it
+	// can answer of that page is shown to it by that, and its time to answer starts, unless it only looks.
+	Questions(ctx context.Context, who Principal, w WantedQuestions) (ListedQuestions, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
 	Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error)

@@ -10,25 +10,24 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// listQuestions lists the open questions, oldest first. The reply token of each is only for
-// those who may answer it.
+// listQuestions lists open questions, oldest first, 50 or ?limit= of them. Where there are more the answer names, as next,
+// the number to go on behind with ?after=. The reply token of each is only for those who may answer it.
 func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor) (api.QuestionList, error) {
-	open, err := s.openQuestions(r, v)
-	return api.QuestionList{Questions: open}, err
-}
-
-func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
-	open, err := s.hub.Questions(r.Context(), v.Principal, onlyPeeks(r))
+	want, err := wantedQuestions(r)
 	if err != nil {
-		return nil, err
+		return api.QuestionList{}, err
 	}
-	list := make([]api.OpenQuestion, 0, len(open))
-	for _, q := range open {
+	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
+	if err != nil {
+		return api.QuestionList{}, err
+	}
+	list := api.QuestionList{Questions: make([]api.OpenQuestion, 0, len(listed.Questions)), Next: listed.next()}
+	for _, q := range listed.Questions {
 		if !answers(v.Principal, q) {
 			q.Token, q.Event = "", nil // the event carries the token too
 		}
 		q.SecondsLeft = s.secondsTo(q.Deadline)
-		list = append(list, q)
+		list.Questions = append(list.Questions, q)
 	}
 	return list, nil
 }

@@ -127,9 +127,9 @@ func older(than string, open bool) string {
 // waiting says of each session with an open question on whom it waits.
 func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
 	const peek = true // no question is shown
-	open, err := s.hub.Questions(ctx, v.Principal, peek)
+	listed, err := s.hub.Questions(ctx, v.Principal, WantedQuestions{Limit: 1, Look: peek})
 	if err != nil {
 		return nil, err
 	}
-	return waitingOn(open, v.Principal), nil
+	return waitingOn(listed.Waiting), nil
 }

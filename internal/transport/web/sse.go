@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -24,11 +26,14 @@ type frame struct {
 	comment string
 }
 
-// stream writes frames to one reader. It has one user.
+// stream writes frames to one reader. It is safe for concurrent use.
 type stream struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
-	buffer  bytes.Buffer
+
+	mu     sync.Mutex
+	buffer bytes.Buffer
+	wrote  time.Time
 }
 
 // openStream answers with the head of a stream and sends it at once, so that the
@@ -51,19 +56,29 @@ func headStream(w http.ResponseWriter) {
 
 // retry tells the reader how soon to come back after the stream has broken.
 func (s *stream) retry(after time.Duration) error {
-	s.buffer.Reset()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	fmt.Fprintf(&s.buffer, "retry: %d\n\n", after.Milliseconds())
 	return s.flush()
 }
 
-// send writes one frame (TR-SSE-06, C-92).
-func (s *stream) send(f frame) error {
-	s.buffer.Reset()
-	f.appendTo(&s.buffer)
+// send writes frames, all in one (TR-SSE-06, C-92).
+func (s *stream) send(group ...frame) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range group {
+		f.appendTo(&s.buffer)
+	}
 	return s.flush()
 }
 
+// flush writes what is in the buffer. The caller holds mu.
 func (s *stream) flush() error {
+	defer s.buffer.Reset()
+	if s.buffer.Len() == 0 {
+		return nil
+	}
+	s.wrote = time.Now()
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // the system's own clock counts; not every writer has one
 	if _, err := s.to.Write(s.buffer.Bytes()); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
@@ -107,11 +122,10 @@ var otherBreaks = []struct{ raw, escape string }{
 // appendLine writes JSON as one line. Line ends between its tokens carry no meaning.
 func appendLine(b *bytes.Buffer, data []byte) {
 	start := b.Len()
-	for _, c := range data {
-		if c != '\n' && c != '\r' {
-			b.WriteByte(c)
-		}
+	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
+		data = slices.DeleteFunc(bytes.Clone(data), func(c byte) bool { return c == '\n' || c == '\r' })
 	}
+	b.Write(data)
 	for _, other := range otherBreaks {
 		written := b.Bytes()[start:]
 		if bytes.Contains(written, []byte(other.raw)) {
@@ -134,21 +148,14 @@ type permit interface {
 }
 
 // run sends what comes until there is no more, the reader goes, or the right to hear it
-// ends. Frames are made on a goroutine of their own, which has ended when run returns.
+// ends. Frames are made, and written, on a goroutine of their own, which has ended when run returns.
 func (s *stream) run(ctx context.Context, from frames, still permit) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changed := still.changes(ctx)
-	next, done := make(chan []frame), make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
 		defer close(done)
-		done <- from(ctx, func(group []frame) bool {
-			select {
-			case next <- group:
-				return true
-			case <-ctx.Done():
-				return false
-			}
-		})
+		done <- s.writeAll(ctx, from, still.valid)
 	}()
 	defer func() { // what was begun here has ended when run returns
 		cancel()
@@ -157,7 +164,7 @@ func (s *stream) run(ctx context.Context, from frames, still permit) error {
 			drain(changed)
 		}
 	}()
-	return s.write(ctx, next, done, changed, still.valid)
+	return s.attend(ctx, done, changed, still.valid)
 }
 
 // drain reads a channel until it is closed.
@@ -167,43 +174,68 @@ func drain[T any](from <-chan T) {
 	}
 }
 
-// write is the one writer of the stream.
-func (s *stream) write(ctx context.Context, next <-chan []frame, done <-chan error, changed <-chan struct{}, valid func() bool) error {
+// writeAll writes what the stream sends. A group is written when send returns.
+func (s *stream) writeAll(ctx context.Context, from frames, valid func() bool) error {
+	var failed error
+	looked := time.Now()
+	err := from(ctx, func(group []frame) bool {
+		if now := time.Now(); now.Sub(looked) >= glance { // a stream that is never silent is looked at too
+			if looked = now; !valid() {
+				failed = errRevoked
+				return false
+			}
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		failed = s.send(group...)
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// attend keeps the stream from being silent, and looks whether it may still be heard.
+func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan struct{}, valid func() bool) error {
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
-	looked := time.Now()
 	for {
-		var group []frame
-		var peek bool
+		silent := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-done:
 			return err
-		case group = <-next:
-			peek = time.Since(looked) >= glance // a stream that is never silent is looked at too
 		case _, more := <-changed:
-			peek = true
 			if !more {
 				changed = nil
 			}
 		case <-timer.C:
-			peek = true
-			group = []frame{{comment: "still here"}}
+			silent = true
 		}
-		if peek {
-			if !valid() {
-				return errRevoked
-			}
-			looked = time.Now()
+		if !valid() {
+			return errRevoked
 		}
-		for _, f := range group {
-			if err := s.send(f); err != nil {
-				return err
-			}
+		if !silent {
+			continue
 		}
-		if len(group) > 0 {
-			timer.Reset(heartbeat)
+		next, err := s.beat()
+		if err != nil {
+			return err
 		}
+		timer.Reset(next)
 	}
+}
+
+// beat breaks a silence that has lasted long enough, and returns when to look again.
+func (s *stream) beat() (next time.Duration, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if left := heartbeat - time.Since(s.wrote); left > 0 {
+		return left, nil
+	}
+	frame{comment: "still here"}.appendTo(&s.buffer)
+	return heartbeat, s.flush()
 }

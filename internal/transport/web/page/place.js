@@ -62,8 +62,17 @@ export function placeQuestions({ html, title }) {
     watch(item);
     movedNow();
   }
+  placeMore(here, list, next.querySelector("#more-questions"));
   document.title = title;
   if (inList && !document.contains(had) && !list.contains(document.activeElement)) focusAfterLoss(heading);
+}
+
+// placeMore keeps the link to the questions that have no room here.
+function placeMore(here, list, fresh) {
+  const old = here.querySelector("#more-questions");
+  if (old && fresh) old.firstElementChild.href = fresh.firstElementChild.href;
+  else if (old) old.remove();
+  else if (fresh) list.after(fresh);
 }
 
 const question = (item) => item.querySelector("[data-question]");

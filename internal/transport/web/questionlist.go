@@ -1,0 +1,94 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+const (
+	// usualQuestions is how many questions a list holds where nothing else is asked for,
+	// mostQuestions the most that one answer does.
+	usualQuestions = 50
+	mostQuestions  = 100
+)
+
+// WantedQuestions says which of the open questions a list is to hold.
+type WantedQuestions struct {
+	// After is the number of a question: the list goes on behind it. Limit is how many it holds at most; 0 is all.
+	After, Limit int
+	// Look only looks: no question counts as shown.
+	Look bool
+}
+
+// ListedQuestions is one page of the open questions, of which there are Total. More says that there are more behind it.
+type ListedQuestions struct {
+	Questions []api.OpenQuestion
+	More      bool
+	Total     int
+	// Waiting has the sessions with an open question, on this page or not: whether the principal can answer one of them.
+	Waiting map[string]bool
+}
+
+// next is where the list goes on: its last number, or 0.
+func (l ListedQuestions) next() int {
+	if !l.More {
+		return 0
+	}
+	return l.Questions[len(l.Questions)-1].Number
+}
+
+// wantedQuestions reads which questions a request is about: ?limit=, ?after= and ?look=.
+func wantedQuestions(r *http.Request) (WantedQuestions, error) {
+	w := WantedQuestions{Limit: usualQuestions, Look: onlyPeeks(r)}
+	after, err := number(r, "after")
+	if err != nil {
+		return w, err
+	}
+	w.After = int(after)
+	if text := r.URL.Query().Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return w, refuse(api.KindInvalid, "found the limit "+clip(text)+", expected a number from 1 on", "correct the address; one answer holds 100 at most")
+		}
+		w.Limit = min(n, mostQuestions)
+	}
+	return w, nil
+}
+
+// laterQuestions is the address of the questions behind one.
+func laterQuestions(than int) string { return "/questions?after=" + strconv.Itoa(than) }
+
+// laterView is a page of the list of questions.
+type laterView struct {
+	questionsView
+
+	Title string
+}
+
+// questionsPage is a part of the list of open questions as a page of its own, for what the first page has no room for. It
+// works without scripts, and nothing on it changes by itself.
+func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	want, err := wantedQuestions(r)
+	if err != nil {
+		return err
+	}
+	want.Look = isHead(r)
+	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
+	if err != nil {
+		return err
+	}
+	view := laterView{questionsView: questionsView{Total: listed.Total, Heading: "Questions: " + open0(listed.Total)}}
+	if want.After > 0 {
+		view.Heading += ", those after number " + strconv.Itoa(want.After)
+	}
+	view.Title = view.Heading + " - Earshot"
+	for _, q := range listed.Questions {
+		view.Open = append(view.Open, s.ask(q, v))
+	}
+	if next := listed.next(); next != 0 {
+		view.More = laterQuestions(next)
+	}
+	return s.show(w, http.StatusOK, "later", view)
+}
