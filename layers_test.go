@@ -71,6 +71,7 @@ var house = []room{
 	},
 	{pkg: "internal/kernel/turn", floor: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
+	{pkg: "internal/gateway/hook", floor: 1},
 
 	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
@@ -154,6 +155,7 @@ var house = []room{
 		pkg: "internal/gateway/mcp", floor: 3, own: []string{"api", "client", "utp"},
 		third: []string{mcpModule},
 	},
+	{pkg: "internal/gateway/permission", floor: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
 	{
 		pkg: "internal/program", floor: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
