@@ -134,7 +134,10 @@ func (r *hookRun) end(out hook.Output) error {
 		_, _ = io.WriteString(r.m.Stderr, out.Stderr)
 	}
 	if len(out.Stdout) > 0 {
-		_, err := r.m.Stdout.Write(out.Stdout)
+		err := nowhere(r.m.Stdout)
+		if err == nil {
+			_, err = r.m.Stdout.Write(out.Stdout)
+		}
 		if e := r.event.Load(); err != nil && (e == nil || e.Kind == hook.Use) {
 			r.m.tellf("Earshot: the answer could not be written, so the tool is not used: %v", err)
 			return &exitError{exitUsage}
@@ -142,6 +145,24 @@ func (r *hookRun) end(out hook.Output) error {
 	}
 	if out.Code != 0 {
 		return &exitError{out.Code}
+	}
+	return nil
+}
+
+// nowhere is an error where what is written is read by nobody. A standard output that was closed when the program began is the null
+// device by now, which takes everything.
+func nowhere(w io.Writer) error {
+	file, is := w.(*os.File)
+	if !is {
+		return nil
+	}
+	there, err := file.Stat()
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what it is about
+	}
+	null, err := os.Stat(os.DevNull)
+	if err == nil && os.SameFile(there, null) {
+		return errors.New("standard output is " + os.DevNull)
 	}
 	return nil
 }
