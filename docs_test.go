@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var updateDocs = flag.Bool("update", false, "write the Go examples of the documents anew from their sources")
+var updateDocs = flag.Bool("update", false, "write the Go examples of the documents again from their sources")
 
 // exampleBlock is a block of Go in a document, below a comment that names its source:
 //
@@ -25,7 +25,7 @@ var exampleBlock = regexp.MustCompile("(?s)<!-- example: (\\S+) (\\S+) -->\n\n``
 
 // TestExamplesInDocuments: every block of Go in a document is the body of an Example
 // function, which `go test` compiles and runs. With -update the blocks are written
-// anew.
+// again.
 func TestExamplesInDocuments(t *testing.T) {
 	t.Parallel()
 	documents, err := filepath.Glob("docs/*.md")
@@ -47,7 +47,7 @@ func TestExamplesInDocuments(t *testing.T) {
 			text = fresh
 		}
 		if !bytes.Equal(fresh, text) {
-			t.Errorf("%s: an example differs from its source; write it anew with: go test . -run TestExamplesInDocuments -update", name)
+			t.Errorf("%s: an example differs from its source; write it again with: go test . -run TestExamplesInDocuments -update", name)
 		}
 		if blocks := bytes.Count(text, []byte("```go\n")); blocks != found {
 			t.Errorf("%s: %d blocks of Go, %d of them below the name of an example", name, blocks, found)

@@ -57,7 +57,7 @@ func TestErrorCodesCheckerBites(t *testing.T) {
 		{"missing", code, "## `x.Code`\n\n| `other` | … | no | … |\n", "no row for `lost`"},
 		{"no section", code, "# Codes\n", "no section"},
 		{"in another section", code, "## `x.Code`\n\n## `y.Code`\n\n| `lost` | gone | yes | look |\n", "no row for `lost`"},
-		{"stale", code, "## `x.Code`\n\n| `lost` | gone | yes | look |\n| `found` | here | no | – |\n", "`found`, which is no constant"},
+		{"stale", code, "## `x.Code`\n\n| `lost` | gone | yes | look |\n| `found` | here | no | – |\n", "`found`, which is not a constant"},
 		{"empty cell", code, "## `x.Code`\n\n| `lost` | gone | yes | |\n", "every cell"},
 		{"retry is yes, no or in part", code, "## `x.Code`\n\n| `lost` | gone | perhaps | look |\n", "safe to retry"},
 		{"not a code", "package x\ntype Mode string\nconst A Mode = \"a\"\n", "", ""},
@@ -100,7 +100,7 @@ func codeViolations(packages []source, doc string) []string {
 		}
 		for row := range rows {
 			if !slices.Contains(codes, row) {
-				found = append(found, fmt.Sprintf("%s, `%s`: a row for `%s`, which is no constant", errorsDoc, name, row))
+				found = append(found, fmt.Sprintf("%s, `%s`: a row for `%s`, which is not a constant", errorsDoc, name, row))
 			}
 		}
 	}

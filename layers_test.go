@@ -262,7 +262,7 @@ var house = []room{
 	},
 }
 
-// kernelClient is the one way in which everybody asks the kernel. It keeps a context and waits, so it is no pure
+// kernelClient is the one way in which everybody asks the kernel. It keeps a context and waits, so it is not a pure
 // machine, and it stands beside those that use it.
 func kernelClient() map[string]string {
 	return map[string]string{"internal/rpc": "asking the kernel, with its retries and paged values, exists once"}
@@ -358,7 +358,7 @@ func TestLayersCheckerBites(t *testing.T) {
 		{"clock", "internal/kernel/consent/a.go", "package consent\nimport \"time\"\nvar x = time.Now()\n", "uses time.Now"},
 		{"clock by another name", "utp/a.go", "package utp\nimport t \"time\"\nfunc f() { t.Sleep(1) }\n", "uses time.Sleep"},
 		{"clock without a name", "utp/a.go", "package utp\nimport . \"time\"\nvar x = Second\n", "dot import"},
-		{"a method is no clock", "utp/a.go", "package utp\ntype c struct{}\nfunc (c) Now() int { return 0 }\nvar time c\nvar x = time.Now()\n", ""},
+		{"a method is not a clock", "utp/a.go", "package utp\ntype c struct{}\nfunc (c) Now() int { return 0 }\nvar time c\nvar x = time.Now()\n", ""},
 		{"goroutine", "internal/kernel/turn/a.go", "package turn\nfunc f() { go f() }\n", "starts a goroutine"},
 		{"goroutine above", "internal/kernel/a.go", "package kernel\nfunc f() { go f() }\n", ""},
 	}

@@ -34,9 +34,9 @@ func TestNamesCheckerBites(t *testing.T) {
 		want       string // "" means that nothing may be found
 	}{
 		{"file behind a folder", "kernel/a.go, b.go\n", ""},
-		{"file in another folder", "\nkernel/a.go, c.go\n", "docs/x.md:2: kernel/c.go is no file"},
+		{"file in another folder", "\nkernel/a.go, c.go\n", "docs/x.md:2: kernel/c.go is not a file"},
 		{"file that begins a line", "`c.go` and kernel/a.go\n", ""},
-		{"no such file", "`d.go`\n", "d.go is no file"},
+		{"no such file", "`d.go`\n", "d.go is not a file"},
 		{"file of another project", "nats-io/nats.go\n", ""},
 		{"name", "`kernel.Options.Generation`, `kernel.New(o)`\n", ""},
 		{"name of another package", "`time.Now`\n", ""},
@@ -150,7 +150,7 @@ func (c *code) line(f *findings, n int, line string) {
 			continue
 		}
 		if folder == "" && !c.bases[m[2]] || folder != "" && !c.files[folder+m[2]] {
-			f.addf(n, "%s is no file", folder+m[2])
+			f.addf(n, "%s is not a file", folder+m[2])
 		}
 	}
 	for _, m := range nameIn.FindAllStringSubmatch(line, -1) {

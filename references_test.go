@@ -81,7 +81,7 @@ func TestReferencesCheckerBites(t *testing.T) {
 		{"test", "x/a.md", "`utp` `TestIs`, `TestI…`\n", ""},
 		{"unknown test", "x/a.md", "TestIs" + "Not\n", "TestIs" + "Not"},
 		{"unknown beginning", "x/a.go", "package x // TestNo" + "ne…\n", "TestNo" + "ne…"},
-		{"test of another package", "x/a.md", "`docs` is no package; `aaep` `TestIs`\n", "aaep has no TestIs"},
+		{"test of another package", "x/a.md", "`docs` is not a package; `aaep` `TestIs`\n", "aaep has no TestIs"},
 		{"test of a package by its last folder", "x/a.md", "`deep` `TestDeep`\n", ""},
 		{"unknown test of such a package", "x/a.md", "`deep` `TestIs`\n", "internal/deep has no TestIs"},
 		{"test in a string", "x/a.go", "package x\n\nvar _ = \"TestIsNot\"\n", ""},
@@ -279,7 +279,7 @@ func (all *targets) inDocument(name, text string) []string {
 		all.documents(&f, i+1, line)
 		for _, m := range sourcePath.FindAllStringSubmatch(line, -1) {
 			if !all.files[m[1]] {
-				f.addf(i+1, "%s is no file", m[1])
+				f.addf(i+1, "%s is not a file", m[1])
 			}
 		}
 		all.testsOf(&f, i+1, line)
@@ -330,9 +330,9 @@ func (all *targets) everywhere(f *findings, text string) {
 		prefix := name[:strings.LastIndexByte(name, '-')]
 		switch {
 		case (prefix == "C" || prefix == "U") && !all.resolutions[name]:
-			f.addf(line(at), "%s is no row of %s", name, deviationsDoc)
+			f.addf(line(at), "%s is not a row of %s", name, deviationsDoc)
 		case all.prefixes[prefix] && !all.rules[name]:
-			f.addf(line(at), "%s is no rule of %s", name, catalogueFile)
+			f.addf(line(at), "%s is not a rule of %s", name, catalogueFile)
 		}
 	}
 	for _, m := range protocolSection.FindAllStringSubmatchIndex(flat, -1) {
@@ -410,7 +410,7 @@ func (all *targets) documents(f *findings, line int, text string) {
 		switch {
 		case !all.files[name]:
 			if !slices.Contains(mayBeAbsent, name) {
-				f.addf(line, "%s is no document", name)
+				f.addf(line, "%s is not a document", name)
 			}
 		case anchor != "" && !all.anchors[name][anchor]:
 			f.addf(line, "%s has no heading #%s", name, anchor)

@@ -64,7 +64,7 @@ func clonePointer(b *bool) *bool {
 	return new(*b)
 }
 
-// onlyObjects drops what is no object: an unknown capability is ignored, whatever it
+// onlyObjects drops what is not an object: an unknown capability is ignored, whatever it
 // is (CAP-14, C-52).
 func (c *Capabilities) onlyObjects() {
 	maps.DeleteFunc(c.Extensions, func(_ string, value jsontext.Value) bool { return value.Kind() != jsontext.KindBeginObject })

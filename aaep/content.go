@@ -123,7 +123,7 @@ func (t *tape) amount(seed uint64, n uint32) uint64 {
 }
 
 // hashOf is the hash of a text. It is quick for the many short texts of a message, and
-// its seed keeps whoever writes them from making two alike.
+// its seed keeps anyone who writes them from making two alike.
 func hashOf(seed uint64, text []byte) uint64 {
 	h := seed + uint64(len(text))
 	for ; len(text) > 16; text = text[16:] {

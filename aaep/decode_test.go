@@ -88,7 +88,7 @@ func TestPayloadOrder(t *testing.T) {
 		t.Errorf("extension = %q", got)
 	}
 	if event.Extension("x", "y") != "" || event.Extension(aaep.PrefixEarshot, "question") != "" {
-		t.Error("an extension that is no text reads as text")
+		t.Error("an extension that is not text reads as text")
 	}
 }
 

@@ -33,7 +33,7 @@ type Event struct {
 	// member, such as summary_normal_yo (PAY-01).
 	Variants map[string]string
 	// Unknown holds the other members, by name, exactly as they were written: those of a
-	// later version, or strays. They are carried, so that whoever passes an event on
+	// later version, or strays. They are carried, so that anyone who passes an event on
 	// loses nothing; an own event has none (ENV-47).
 	Unknown map[string]jsontext.Value
 	// Extensions holds one JSON object for each prefix, exactly as it was written. Every prefix needs its context;

@@ -157,7 +157,7 @@ func ExampleDecodeManifest() {
 	// tidy [1.0.0] [sse] [en yo-NG]
 }
 
-// Whoever judges many messages keeps one validator: a message without a finding then
+// Anyone who judges many messages keeps one validator: a message without a finding then
 // costs no allocation.
 func ExampleValidator() {
 	var validator aaep.Validator

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file says what is wrong with a text as JSON, so that whoever wrote it finds
+// This file says what is wrong with a text as JSON, so that anyone who wrote it finds
 // the place.
 
 // quoted is a clipped text in quotes.
@@ -41,12 +41,12 @@ func (s *scanner) cut(inside string) bool {
 	return false
 }
 
-// broken notes that the text is no JSON at the present byte. It answers false.
+// broken notes that the text is not JSON at the present byte. It answers false.
 func (s *scanner) broken(expected string) bool {
 	at := s.mark + s.pos
 	rest := s.raw[s.pos:]
 	if name, ok := s.otherNumber(rest); ok {
-		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("found %s at byte %d, which is no number of JSON; %s", name, at, expected), "ENV-05")
+		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("found %s at byte %d, which is not a JSON number; %s", name, at, expected), "ENV-05")
 		return false
 	}
 	s.wrongText("ENV-02", "§3.8", fmt.Sprintf("not JSON: found %s at byte %d, %s", s.named(rest), at, expected))

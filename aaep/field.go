@@ -41,7 +41,7 @@ type Field struct {
 	Wanted      string // the rule of a warning when the field is absent
 	Readable    bool   // text for people: language variants, NFC, language hints
 
-	MinLen, MaxLen int // code points of a string, items of an array; MaxLen 0 is no limit
+	MinLen, MaxLen int // code points of a string, items of an array; MaxLen 0 means no limit
 	Pattern        Pattern
 	Format         Format
 	Enum           []string

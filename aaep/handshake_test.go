@@ -146,7 +146,7 @@ func TestHandshakeRoundTrip(t *testing.T) {
 }
 
 // TestCapabilitiesAreKept: every capability is read, also that of an extension; one
-// that is no object is ignored (CAP-14), and any notation of a number counts (C-18).
+// that is not an object is ignored (CAP-14), and any notation of a number counts (C-18).
 func TestCapabilitiesAreKept(t *testing.T) {
 	t.Parallel()
 	const asked = `"capabilities":{"max_events_per_second":5e0,"preferred_verbosity":"terse","languages":["yo-NG","en"],"supports_confirmation_reply":true,` +

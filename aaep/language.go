@@ -10,7 +10,7 @@ import (
 // isLanguage answers whether a tag is well formed as RFC 5646 says; whether its parts
 // are registered does not matter, but for one thing: the grammar leaves room for
 // languages of four and more letters, of which there has never been one, and a word
-// such as english is no tag.
+// such as english is not a tag.
 func isLanguage(tag []byte) bool {
 	if !isTag(tag) {
 		return false

@@ -6,7 +6,7 @@ import "time"
 // to the document, is valid as long as that is, and must not be changed.
 type Member struct {
 	tape *tape
-	n    uint32 // 0, which is the outermost value, is no member
+	n    uint32 // 0, which is the outermost value, is not a member
 }
 
 func (m Member) is(k kind) bool { return m.n != 0 && m.tape.nodes[m.n].kind == k }

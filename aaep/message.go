@@ -53,7 +53,7 @@ type Rule struct {
 	// that of the whole message; where it says nothing, the rule is beyond it.
 	shape func(s *schema)
 	outer func() []schema
-	// advice are those of IDs whose findings are no errors: a schema has no word for them.
+	// advice are those of IDs whose findings are not errors: a schema has no word for them.
 	advice []string
 	// partly are those of IDs that shape and outer do not say in full.
 	partly []string

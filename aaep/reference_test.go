@@ -10,12 +10,12 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-var update = flag.Bool("update", false, "write the generated page anew")
+var update = flag.Bool("update", false, "write the generated page again")
 
 const referencePage = "../docs/reference-aaep.md"
 
 // TestReference: the page in docs is what the table says today. With -update it is
-// written anew.
+// written again.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	want := aaep.Reference()
@@ -29,7 +29,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is stale; write it anew with: go test ./aaep -run TestReference -update", referencePage)
+		t.Errorf("%s is stale; write it again with: go test ./aaep -run TestReference -update", referencePage)
 	}
 }
 

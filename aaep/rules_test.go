@@ -316,7 +316,7 @@ func TestManyFindings(t *testing.T) {
 	}
 }
 
-// TestConsumer: what a consumer must bear is no error, what it must not act on is.
+// TestConsumer: what a consumer must bear is not an error, what it must not act on is.
 func TestConsumer(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

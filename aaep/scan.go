@@ -140,7 +140,7 @@ func (s *scanner) child(of kind) bool {
 	return s.fill(member)
 }
 
-// value reads one value that is no member.
+// value reads one value that is not a member.
 func (s *scanner) value(name span) bool {
 	n := uint32(len(s.nodes))
 	s.push(node{name: name, parent: s.open})
@@ -367,7 +367,7 @@ func (s *scanner) text() (span, flags) {
 }
 
 // unquote reads a string that differs from how it is written, and keeps its text
-// apart. What is no character is replaced.
+// apart. What is not a character is replaced.
 func (s *scanner) unquote(start int) (span, flags) {
 	from, marks := uint32(len(s.apart)), flagApart
 	for s.pos = start; ; {
@@ -408,7 +408,7 @@ func (s *scanner) complain(n uint32) {
 	s.complaint = ""
 }
 
-// escape reads one escape, both halves of a surrogate pair. Half a pair is no character
+// escape reads one escape, both halves of a surrogate pair. Half a pair is not a character
 // and is replaced.
 func (s *scanner) escape() (rune, bool) {
 	if s.pos+1 >= len(s.raw) {
@@ -446,7 +446,7 @@ func (s *scanner) escape() (rune, bool) {
 		}
 	}
 	if s.complaint == "" {
-		s.complaint = fmt.Sprintf("found an escaped half of a surrogate pair at byte %d, which is no character; expected whole characters", s.mark+s.pos-6)
+		s.complaint = fmt.Sprintf("found an escaped half of a surrogate pair at byte %d, which is not a character; expected whole characters", s.mark+s.pos-6)
 	}
 	return utf8.RuneError, true
 }

@@ -55,7 +55,7 @@ func whenExtended(kind, context schema) schema {
 	}
 }
 
-// refusedByDefault is the table of §6.4.1: silence is no yes to what cannot be undone
+// refusedByDefault is the table of §6.4.1: silence is not a yes to what cannot be undone
 // and may end badly. Either member may say that it cannot be undone (C-21).
 func refusedByDefault() []schema {
 	return []schema{{

@@ -6,7 +6,7 @@ import (
 )
 
 // secrets notes what looks like a credential in text that people and logs get to see
-// (SEC-06, SEC-07). Names alone are no secrets, and parts of words are none (C-97):
+// (SEC-06, SEC-07). Names alone are not secrets, and parts of words are none (C-97):
 // what counts is a name with a value that has not been redacted, or a token of a known
 // make.
 func (in *inspection) secrets(n uint32) {

@@ -70,7 +70,7 @@ const (
 	flagBroken                      // there is no such text
 )
 
-// none is no node.
+// none is not a node.
 const none = ^uint32(0)
 
 // The memory that a tape keeps for its next text; beyond, it is given back.

@@ -161,7 +161,7 @@ func (in *inspection) timestamp(r *row, n uint32) {
 		}
 	}
 	if !i.exists() {
-		in.fail(n, r.Spec, fmt.Sprintf("found %s, which is no instant of the calendar", in.describe(n)), calendar)
+		in.fail(n, r.Spec, fmt.Sprintf("found %s, which is not an instant of the calendar", in.describe(n)), calendar)
 		return
 	}
 	if i.digits <= 9 {

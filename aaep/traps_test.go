@@ -56,7 +56,7 @@ func TestTraps(t *testing.T) {
 		"len counts bytes": func() bool {
 			return !breaks(chunk(strings.Repeat("ọ", 16384)), "OUT-01") && breaks(chunk(strings.Repeat("ọ", 16385)), "OUT-01")
 		},
-		"300.0 is no int": func() bool {
+		"300.0 is not an int": func() bool {
 			event, err := aaep.DecodeEvent([]byte(head + `,"expected_duration_ms":300.0,"sequence_number":3e2}`))
 			changed, ok := event.Payload.(aaep.StateChanged)
 			return err == nil && ok && *changed.ExpectedDurationMS == 300 && *event.Sequence == 300

@@ -132,7 +132,7 @@ type AuditDone struct {
 	Told string `json:"told,omitzero"`
 }
 
-// AuditKept is what the ledger keeps of what an answer was about, read and computed anew whenever it
+// AuditKept is what the ledger keeps of what an answer was about, read and computed again whenever it
 // is asked for. All digests are SHA-256 in hex; what cannot be read has none.
 type AuditKept struct {
 	Turn AuditTurn `json:"turn"`

@@ -21,7 +21,7 @@ type Fault struct {
 	Closed *Closed `json:"closed,omitzero"`
 }
 
-// Closed is how a question ended, for whoever comes too late.
+// Closed is how a question ended, for anyone who comes too late.
 type Closed struct {
 	Question int `json:"question"`
 	// Resolution is accepted, rejected, answered, expired or withdrawn.

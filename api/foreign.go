@@ -41,7 +41,7 @@ type ReadRequest struct {
 }
 
 // InboxRequest asks for the reports on calls of a turn, by the ids under which the worker
-// asked for them: what a worker of another make looks up by correlation in its tables.
+// asked for them: what a third-party worker looks up by correlation in its tables.
 type InboxRequest struct {
 	Turn  string   `json:"turn_id"`
 	Calls []string `json:"tool_call_ids"`

@@ -90,7 +90,7 @@ type AgentCall struct {
 	// Question is the number of the open question, AnswerBy until when it can be answered.
 	Question int       `json:"question,omitzero"`
 	AnswerBy time.Time `json:"answer_by,omitzero"`
-	// Status is success, partial, failed, canceled or timeout once it has ended, Code why it was no success. A permission that
+	// Status is success, partial, failed, canceled or timeout once it has ended, Code why it was not a success. A permission that
 	// the operator's policy leaves to the agent's own rules is partial.
 	Status utp.Status `json:"status,omitzero"`
 	Code   utp.Code   `json:"code,omitzero"`

@@ -191,7 +191,7 @@ type ReviewRequest struct {
 	Digest string    `json:"digest"`
 	Class  utp.Class `json:"class"`
 	Risk   utp.Risk  `json:"risk"`
-	// By is the operator, as whoever passes the request on has authenticated them.
+	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }
 
@@ -199,7 +199,7 @@ type ReviewRequest struct {
 // as one that nobody has reviewed.
 type RemoveRequest struct {
 	Tool string `json:"tool_name"`
-	// By is the operator, as whoever passes the request on has authenticated them.
+	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }
 
@@ -230,7 +230,7 @@ type DeadDetail struct {
 }
 
 // RetryRequest tries a dead message again, for Owner. A command is not sent again: its call is
-// asked for anew, as any other is.
+// asked for again, as any other is.
 type RetryRequest struct {
 	ID    int64  `json:"id"`
 	Owner string `json:"owner,omitzero"`
@@ -249,7 +249,7 @@ type RetryAnswer struct {
 type EraseRequest struct {
 	Turns   []string `json:"turns,omitzero"`
 	Project string   `json:"project,omitzero"`
-	// By is the operator, as whoever passes the request on has authenticated them.
+	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }
 
@@ -336,7 +336,7 @@ type ImportRequest struct {
 	Records  []jsontext.Value `json:"records"`
 	Receipts int              `json:"receipts,omitzero"`
 	Last     bool             `json:"last,omitzero"`
-	// By is the operator, as whoever passes the request on has authenticated them.
+	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }
 

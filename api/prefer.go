@@ -107,5 +107,5 @@ type PreferRequest struct {
 	Preferences
 }
 
-// PreferAnswer is all that a person prefers now; 0 is no preference.
+// PreferAnswer is all that a person prefers now; 0 means no preference.
 type PreferAnswer = PreferRequest

@@ -2,7 +2,7 @@ package api
 
 // Said is how far the text has been told that an agent writes while it plans a step. Sum
 // is the FNV-1a hash, of 64 bits, of those bytes; Try counts the texts of the step that
-// were begun anew, because a planner that was started again wrote another one.
+// were begun again, because a planner that was started again wrote another one.
 type Said struct {
 	Step  int    `json:"step,omitzero"`
 	Try   int    `json:"try,omitzero"`
@@ -24,7 +24,7 @@ func AddSum(sum uint64, text string) uint64 {
 
 // SayRequest tells a piece of the text that the agent writes while it plans the step,
 // from a byte on: sending it again tells nothing again. A Try that is one higher than the
-// last begins the text anew, at byte 0.
+// last begins the text again, at byte 0.
 type SayRequest struct {
 	WorkerRequest
 

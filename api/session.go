@@ -117,7 +117,7 @@ type SinceRequest struct {
 // SinceAnswer is the sessions that have gone on, and the newest event of the ledger at
 // the moment of the answer, "" where there is none. Owner is whose session the event that
 // was named is of: only they, and who may hear them, are to learn that there is such one. An event that the ledger does not
-// know is not_found; too many sessions are too_large: begin anew.
+// know is not_found; too many sessions are too_large: begin again.
 type SinceAnswer struct {
 	Newest   string     `json:"newest,omitzero"`
 	Owner    string     `json:"owner,omitzero"`

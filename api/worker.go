@@ -36,7 +36,7 @@ func (a ClaimAnswer) Held(worker string) WorkerRequest {
 
 // WorkerRequest addresses a held turn: renew, resume and release. Nonce names the epoch, as
 // [ClaimAnswer] or [ResumeAnswer] gave both: a ledger that has gone back counts the same epochs
-// again, under other nonces. A peer of another make need not say it.
+// again, under other nonces. A third-party peer need not say it.
 type WorkerRequest struct {
 	Turn   string `json:"turn_id"`
 	Epoch  int    `json:"epoch"`
@@ -72,7 +72,7 @@ type ToolCall struct {
 // ResumeAnswer tells how many calls of the step are still open; when none is, the turn runs
 // again under Epoch and Nonce, and the step's results stand in its transcript: the page of it
 // that was asked for comes with the answer. Another step than the worker asked for last says
-// that the ledger has gone back: the worker claims anew.
+// that the ledger has gone back: the worker claims again.
 type ResumeAnswer struct {
 	Step    int    `json:"step,omitzero"`
 	Waiting int    `json:"waiting"`

@@ -78,7 +78,7 @@ func (p *producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestClientResumes (TR-SSE-09, C-43): a broken stream goes on behind the last event, a
-// subscription that has run out is made anew, and nothing is heard twice.
+// subscription that has run out is made again, and nothing is heard twice.
 func TestClientResumes(t *testing.T) {
 	t.Parallel()
 	start := eventText("session.started", "1", `"summary_normal":"Started."`)
@@ -95,7 +95,7 @@ func TestClientResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { // whoever may not answer hears the questions all the same
+	defer func() { // anyone who may not answer hears the questions all the same
 		asked, err := aaep.DecodeSubscriptionRequest(p.asked)
 		if ours := string(asked.Capabilities.Extensions[aaep.PrefixEarshot]); err != nil || ours != `{"observe_questions":true,"session_ids":["sess_1"]}` || !*asked.Capabilities.SupportsConfirmationReply {
 			t.Errorf("asked with %s, %v", p.asked, err)

@@ -20,7 +20,7 @@ import (
 
 const (
 	closeTime = 2 * time.Second
-	// wordTime is how long a server that has started anew may take to leave word of its new
+	// wordTime is how long a server that has started again may take to leave word of its new
 	// token. It answers before that, and refuses the old one.
 	wordTime = 10 * time.Second
 )
@@ -223,7 +223,7 @@ func (c *Client) request() ([]byte, error) {
 		},
 	}
 
-	wishes := map[string]any{"observe_questions": true} // also of whoever may not answer
+	wishes := map[string]any{"observe_questions": true} // also of anyone who may not answer
 	if c.o.Session != "" {
 		wishes["session_ids"] = []string{c.o.Session}
 	}

@@ -44,7 +44,7 @@ func ReadPlace(path string) (Place, error) {
 	if err := json.Unmarshal(raw, &p); err != nil || p.URL == "" || p.Token == "" {
 		return Place{}, &Error{
 			Code: CodeUnreachable, Message: "the file " + path + " does not say where a server is",
-			Hint: "start `earshot up` again; it writes the file anew", Err: err,
+			Hint: "start `earshot up` again; it writes the file again", Err: err,
 		}
 	}
 
@@ -108,7 +108,7 @@ func (c *Client) place() (Place, error) {
 func checkedURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is no address of a server", address), Hint: "it has the form http://127.0.0.1:7411 or https://name", Err: err}
+		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a server", address), Hint: "it has the form http://127.0.0.1:7411 or https://name", Err: err}
 	}
 
 	if u.Scheme == "http" && !loopback(u.Hostname()) {

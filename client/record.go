@@ -132,7 +132,7 @@ func newRecorder(o RecordOptions) (*recorder, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" {
 		return nil, &Error{
-			Code: CodeUsage, Message: fmt.Sprintf("%q is no address of a stream", o.URL),
+			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", o.URL),
 			Hint: "it reads like http://localhost:8080/events or ws://localhost:8080/aaep/v1/ws", Err: err,
 		}
 	}
@@ -397,7 +397,7 @@ func (t *recorder) silent(err error) error {
 }
 
 // runOut reads why there is no stream. A subscription may have run out, or its server may
-// have started anew: then another one is worth a try.
+// have started again: then another one is worth a try.
 func (t *recorder) runOut(answer *http.Response) error {
 	err := t.refused(answer)
 	if e, ok := errors.AsType[*Error](err); ok && answer.StatusCode == http.StatusNotFound && !t.direct() {

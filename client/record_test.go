@@ -133,7 +133,7 @@ func TestTapSubscribes(t *testing.T) {
 	}
 }
 
-// TestTapSubscribesAgain: a subscription that its server knows no more is made anew, and the stream is taken
+// TestTapSubscribesAgain: a subscription that its server knows no more is made again, and the stream is taken
 // up behind its last event all the same.
 func TestTapSubscribesAgain(t *testing.T) {
 	t.Parallel()
@@ -153,7 +153,7 @@ func TestTapSubscribesAgain(t *testing.T) {
 		switch id := q.URL.Query().Get("subscription_id"); {
 		case id == "sub_1" && heard.Add(1) == 1:
 			_, _ = io.WriteString(w, event(1))
-		case id == "sub_1": // the server has started anew
+		case id == "sub_1": // the server has started again
 			http.Error(w, "none of yours", http.StatusNotFound)
 		case after == "evt_1":
 			_, _ = io.WriteString(w, event(2))
@@ -173,7 +173,7 @@ func TestTapSubscribesAgain(t *testing.T) {
 	}
 }
 
-// TestTapSocket: a WebSocket that breaks off is dialled again and begins anew; the close
+// TestTapSocket: a WebSocket that breaks off is dialled again and begins again; the close
 // code says whether there will be more.
 func TestTapSocket(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestTapSocket(t *testing.T) {
 	}
 }
 
-// TestTapLost: what may have been lost with a connection is told in its place, and what begins anew
+// TestTapLost: what may have been lost with a connection is told in its place, and what begins again
 // with everything that was heard before has lost nothing.
 func TestTapLost(t *testing.T) {
 	t.Parallel()
@@ -229,24 +229,24 @@ func TestTapLost(t *testing.T) {
 		over          string   // server-sent events with ids, or without; "" is a WebSocket
 		want          []string
 	}{
-		"it goes on somewhere":          {first: []string{numbered(1), numbered(2)}, second: []string{numbered(4)}, want: []string{"evt_1", "evt_2", lost, "evt_4"}},
-		"it begins at the beginning":    {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(2), numbered(3)}, want: []string{"evt_1", "evt_2", "evt_3"}},
-		"it repeats the last":           {first: []string{numbered(1), numbered(2)}, second: []string{numbered(2), numbered(3)}, want: []string{"evt_1", "evt_2", "evt_3"}},
-		"it repeats one before":         {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(3), numbered(4)}, want: []string{"evt_1", "evt_2", lost, "evt_3", "evt_4"}},
-		"it has ended":                  {first: []string{numbered(1)}, want: []string{"evt_1", lost}},
-		"nothing had come":              {second: []string{numbered(4)}, want: []string{"evt_4"}},
-		"the terms come again":          {first: []string{accepted, numbered(1)}, second: []string{accepted, numbered(1), numbered(2)}, want: []string{aaep.TypeSubscriptionAccepted, "evt_1", aaep.TypeSubscriptionAccepted, "evt_2"}},
-		"only the terms had come":       {first: []string{accepted}, second: []string{accepted, numbered(4)}, want: []string{aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionAccepted, "evt_4"}},
-		"messages without an id":        {first: []string{reply, reply, numbered(1)}, second: []string{reply, reply, numbered(1), reply}, want: []string{aaep.TypeConfirmationReply, aaep.TypeConfirmationReply, "evt_1", aaep.TypeConfirmationReply}},
-		"the last has no id":            {first: []string{numbered(1), reply}, second: []string{numbered(1), reply, numbered(2)}, want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2"}},
-		"it is taken up":                {first: []string{numbered(1)}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_1", "evt_2"}},
-		"it is taken up at a reply":     {first: []string{numbered(1), reply}, second: []string{reply, numbered(2), reply}, over: "ids", want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2", aaep.TypeConfirmationReply}},
-		"it is taken up, and anew":      {first: []string{numbered(1)}, second: []string{numbered(1), anew, numbered(2)}, over: "ids", want: []string{"evt_1", lost, "evt_9", "evt_2"}},
-		"it is taken up, and ours anew": {first: []string{numbered(1)}, second: []string{numbered(8), resync}, over: "ids", want: []string{"evt_1", "evt_8", lost, "evt_9"}},
-		"a state that stays":            {first: []string{numbered(1)}, second: []string{numbered(2), anew}, over: "ids", want: []string{"evt_1", "evt_2", "evt_9"}},
-		"bare, it goes on somewhere":    {first: []string{numbered(1), numbered(2)}, second: []string{numbered(4)}, over: "bare", want: []string{"evt_1", "evt_2", lost, "evt_4"}},
-		"bare, from the beginning":      {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(2), numbered(3)}, over: "bare", want: []string{"evt_1", "evt_2", "evt_3"}},
-		"anew the first time":           {first: []string{anew}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_9", "evt_2"}},
+		"it goes on somewhere":           {first: []string{numbered(1), numbered(2)}, second: []string{numbered(4)}, want: []string{"evt_1", "evt_2", lost, "evt_4"}},
+		"it begins at the beginning":     {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(2), numbered(3)}, want: []string{"evt_1", "evt_2", "evt_3"}},
+		"it repeats the last":            {first: []string{numbered(1), numbered(2)}, second: []string{numbered(2), numbered(3)}, want: []string{"evt_1", "evt_2", "evt_3"}},
+		"it repeats one before":          {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(3), numbered(4)}, want: []string{"evt_1", "evt_2", lost, "evt_3", "evt_4"}},
+		"it has ended":                   {first: []string{numbered(1)}, want: []string{"evt_1", lost}},
+		"nothing had come":               {second: []string{numbered(4)}, want: []string{"evt_4"}},
+		"the terms come again":           {first: []string{accepted, numbered(1)}, second: []string{accepted, numbered(1), numbered(2)}, want: []string{aaep.TypeSubscriptionAccepted, "evt_1", aaep.TypeSubscriptionAccepted, "evt_2"}},
+		"only the terms had come":        {first: []string{accepted}, second: []string{accepted, numbered(4)}, want: []string{aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionAccepted, "evt_4"}},
+		"messages without an id":         {first: []string{reply, reply, numbered(1)}, second: []string{reply, reply, numbered(1), reply}, want: []string{aaep.TypeConfirmationReply, aaep.TypeConfirmationReply, "evt_1", aaep.TypeConfirmationReply}},
+		"the last has no id":             {first: []string{numbered(1), reply}, second: []string{numbered(1), reply, numbered(2)}, want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2"}},
+		"it is taken up":                 {first: []string{numbered(1)}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_1", "evt_2"}},
+		"it is taken up at a reply":      {first: []string{numbered(1), reply}, second: []string{reply, numbered(2), reply}, over: "ids", want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2", aaep.TypeConfirmationReply}},
+		"it is taken up, and again":      {first: []string{numbered(1)}, second: []string{numbered(1), anew, numbered(2)}, over: "ids", want: []string{"evt_1", lost, "evt_9", "evt_2"}},
+		"it is taken up, and ours again": {first: []string{numbered(1)}, second: []string{numbered(8), resync}, over: "ids", want: []string{"evt_1", "evt_8", lost, "evt_9"}},
+		"a state that stays":             {first: []string{numbered(1)}, second: []string{numbered(2), anew}, over: "ids", want: []string{"evt_1", "evt_2", "evt_9"}},
+		"bare, it goes on somewhere":     {first: []string{numbered(1), numbered(2)}, second: []string{numbered(4)}, over: "bare", want: []string{"evt_1", "evt_2", lost, "evt_4"}},
+		"bare, from the beginning":       {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(2), numbered(3)}, over: "bare", want: []string{"evt_1", "evt_2", "evt_3"}},
+		"anew the first time":            {first: []string{anew}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_9", "evt_2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -401,7 +401,7 @@ func TestTapRefused(t *testing.T) {
 }
 
 // TestTapPatience: a producer that is away is tried for again, aloud, until the patience
-// is over; whoever stops listening is gone at once.
+// is over; anyone who stops listening is gone at once.
 func TestTapPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // receiveSocket subscribes on a WebSocket and hears it to its end (TR-WS-01 to 08). There
-// is no resuming: what comes again is known when it comes.
+// is not a resuming: what comes again is known when it comes.
 func (t *recorder) receiveSocket(ctx context.Context) (heard bool, err error) {
 	header := http.Header{}
 	if t.token != "" {

@@ -20,7 +20,7 @@ func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer,
 }
 
 // maySendAgain answers whether a turn that has a key is worth sending again. A server that has
-// started anew may answer before it has left word of its new token.
+// started again may answer before it has left word of its new token.
 func (c *Client) maySendAgain(err error, lost bool) bool {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait. It is long because a loaded machine is no failure.
+// patience bounds every wait. It is long because a loaded machine is not a failure.
 const patience = 2 * time.Minute
 
 // program is the built binary, in a folder that TestMain owns.

@@ -64,7 +64,7 @@ func TestOptions(t *testing.T) {
 		{"no address with a port", server.Options{HTTP: "here"}},
 		{"no address of a page", server.Options{PageURL: "earshot"}},
 		{"there must be an address, a certificate", server.Options{HTTPS: "0.0.0.0:7443"}},
-		{"is no origin", server.Options{AllowOrigins: []string{"*"}}},
+		{"is not an origin", server.Options{AllowOrigins: []string{"*"}}},
 		{"where a PostgreSQL database is", server.Options{Ledger: "ledger.db"}},
 		{"no time to keep something", server.Options{RetentionContent: "a week"}},
 		{"an agent has no name, or no plan", server.Options{Agents: []server.Agent{{Agent: worker.Agent{Name: "clerk"}}}}},

@@ -22,7 +22,7 @@ var (
 	ErrLost = errors.New("tool: the lease of the call is lost")
 )
 
-// Error is an error with a code of the protocol, for whoever reads the result. The codes
+// Error is an error with a code of the protocol, for anyone who reads the result. The codes
 // of docs/errors.md are known to everybody; a tool may have its own. Other errors are told
 // as internal_error. See [utp.ToolError] for what more can be said, as that nothing was
 // changed.

@@ -112,7 +112,7 @@ func TestResultsThatCannotBeKept(t *testing.T) {
 			})
 		})
 	}
-	t.Run("an escaped backslash is no NUL", func(t *testing.T) {
+	t.Run("an escaped backslash is not a NUL", func(t *testing.T) {
 		serving(t, tool.Tool{Run: value(tool.Result{Value: `\u0000`}, nil)}, func(t *testing.T, k *kernel, _ func()) {
 			k.command("tc_1", "run")
 			if f := k.finished(); f.Status != utp.StatusSuccess {
@@ -196,7 +196,7 @@ func untilEnded(told chan<- error) func(context.Context, *tool.Call) (tool.Resul
 }
 
 // TestContextEnds: by a stop, the end of the service, the tool's time, and a lease that is
-// lost; the tool can tell which, and so can whoever reads the result.
+// lost; the tool can tell which, and so can anyone who reads the result.
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	refuse := func(k *kernel, code utp.Code) {

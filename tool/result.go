@@ -18,7 +18,7 @@ import (
 func encode(value any) (jsontext.Value, *utp.ToolError) {
 	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return nil, toolError(Error(utp.CodeResultNotSerializable, "the tool returned what is no JSON: "+err.Error()+hint(err)))
+		return nil, toolError(Error(utp.CodeResultNotSerializable, "the tool returned what is not JSON: "+err.Error()+hint(err)))
 	}
 	if err := Keepable(raw); err != nil {
 		return nil, toolError(Error(utp.CodeResultNotSerializable, "the tool returned what cannot be kept: "+err.Error()+hint(err)))
@@ -44,7 +44,7 @@ func hint(err error) string {
 // nothing. The usual text, without an escaped NUL, is read once.
 func Keepable(raw jsontext.Value) error {
 	if !raw.IsValid() {
-		return errors.New("it is no JSON, or has a name twice or half of a surrogate pair")
+		return errors.New("it is not JSON, or has a name twice or half of a surrogate pair")
 	}
 	if !bytes.Contains(raw, []byte(`\u0000`)) {
 		return nil
@@ -63,7 +63,7 @@ func Keepable(raw jsontext.Value) error {
 	}
 }
 
-// Readable is a text as every store takes it: U+FFFD stands for what is no UTF-8, and for
+// Readable is a text as every store takes it: U+FFFD stands for what is not UTF-8, and for
 // NUL.
 func Readable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")

@@ -69,7 +69,7 @@ func (s *Service) carryOut(
 }
 
 // refuseInline refuses a command that carries arguments or a result: they travel in cards
-// only (UTP, "Commands"), and whoever sent it meant others than were consented to.
+// only (UTP, "Commands"), and anyone who sent it meant others than were consented to.
 func refuseInline(payload []byte) error {
 	_, _, err := utp.DecodeCommand(payload, utp.Context{})
 	wrong, is := errors.AsType[*utp.PayloadError](err)

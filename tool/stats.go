@@ -17,7 +17,7 @@ type Stats struct {
 	// Started were granted; of those Failed ended as anything but a success, and Running
 	// have not ended.
 	Started, Failed, Running int
-	// LastError is the code of the latest that was no success.
+	// LastError is the code of the latest that was not a success.
 	LastError utp.Code
 	// Busy is the time that calls took, all together.
 	Busy time.Duration
@@ -73,7 +73,7 @@ func (s *statistics) ended(tool string, took time.Duration, status utp.Status, c
 }
 
 // limitOf is how long a call of the tool may take: the first of the two options that is
-// there (UTP, "Waiting times"); 0 is no limit.
+// there (UTP, "Waiting times"); 0 means no limit.
 func limitOf(d utp.Definition) (time.Duration, error) {
 	var options struct {
 		Suspend float64 `json:"suspend_timeout_seconds"`

@@ -79,7 +79,7 @@ func (c *Call) Decode(into any) error {
 // asks it right before each one.
 func (c *Call) Ready() error { return c.hold.ready() }
 
-// Progress tells how far the call is, from 0 to 1; what is no number says nothing. It
+// Progress tells how far the call is, from 0 to 1; what is not a number says nothing. It
 // never blocks.
 func (c *Call) Progress(fraction float64) {
 	if math.IsNaN(fraction) {

@@ -353,10 +353,10 @@ func TestOutcomes(t *testing.T) {
 		{"any error", value(tool.Result{}, errors.New("broken")), utp.StatusFailed, utp.CodeInternalError, "broken"},
 		{"partial with an error", value(tool.Result{Status: utp.StatusPartial}, errors.New("half")), utp.StatusPartial, utp.CodeInternalError, "half"},
 		{"a panic", func(context.Context, *tool.Call) (tool.Result, error) { panic("at the disco") }, utp.StatusFailed, utp.CodeOutcomeUnknown, "the tool broke down: at the disco"},
-		{"a value that is no JSON", value(tool.Result{Value: make(chan int)}, nil), utp.StatusFailed, utp.CodeResultNotSerializable, ""},
+		{"a value that is not JSON", value(tool.Result{Value: make(chan int)}, nil), utp.StatusFailed, utp.CodeResultNotSerializable, ""},
 		{"a value and an error", value(tool.Result{Value: math.NaN()}, errors.New("broken")), utp.StatusFailed, utp.CodeInternalError, "broken"},
 		{"a long error", value(tool.Result{}, errors.New(long)), utp.StatusFailed, utp.CodeInternalError, ""},
-		{"an error that is no text", value(tool.Result{}, &utp.ToolError{Code: "\xff", Message: "\xfe", Detail: jsontext.Value("{")}), utp.StatusFailed, "\uFFFD", "\uFFFD"},
+		{"an error that is not text", value(tool.Result{}, &utp.ToolError{Code: "\xff", Message: "\xfe", Detail: jsontext.Value("{")}), utp.StatusFailed, "\uFFFD", "\uFFFD"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -468,7 +468,7 @@ func TestBeats(t *testing.T) {
 }
 
 // TestProgress: it travels with beats of its own, not more than five a second, the
-// latest word each time; what is no number is nothing.
+// latest word each time; what is not a number is nothing.
 func TestProgress(t *testing.T) {
 	run := func(_ context.Context, c *tool.Call) (tool.Result, error) {
 		c.Progress(math.NaN())

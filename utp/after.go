@@ -11,7 +11,7 @@ import (
 // `result.__cg_control.after_execution` wins, then the first valid candidate, then
 // suspend (U-22). Callers give the candidates in the order card content,
 // payload, tool definition. An override that is not exactly one of the two values, or
-// not where it belongs, is ignored; so is a result that is no JSON.
+// not where it belongs, is ignored; so is a result that is not JSON.
 func EffectiveAfter(result jsontext.Value, candidates ...AfterExecution) AfterExecution {
 	if a := controlAfter(result); a.Valid() {
 		return a

@@ -52,7 +52,7 @@ func EncodeBox(b Box) ([]byte, error) {
 }
 
 // DecodeBox reads what [EncodeBox] writes. A card that stands there twice, as it may in
-// boxes of another make, is read once. The error is a [*CardError].
+// third-party boxes, is read once. The error is a [*CardError].
 func DecodeBox(raw []byte) (Box, error) {
 	var row boxRow
 	if err := json.Unmarshal(raw, &row); err != nil {

@@ -100,7 +100,7 @@ func skipSpace(raw []byte) int {
 }
 
 // scanString returns the end of the string that begins at i, or where it first holds
-// the escape of U+0000. A raw zero byte is no JSON; the parser refuses it.
+// the escape of U+0000. A raw zero byte is not JSON; the parser refuses it.
 func scanString(raw []byte, i int) (end int, null bool) {
 	const zero = "u0000"
 	for i++; i < len(raw); i++ {

@@ -41,7 +41,7 @@ func (c Class) Order() int {
 // Effectful reports whether a call has any effect: all but read.
 func (c Class) Effectful() bool { return c.Order() > Read.Order() }
 
-// Repeatable reports whether a call whose fate is unknown may be started anew: read and
+// Repeatable reports whether a call whose fate is unknown may be started again: read and
 // idempotent.
 func (c Class) Repeatable() bool { return c.Order() <= Idempotent.Order() }
 

@@ -39,7 +39,7 @@ const (
 	CodeTooManyCalls Code = "too_many_calls"
 	// CodeTooManyBytes: the credential has put as many bytes today as one may in a day.
 	CodeTooManyBytes Code = "too_many_bytes"
-	// CodeArgumentsNotSeen: the question has arguments that whoever accepts it was not shown and has not read.
+	// CodeArgumentsNotSeen: the question has arguments that anyone who accepts it was not shown and has not read.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 )
 
@@ -60,7 +60,7 @@ const (
 
 // The codes of malformed commands, reports and cards (UTP, "Results" and "Reports").
 const (
-	CodeUnknownError            Code = "unknown_error"              // a result that is no success and says nothing more
+	CodeUnknownError            Code = "unknown_error"              // a result that is not a success and says nothing more
 	CodeInvalidStatus           Code = "invalid_status"             // a status outside the five
 	CodeInvalidAfterExecution   Code = "invalid_after_execution"    // neither suspend nor terminate
 	CodeResultNotSerializable   Code = "result_not_serializable"    // the result is not JSON
@@ -89,7 +89,7 @@ const (
 type codeFacts struct {
 	// retryable: the very same request may be granted at another time.
 	retryable bool
-	// safe: whoever says this has begun nothing, or knows that repeating changes nothing.
+	// safe: anyone who says this has begun nothing, or knows that repeating changes nothing.
 	safe bool
 	// http is the nearest HTTP status.
 	http int

@@ -128,7 +128,7 @@ func checkContent(c Content) error {
 	case Tools:
 		for _, t := range c.Tools {
 			if t.Kind() != jsontext.KindBeginObject {
-				return contentError("content.tools", "a tool that is no object", "objects", nil)
+				return contentError("content.tools", "a tool that is not an object", "objects", nil)
 			}
 		}
 	default: // any text is one

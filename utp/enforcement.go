@@ -9,10 +9,10 @@ type Enforcement string
 const (
 	// Enforced: the service runs nothing before the kernel has granted its start.
 	Enforced Enforcement = "enforced"
-	// BrokerOnly: a service of another make. It gets its command only when the gate is
+	// BrokerOnly: a third-party service. It gets its command only when the gate is
 	// passed; what it then does, and when, nobody holds it to.
 	BrokerOnly Enforcement = "broker-only"
-	// Advisory: whoever asks holds the effect itself, and only asks.
+	// Advisory: the caller could do it by itself, and only asks.
 	Advisory Enforcement = "advisory"
 )
 

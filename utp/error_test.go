@@ -32,7 +32,7 @@ func TestErrorTexts(t *testing.T) {
 		{command, `payload field after_execution is "pause"; expected suspend or terminate`},
 		{inlined, `payload field args is in the payload; expected nothing here: it is read from the card`},
 		{card, `card "c1": metadata.created_at is nothing; expected a time with an offset`},
-		{options, `definition of tool nothing: options is no object; expected a JSON object`},
+		{options, `definition of tool nothing: options is not an object; expected a JSON object`},
 		{&utp.ToolError{Code: "c", Message: "m"}, `c: m`},
 	}
 	for _, tt := range tests {

@@ -117,7 +117,7 @@ func TestDecodeHeader(t *testing.T) {
 		{"two spellings, two values", map[string][]string{"CG-Turn-ID": {"t"}, "CG-Turn-Id": {"u"}}, utp.Context{}, utp.HeaderTurnID},
 		{"one spelling, two values", map[string][]string{"CG-Agent-Id": {"a", "b"}}, utp.Context{}, utp.HeaderAgentID},
 		{"another version", map[string][]string{"CG-Version": {"v2"}}, utp.Context{}, utp.HeaderVersion},
-		{"epoch is no number", map[string][]string{"CG-Turn-Epoch": {"one"}}, utp.Context{}, utp.HeaderTurnEpoch},
+		{"epoch is not a number", map[string][]string{"CG-Turn-Epoch": {"one"}}, utp.Context{}, utp.HeaderTurnEpoch},
 		{"epoch with a sign", map[string][]string{"CG-Turn-Epoch": {"+1"}}, utp.Context{}, utp.HeaderTurnEpoch},
 		{"depth below 0", map[string][]string{"CG-Recursion-Depth": {"-1"}}, utp.Context{}, utp.HeaderRecursionDepth},
 		{"zero trace", map[string][]string{"traceparent": {"00-00000000000000000000000000000000-b7ad6b7169203331-01"}}, utp.Context{}, utp.HeaderTraceparent},

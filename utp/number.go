@@ -17,7 +17,7 @@ const (
 )
 
 // exactNumber reports whether the canonical form of a JSON number is the same decimal
-// number. Text that is no JSON number is left to the parser.
+// number. Text that is not JSON number is left to the parser.
 func exactNumber(literal []byte) bool {
 	if len(literal) <= plainDigits && !hasExponent(literal) {
 		return true

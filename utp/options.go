@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, `envs`
-// either beside or inside `args` (U-44), and Earshot's own `enforcement`. Nothing and null are no options. The
+// either beside or inside `args` (U-44), and Earshot's own `enforcement`. Nothing and null are not options. The
 // error is a [*DefinitionError].
 func ParseOptions(raw jsontext.Value) (Options, error) {
 	raw = orEmptyObject(raw)

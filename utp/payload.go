@@ -21,7 +21,7 @@ const (
 // MessageLimit is the most bytes that one message may hold.
 const MessageLimit = 512 << 10
 
-// PayloadError says what is wrong in a command or a report. Whoever answers it answers
+// PayloadError says what is wrong in a command or a report. Anyone who answers it answers
 // under the identity of the headers, never under that of the payload.
 type PayloadError struct {
 	// Reason is bad_request, invalid_after_execution, invalid_status or too_large.

@@ -191,7 +191,7 @@ func TestEffectiveAfter(t *testing.T) {
 		{"escaped", `{"__cg_control":{"after_execution":"\u0074erminate"}}`, nil, utp.Terminate},
 		{"other case is ignored", `{"__cg_control":{"after_execution":"Terminate"}}`, nil, utp.Suspend},
 		{"other type is ignored", `{"__cg_control":{"after_execution":["terminate"]}}`, nil, utp.Suspend},
-		{"control is no object", `{"__cg_control":"terminate"}`, nil, utp.Suspend},
+		{"control is not an object", `{"__cg_control":"terminate"}`, nil, utp.Suspend},
 		{"not at the top", `{"a":{"__cg_control":{"after_execution":"terminate"}}}`, nil, utp.Suspend},
 		{"in an array", `[{"__cg_control":{"after_execution":"terminate"}}]`, nil, utp.Suspend},
 		{"malformed", `{"__cg_control":{"after_execution":"terminate"}`, nil, utp.Suspend},

@@ -85,7 +85,7 @@ func rebuild(given []member, put map[string]jsontext.Value, drop map[string]stri
 	for _, name := range slices.Sorted(maps.Keys(put)) {
 		value := put[name]
 		if !value.IsValid() {
-			return nil, &ArgumentError{Pointer: pointerTo(name), Found: "an option that is no JSON value", Expected: "one"}
+			return nil, &ArgumentError{Pointer: pointerTo(name), Found: "an option that is not JSON value", Expected: "one"}
 		}
 		if slices.ContainsFunc(given, func(m member) bool { return m.name == name }) {
 			continue

@@ -66,7 +66,7 @@ func TestNormalize(t *testing.T) {
 			utp.StatusCanceled, utp.Suspend, failure("unknown_error", "unknown error"), toolError(utp.CodeUnknownError, "unknown error"),
 		},
 		{
-			"4: detail is no JSON",
+			"4: detail is not JSON",
 			utp.ResultCard{Status: utp.StatusFailed, Result: []byte(`{}`), Error: &utp.ToolError{Code: "e", Message: "m", Detail: []byte(`{`)}},
 			utp.StatusFailed, utp.Suspend, `{}`, toolError(utp.CodeErrorNotSerializable, "the detail of e is not JSON"),
 		},

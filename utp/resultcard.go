@@ -141,7 +141,7 @@ func (f ResultCard) checkResult() ResultCard {
 	}{Type: "bytes", Original: f.Error}
 	raw, err := json.Marshal(detail)
 	if err != nil {
-		raw = nil // the original error is no JSON either
+		raw = nil // the original error is not JSON either
 	}
 	f = f.fail(CodeResultNotSerializable, "the result is not JSON")
 	f.Error.Detail = raw
@@ -159,7 +159,7 @@ func (e *ToolError) from(source string) *ToolError {
 	return out.filled()
 }
 
-// derivedError is the error of a result that is no success and comes with none.
+// derivedError is the error of a result that is not a success and comes with none.
 func derivedError(result jsontext.Value, source string) *ToolError {
 	var m map[string]jsontext.Value
 	if result.Kind() == jsontext.KindBeginObject && json.Unmarshal(result, &m) == nil {

@@ -24,7 +24,7 @@ const (
 // whatever there is of one. A planner that is started again and writes the same text
 // once more goes on where the telling ended; another text is told from its beginning.
 // Writing fails once the turn is out of this worker's hands, and outside of planning.
-// In a context that is no planner's, text goes nowhere.
+// In a context that is not a planner's, text goes nowhere.
 func Output(ctx context.Context) io.Writer {
 	if h, is := ctx.Value(handKey{}).(*held); is {
 		return h.output

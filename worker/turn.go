@@ -287,7 +287,7 @@ func wireFields(fields []Field) ([]utp.Field, error) {
 	for _, f := range fields {
 		raw, err := json.Marshal(f.Value, json.Deterministic(true))
 		if err != nil {
-			return nil, fmt.Errorf("the field %q of the planner's answer is no JSON: %w", f.Name, err)
+			return nil, fmt.Errorf("the field %q of the planner's answer is not JSON: %w", f.Name, err)
 		}
 		out = append(out, utp.Field{Name: f.Name, Value: raw})
 	}
@@ -357,7 +357,7 @@ func (h *held) call(ctx context.Context, m Move) error {
 }
 
 // unmade fails the turn when what the planner wants will never be taken. Anything else
-// is left to whoever claims the turn next.
+// is left to anyone who claims the turn next.
 func (h *held) unmade(ctx context.Context, err error) error {
 	switch {
 	case refusedForGood(err):
@@ -452,7 +452,7 @@ func (h *held) handOver(ctx context.Context, m Handoff) error {
 	if m.Context != nil {
 		raw, err := json.Marshal(m.Context, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 		if err != nil {
-			return h.fail(ctx, utp.CodeBadRequest, fmt.Errorf("the context of the planner's hand-off is no JSON: %w", err))
+			return h.fail(ctx, utp.CodeBadRequest, fmt.Errorf("the context of the planner's hand-off is not JSON: %w", err))
 		}
 		out.Context = raw
 	}

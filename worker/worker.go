@@ -36,7 +36,7 @@ type Options struct {
 	// nothing it looks less and less often, until it looks once in an Idle; default Poll.
 	Poll, Idle time.Duration
 	// Keep is how long a turn that waits for its calls keeps its place; default 1 min,
-	// negative for ever. Then the worker lets go of it. Whoever claims it when they have
+	// negative for ever. Then the worker lets go of it. Anyone who claims it when they have
 	// ended begins with its transcript.
 	Keep   time.Duration
 	Logger *slog.Logger
@@ -81,7 +81,7 @@ func New(o Options) (*Worker, error) {
 }
 
 // Run works until ctx ends. Then planners are called off, and the turns in hand are given
-// back as the ledger has them; whoever claims one next goes on from there.
+// back as the ledger has them; anyone who claims one next goes on from there.
 func (w *Worker) Run(ctx context.Context) error {
 	stop, err := w.o.Conn.Doorbell(ctx, w.ring)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *Worker) bell(turn string) (bell chan struct{}, away func()) {
 	}
 }
 
-// ring wakes whoever holds the turn, or, where nobody here does, who could claim it. Others
+// ring wakes anyone who holds the turn, or, where nobody here does, who could claim it. Others
 // would ask in vain.
 func (w *Worker) ring(turn string) {
 	w.mu.Lock()

@@ -354,7 +354,7 @@ func TestResultsComeWithTheLook(t *testing.T) {
 	}
 }
 
-// TestBellOfATurn: a ring wakes whoever holds the turn that it is of, and where nobody does,
+// TestBellOfATurn: a ring wakes anyone who holds the turn that it is of, and where nobody does,
 // who could claim it; others would ask in vain.
 func TestBellOfATurn(t *testing.T) {
 	k := func(k *kernel) { k.needs, k.once = time.Hour, true } // turn_1 is in hand; there is no other
@@ -375,7 +375,7 @@ func TestBellOfATurn(t *testing.T) {
 }
 
 // TestIdle: while it finds nothing a worker looks less and less often, once in an Idle at
-// the last; a ring is heard at once all the same, and begins it anew.
+// the last; a ring is heard at once all the same, and begins it again.
 func TestIdle(t *testing.T) {
 	k := func(k *kernel) { k.turn.Turn = "" }
 	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }
@@ -523,7 +523,7 @@ func TestLosesItsTurn(t *testing.T) {
 	}
 }
 
-// TestTurnEnded: a stop is no failure; the worker goes on to the next turn.
+// TestTurnEnded: a stop is not a failure; the worker goes on to the next turn.
 func TestTurnEnded(t *testing.T) {
 	for _, code := range []utp.Code{utp.CodeTurnEnded, utp.CodeStopped} {
 		for _, op := range []string{api.OpCall, api.OpResume, api.OpDeliver} {
@@ -558,11 +558,11 @@ func TestFailures(t *testing.T) {
 		{"no move", plannerOf(worker.Move{}, broken), utp.CodeInternalError, "out of ideas"},
 		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "empty"},
 		{"no sense of its results", func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1, fail: broken}, nil }, utp.CodeInternalError, "out of ideas"},
-		{"arguments that are no JSON", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "no JSON"},
-		{"words that are no text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"arguments that are not JSON", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "no JSON"},
+		{"words that are not text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "no JSON"},
 		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
 		{"an answer without end", plannerOf(answer(strings.Repeat("x", 1<<20)), nil), utp.CodeInternalError, "refused"},
-		{"an answer that is no text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
+		{"an answer that is not text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -719,7 +719,7 @@ type ringing struct {
 
 func (r *ringing) Next() (worker.Move, error) {
 	r.ring()
-	synctest.Wait() // for whoever hears it
+	synctest.Wait() // for anyone who hears it
 	return r.steps.Next()
 }
 

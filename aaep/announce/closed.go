@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Closed is how a question ended, for whoever comes too late with a word on it.
+// Closed is how a question ended, for anyone who comes too late with a word on it.
 type Closed struct {
 	Question int // its number
 	// Resolution is accepted, rejected, answered, expired or withdrawn.

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-// TestClosed: whoever is late is told who was first, where, what was decided and when.
+// TestClosed: anyone who is late is told who was first, where, what was decided and when.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 5, 0, 0, time.UTC)

@@ -129,7 +129,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("a question: %q", got)
 	}
 	if got := announce.Entry(decoded(t, "progress.updated", "1", `"progress":{"percent":40},"summary_normal":"Deleting."`)); got != "" {
-		t.Errorf("progress is no entry: %q", got)
+		t.Errorf("progress is not an entry: %q", got)
 	}
 	progress := aaep.ProgressUpdated{Progress: aaep.Progress{Percent: new(40.0)}, SummaryNormal: "Deleting."}
 	if got := announce.Progress(progress); got != "40 percent done. Deleting." {

@@ -50,7 +50,7 @@ func entryText(parts ...string) string {
 
 func entryNumber(e aaep.Event) int { return number(aaep.Read(e.Extensions[aaep.PrefixEarshot])) }
 
-// resolvedEntry says how a question ended, in the words for whoever did not answer it; "" where the event
+// resolvedEntry says how a question ended, in the words for anyone who did not answer it; "" where the event
 // is about nothing of that kind, or speaks another language than English.
 func resolvedEntry(e aaep.Event, p aaep.StateChanged) string {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])

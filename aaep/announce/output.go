@@ -31,7 +31,7 @@ type output struct {
 	broken  bool      // a part is missing
 	life    time.Time // when it began, or was last told to go on
 	waiting string    // what has not reached the end of a sentence
-	whole   []byte    // the latest of it, for whoever asks
+	whole   []byte    // the latest of it, for anyone who asks
 }
 
 // answer is the latest text that is there.

@@ -51,7 +51,7 @@ func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) [
 }
 
 // step reports whether a tenth has been reached since something was said, or the work
-// has begun anew.
+// has begun again.
 func (t told) step(last told) bool {
 	if last.at.IsZero() {
 		return t.percent >= 10

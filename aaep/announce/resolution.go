@@ -19,7 +19,7 @@ var surfaces = map[string]string{
 // fates says what follows the answer about an unknown fate.
 var fates = map[string]string{
 	"leave":     "It is left as it is; whether it was done stays unknown.",
-	"ask again": "You will be asked for it anew.",
+	"ask again": "You will be asked for it again.",
 	"insist":    "The first attempt may still be at work, so it is asked once more.",
 }
 
@@ -64,7 +64,7 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) sa
 		w.offer = OfferUndo
 	}
 	if said.starts != "" && isEnglish(w.language) {
-		said.starts, said.recorded = "", false // whoever hears it again can no longer take it back
+		said.starts, said.recorded = "", false // anyone who hears it again can no longer take it back
 		w.kept = legible.Shorten(said.text(), MaxText)
 	}
 	w.kind, w.question, w.unnamed = KindResolution, said.number, isEnglish(primary(e))

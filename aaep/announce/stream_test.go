@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-var update = flag.Bool("update", false, "write the announcements in testdata anew")
+var update = flag.Bool("update", false, "write the announcements in testdata again")
 
 // heard is one event of a captured stream and its number in its session.
 type heard struct {

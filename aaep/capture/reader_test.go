@@ -142,7 +142,7 @@ func TestReadingFails(t *testing.T) {
 	}
 }
 
-// FuzzReader: no input makes it panic or loop, each byte that is no space is in at most
+// FuzzReader: no input makes it panic or loop, each byte that is not a space is in at most
 // one message, and what is handed out stands where it says.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{"{\"a\":1}\n{\"b\":\"}\"}", "[{},\n {\"a\":\"b\n {}]", "\xef\xbb\xbf[1,2", "{{", "]]", "{\"a\":{}{", "\"\\"} {

@@ -86,7 +86,7 @@ func (r *Reader) text() (reason string, err error) {
 	}
 }
 
-// word goes to the end of what is no object, array or string: a number, a literal, or
+// word goes to the end of what is not an object, array or string: a number, a literal, or
 // something else.
 func (r *Reader) word() (reason string, err error) {
 	for first := true; ; first = false {

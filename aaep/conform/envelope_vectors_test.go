@@ -104,7 +104,7 @@ func contextVectors() []source {
 		bad("ENV-10", "other", "another context, for a reader", "/@context", on("state", "@context", others)).consumer().finding("ENV-08"),
 		good("ENV-10", "core", "the core context, for a reader", on("state")).consumer(),
 		bad("ENV-09", "inline", "a context written out in place", "/@context/1", on("state", "@context", list(aaep.CoreContext, object{{"medai", others}}))),
-		bad("ENV-09", "word", "a word that is no URI", "/@context/1", on("state", "@context", list(aaep.CoreContext, "medai"))),
+		bad("ENV-09", "word", "a word that is not an URI", "/@context/1", on("state", "@context", list(aaep.CoreContext, "medai"))),
 		good("ENV-42", "declared", "a prefix that the second context declares", on("state", "@context", list(aaep.CoreContext, aaep.ExtensionContext), "extensions", object{{"earshot", object{{"question", 1}}}})),
 		bad("ENV-42", "undeclared", "a prefix, and only the core context", "/extensions/medai", on("state", "extensions", object{{"medai", object{}}})),
 		bad("ENV-42", "other-context", "a known prefix, and only the context of another", "/extensions/earshot", on("state", "@context", list(aaep.CoreContext, others), "extensions", object{{"earshot", object{}}})),
@@ -230,7 +230,7 @@ func memberVectors() []source {
 		bad("ENV-47", "message", "a member that some emitters send", "/error_message", on("errored", "error_message", "No disk.")),              // C-32
 		bad("ENV-47", "raw-value", "a raw figure beside its text", "/amount_raw", on("confirmation", "amount_raw", 12)),                         // C-04
 		warn("ENV-47", "chunk", "a summary of a chunk, which some emitters send", "/summary_normal", on("chunk", "summary_normal", "Writing.")), // C-28
-		bad("ENV-47", "chunk-number", "a summary of a chunk that is no text", "/summary_normal", on("chunk", "summary_normal", 5)),
+		bad("ENV-47", "chunk-number", "a summary of a chunk that is not text", "/summary_normal", on("chunk", "summary_normal", 5)),
 		bad("ENV-47", "foreign", "the member of another event", "/tool", earshot("tool", "files.scan")),
 		good("ENV-47", "extension", "any payload, in an event of an extension", foreign("ward", 3)),
 		note("ENV-47", "later", "an unknown member of a later version", "/mood", earshot("aaep_version", "1.2.0", "mood", 1)),
@@ -238,7 +238,7 @@ func memberVectors() []source {
 		good("PAY-01", "language", "a summary in another language", earshot("summary_normal_yo", "Ó ń ronú.", "summary_terse_zh_hant", "思考")), // C-102
 		bad("PAY-01", "number", "a summary in another language that is a number", "/summary_normal_yo", earshot("summary_normal_yo", 5)),
 		bad("PAY-01", "empty", "an empty one", "/summary_normal_yo", earshot("summary_normal_yo", "")),
-		bad("ENV-47", "no-language", "a suffix that is no language", "/summary_normal_notalanguage", earshot("summary_normal_notalanguage", "x")),
+		bad("ENV-47", "no-language", "a suffix that is not a language", "/summary_normal_notalanguage", earshot("summary_normal_notalanguage", "x")),
 		bad("ENV-47", "not-readable", "the variant of a member that is not for people", "/from_state_yo", earshot("from_state_yo", "x")),
 		warn("PAY-03", "state", "a change of state without a summary", "/summary_normal", earshot("summary_normal", absent{})), // C-28
 		warn("PAY-03", "question", "a question without a summary", "/summary_normal", on("confirmation", "summary_normal", absent{})),

@@ -59,7 +59,7 @@ func questionVectors() []source {
 		good("CLAR-09", "most", "32 choices", on("clarification", "accepted_response_kinds", multiple, "choices", choices(32))),
 		good("CLAR-09", "beside", "choices beside free text", on("clarification", "choices", choices(2))),
 		warn("CLAR-11", "yes", "a default that is neither true nor false", "/default_response", answer("yes_no", "yes")),
-		warn("CLAR-11", "no-figure", "a default that is no number", "/default_response", answer("numeric", "many")),
+		warn("CLAR-11", "no-figure", "a default that is not a number", "/default_response", answer("numeric", "many")),
 		warn("CLAR-11", "choice", "a default that is none of the choices", "/default_response", answer("multiple_choice", "v9")),
 		good("CLAR-11", "true", "true for a yes or no", answer("yes_no", "true")),
 		good("CLAR-11", "figure", "a number", answer("numeric", "-1.5e3")),
@@ -164,7 +164,7 @@ func messageVectors() []source {
 		bad("CAP-07", "list", "filters as a list", "/capabilities/event_filters", on("request", "capabilities", object{{"event_filters", list()}})),
 		good("CAP-08", "patterns", "an exact type, a group, everything", on("request", "capabilities", object{{"event_filters", object{{"include", list("aaep:agent.handoff.requested", "aaep:agent.tool.*", "*")}}}})),
 		bad("CAP-08", "middle", "an asterisk in the middle", "/capabilities/event_filters/include/0", on("request", "capabilities", object{{"event_filters", object{{"include", list("aaep:*.tool")}}}})), // C-49
-		bad("CAP-14", "flag", "an extension's capability that is no object", "/capabilities/haptic", on("request", "capabilities", object{{"haptic", true}})),
+		bad("CAP-14", "flag", "an extension's capability that is not an object", "/capabilities/haptic", on("request", "capabilities", object{{"haptic", true}})),
 		good("CAP-14", "object", "an extension's capability", on("request", "capabilities", object{{"medai", object{{"wards", list(3)}}}})).also("EXT-16"),
 		good("CAP-14", "reader", "an unknown capability of any type, for a producer that reads it", on("request", "capabilities", object{{"haptic", true}})).consumer().also("EXT-16"), // C-52
 	)

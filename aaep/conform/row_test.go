@@ -156,7 +156,7 @@ func (s *series) enum() {
 		s.keeps(dashed(word), "is "+word, word, more...)
 	}
 	s.breaks("capital", "starts with a capital", "", strings.ToUpper(s.limits[0][:1])+s.limits[0][1:])
-	s.breaks("no-word", "is no word of the list", "", "whatever")
+	s.breaks("no-word", "is not a word of the list", "", "whatever")
 	s.breaks("number", "is a number", "", 1)
 }
 

@@ -164,7 +164,7 @@ func TestReference(t *testing.T) {
 	}
 	for id := range pending {
 		if !slices.ContainsFunc(vectors, func(v conform.Vector) bool { return v.ID == id }) {
-			t.Errorf("pending.json names %s, which is no vector", id)
+			t.Errorf("pending.json names %s, which is not a vector", id)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package legible writes text so that whoever reads it, by eye, by ear or by finger, can
+// Package legible writes text so that anyone who reads it, by eye, by ear or by finger, can
 // trust what it shows. Characters that act instead of showing (controls, escapes, changes of
 // direction) or that cannot be seen are written as their names, <U+202E>; a value from
 // elsewhere is set apart, so that it can neither reorder nor imitate the sentence around it.

@@ -26,7 +26,7 @@ func (n *names) name(r rune) {
 	n.times++
 }
 
-// noText names a byte that is no UTF-8.
+// noText names a byte that is not UTF-8.
 func (n *names) noText(b byte) {
 	n.flush()
 	fmt.Fprintf(&n.out, "<0x%02X>", b)

@@ -20,7 +20,7 @@ const (
 // Text makes prose safe to show. Line breaks stay, tabs become spaces, and so do the
 // joiners that scripts are written with; isolates stay where they are paired on one line,
 // because producers put them round values. What hides is named, and runs of it are counted:
-// <U+200B ×12>. Bytes that are no UTF-8 are named too: <0xFF>.
+// <U+200B ×12>. Bytes that are not UTF-8 are named too: <0xFF>.
 func Text(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", " ")
 	var out names

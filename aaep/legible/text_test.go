@@ -88,7 +88,7 @@ func TestDifferent(t *testing.T) {
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
-		if rapid.Bool().Draw(t, "forged") { // whoever writes what is shown for another
+		if rapid.Bool().Draw(t, "forged") { // anyone who writes what is shown for another
 			b = strings.Trim(legible.Value(a), "\u2068\u2069")
 		}
 		if a != b && (legible.Value(a) == legible.Value(b) || legible.Source(a) == legible.Source(b)) {

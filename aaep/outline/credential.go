@@ -41,7 +41,7 @@ func namesCredential(name string) bool {
 	return false
 }
 
-// words splits a name as programmers write them: at what is no letter, and where a capital begins a
+// words splits a name as programmers write them: at what is not a letter, and where a capital begins a
 // word.
 func words(name string) []string {
 	runes := []rune(name)

@@ -118,7 +118,7 @@ type Options struct {
 	Covers []string
 }
 
-// Of lays out a JSON value. It takes time linear in the value. What is no JSON value has no outline that
+// Of lays out a JSON value. It takes time linear in the value. What is not JSON value has no outline that
 // is complete.
 func Of(raw jsontext.Value, o Options) Outline {
 	sum := sha256.Sum256(raw)

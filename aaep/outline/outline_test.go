@@ -48,12 +48,12 @@ func TestOf(t *testing.T) {
 		{name: "empty ones", args: `{"a":[],"b":{}}`, want: "a: empty []\nb: empty {}"},
 		{name: "no arguments", args: `{}`, want: ": empty {}"},
 		{name: "odd names", args: `{"a/b~c":"x","":"y"}`, want: "a/b~c: text x\n: text y"},
-		{name: "a name that is no credential", args: `{"secretary":"Ann","tokenize":"yes","keyboard":"de"}`, want: "secretary: text Ann\ntokenize: text yes\nkeyboard: text de"},
+		{name: "a name that is not a credential", args: `{"secretary":"Ann","tokenize":"yes","keyboard":"de"}`, want: "secretary: text Ann\ntokenize: text yes\nkeyboard: text de"},
 		{
 			name: "names of credentials", args: `{"token":"x","api_key":"x","clientSecret":"x","DB-PASSWORD":"x","APIKey":"x","auth":{"tokens":["x"]}}`,
 			want: "token: masked\napi_key: masked\nclientSecret: masked\nDB-PASSWORD: masked\nAPIKey: masked\nauth tokens 1: masked", hidden: 6,
 		},
-		{name: "a number is no credential", args: `{"max_tokens":100}`, want: "max_tokens: literal 100"},
+		{name: "a number is not a credential", args: `{"max_tokens":100}`, want: "max_tokens: literal 100"},
 		{name: "a secret", args: `{"token":{"$secret":"env:MAIL_TOKEN","mac":"abc"}}`, want: "token: secret"},
 		{name: "a secret whose members stand in another order", args: `{"a":{"mac":"abc","$secret":"x","z":[1]},"b":2}`, want: "a: secret\nb: literal 2"},
 		{
@@ -206,7 +206,7 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		o := outline.Of(raw, outline.Options{Covers: []string{"/a"}})
 		if o.Complete() && !jsontext.Value(raw).IsValid() {
-			t.Errorf("%q is no JSON, and listed as if it were whole", raw)
+			t.Errorf("%q is not JSON, and listed as if it were whole", raw)
 		}
 	})
 }

@@ -6,13 +6,13 @@ import "time"
 // (BP-01). It holds capacity tokens and gains one each interval, smoothly. An instant
 // that lies further ahead than an empty bucket needs is a debt.
 type bucket struct {
-	interval time.Duration // between two tokens; 0 is no limit
+	interval time.Duration // between two tokens; 0 means no limit
 	capacity int
 	full     time.Time
 	last     time.Time // the latest now
 }
 
-// newBucket is a full bucket for a rate in events per second; 0 is no limit.
+// newBucket is a full bucket for a rate in events per second; 0 means no limit.
 func newBucket(rate int, now time.Time) bucket {
 	b := bucket{full: now, last: now}
 	b.interval, b.capacity = measure(rate)

@@ -134,7 +134,7 @@ func ignored(asked aaep.Capabilities) []string {
 	return names
 }
 
-// slower returns the lower of two rates, where 0 is no limit (HS-28).
+// slower returns the lower of two rates, where 0 means no limit (HS-28).
 func slower(asked, offered int) int {
 	if asked == 0 || offered == 0 {
 		return max(asked, offered)

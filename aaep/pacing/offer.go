@@ -7,7 +7,7 @@ import (
 )
 
 // Offer is what a producer can do for a subscriber. The rights of the one who asks are
-// no part of it: whoever may not answer has the reply capabilities of the request
+// no part of it: anyone who may not answer has the reply capabilities of the request
 // lowered before [Negotiate].
 type Offer struct {
 	Producer   aaep.Producer // AgentID is required (HS-23)
@@ -18,7 +18,7 @@ type Offer struct {
 	// Prefixes holds the prefixes that an extension uses, by its URI. Those of
 	// [aaep.ExtensionContext] are known.
 	Prefixes       map[string][]string
-	MaxRate        int    // events per second at most, 1 to 100,000; 0 is no limit
+	MaxRate        int    // events per second at most, 1 to 100,000; 0 means no limit
 	ManifestURI    string // told to every subscriber
 	SignedManifest string // compact JWS; "" means that there is none (HS-45)
 }

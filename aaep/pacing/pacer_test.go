@@ -177,7 +177,7 @@ func TestDebtSurvivesTerms(t *testing.T) {
 	r.want("b1", r.wait(time.Millisecond).tick())
 }
 
-// TestBurstThenSlower: a burst that was within the old budget is no debt in the new
+// TestBurstThenSlower: a burst that was within the old budget is not a debt in the new
 // one, which begins empty.
 func TestBurstThenSlower(t *testing.T) {
 	t.Parallel()

@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Terms are what was agreed for one subscription. The zero value is no limit, every
-// session, the core events, and no right to answer. Terms are a value: whoever gets
+// Terms are what was agreed for one subscription. The zero value means no limit, every
+// session, the core events, and no right to answer. Terms are a value: anyone who gets
 // them may keep them, and changes nothing inside.
 type Terms struct {
 	SubscriptionID string

@@ -140,7 +140,7 @@ func (s *judged) imply(f *facts, r *report) {
 		r.warn("/type", "§9.3.1", fmt.Sprintf("found a tool.invoked in the state %q, expected a state.changed to calling_tool before", c.current), "SEQ-11", "SEQ-21")
 	case outputStreaming:
 		r.warn("/type", "§9.3.1", fmt.Sprintf("found a chunk in the state %q, expected a state.changed to writing_output before", c.current), "SEQ-11")
-	default: // a question is judged where it is asked, the others are no duty
+	default: // a question is judged where it is asked, the others are not a duty
 	}
 }
 

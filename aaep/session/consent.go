@@ -79,7 +79,7 @@ func (s *judged) unconsented(f *facts, r *report) {
 	s.grave(f, r)
 }
 
-// unasked judges an irreversible invocation without any question. Whoever cannot
+// unasked judges an irreversible invocation without any question. Anyone who cannot
 // answer is not asked, and who came late has not heard the question (C-46, C-91).
 func (s *judged) unasked(r *report) {
 	const message = "found an irreversible invocation that nobody was asked about, expected a confirmation answered accept before"

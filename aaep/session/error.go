@@ -24,7 +24,7 @@ const (
 	CodeWrongState     Code = "wrong_state"     // the event does not fit the state that was told last; call Move first
 	CodeOutputComplete Code = "output_complete" // the output has had its last chunk
 	CodeBadEvent       Code = "bad_event"       // the event itself breaks a rule; see Cause
-	CodeNotSent        Code = "not_sent"        // the event is built, and whoever takes events did not take it
+	CodeNotSent        Code = "not_sent"        // the event is built, and its receiver did not take it
 	CodeNoRandomness   Code = "no_randomness"   // the source of randomness failed
 )
 

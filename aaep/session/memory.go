@@ -43,7 +43,7 @@ type mark struct {
 
 // table remembers ids by their hash, in a flat row that grows. Hashes are of 64
 // bits with a secret seed: that two of the ids which are remembered at one time meet
-// is less likely than a fault of the memory. Zero is no hash.
+// is less likely than a fault of the memory. Zero is not a hash.
 type table[V any] struct {
 	slots []slot[V]
 	count int

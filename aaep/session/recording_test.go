@@ -56,7 +56,7 @@ func redelivered(t *testing.T, first string) *session.Checker {
 	return checker
 }
 
-// TestModes: what is an error for whoever sends is one for a listener only where acting on it is not
+// TestModes: what is an error for anyone who sends is one for a listener only where acting on it is not
 // safe; and of envelopes only the envelopes are judged.
 func TestModes(t *testing.T) {
 	t.Parallel()

@@ -238,7 +238,7 @@ func TestSaidOnce(t *testing.T) {
 	}
 }
 
-// TestUnreadable: bytes that are no event are told, and what cannot be placed in a
+// TestUnreadable: bytes that are not an event are told, and what cannot be placed in a
 // session is not judged.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ type Options struct {
 	Producer  aaep.Producer // AgentID is required
 	Language  string        // BCP 47 tag of the text
 	// Remember is how many ids that are used up (calls, outputs, tokens: of each kind the
-	// last) are refused when they come again; 0 is 1,024. Whoever makes sure elsewhere that
+	// last) are refused when they come again; 0 is 1,024. Anyone who makes sure elsewhere that
 	// none does keeps a smaller [State] with a smaller number.
 	Remember int
 }
@@ -48,7 +48,7 @@ func (s *Session) State() State { return s.state.clone() }
 // is changed by it. Write may add to it, and has to see that it can be sent: with
 // [aaep.Event.Encode], whose bytes it may keep. What it refuses was not told
 // ([CodeBadEvent]), and nothing of the step was, of which events may have been handed over
-// before. Whoever writes the events anyway spares them being written twice: without Each a
+// before. Anyone who writes the events anyway spares them being written twice: without Each a
 // Session does so to see that they can be.
 func (s *Session) Each(write func(*aaep.Event) error) { s.each = write }
 

@@ -22,7 +22,7 @@ type Stream struct {
 	// carry a sequence_number (SEQ-43). The stream is given in the order of the numbers.
 	Reordering bool
 	// CutShort says that the stream is a recording that may end before its sessions do:
-	// what they leave open at its end is no finding.
+	// what they leave open at its end is not a finding.
 	CutShort bool
 	// Mode says for whom is judged, as for single messages: with [aaep.ModeConsumer] an
 	// error is only what a listener cannot safely act on, and all else that breaks a duty

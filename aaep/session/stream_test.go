@@ -43,7 +43,7 @@ func message(t failer, n int, words []string) map[string]any {
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
-			t.Fatalf("line %d: %q is no pair", n, word)
+			t.Fatalf("line %d: %q is not a pair", n, word)
 		}
 		given[name] = value
 	}

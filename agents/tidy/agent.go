@@ -70,7 +70,7 @@ func (p *plan) Next() (worker.Move, error) {
 	return out, nil
 }
 
-// answer ends the turn. What the person did not want is no failure; what was accepted
+// answer ends the turn. What the person did not want is not a failure; what was accepted
 // and did not happen is.
 func answer(a Answer) *worker.Answer {
 	out := &worker.Answer{Output: strings.Join(a.Lines, "\n")}

@@ -122,7 +122,7 @@ func (c *catalog) learn(hashes []files.Hash) error {
 		}
 		sum, err := hex.DecodeString(hash.SHA256)
 		if err != nil || len(sum) != len(asked[at].sum) {
-			return fmt.Errorf("files.hash: %q is no SHA-256: %w", hash.SHA256, errBadResult)
+			return fmt.Errorf("files.hash: %q is not a SHA-256: %w", hash.SHA256, errBadResult)
 		}
 		copy(asked[at].sum[:], sum)
 		asked[at].known = hash.Size == asked[at].size

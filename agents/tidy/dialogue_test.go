@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 )
 
-var update = flag.Bool("update", false, "write the golden dialogues anew")
+var update = flag.Bool("update", false, "write the golden dialogues again")
 
 // Each dialogue is a turn on the sample folder with the real operations, or with a removal that ends as the row says.
 // The files under testdata hold what was asked, what was answered and what was reported.
@@ -78,7 +78,7 @@ func golden(t *testing.T, path, got string) {
 	want, err := os.ReadFile(path)
 	must(t, err)
 	if got != string(want) {
-		t.Errorf("dialogue differs from %s (go test -update writes it anew):\n%s", path, got)
+		t.Errorf("dialogue differs from %s (go test -update writes it again):\n%s", path, got)
 	}
 }
 

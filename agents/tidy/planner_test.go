@@ -231,17 +231,17 @@ func TestPlannerDistrustsResults(t *testing.T) {
 	page := `{"files":[{"path":"a","size":1},{"path":"b","size":1}],"next":"","skipped":{}}`
 	sum := strings.Repeat("ab", 32)
 	rows := map[string][]string{
-		"no JSON":                 {`files`},
-		"no output":               {``},
-		"paths out of order":      {`{"files":[{"path":"b","size":1},{"path":"a","size":1}]}`},
-		"a path twice":            {`{"files":[{"path":"a","size":1},{"path":"a","size":1}]}`},
-		"a path on two pages":     {`{"files":[{"path":"a","size":1}],"next":"a"}`, `{"files":[{"path":"a","size":1}]}`},
-		"no size":                 {`{"files":[{"path":"a","size":0}]}`},
-		"a cursor that stays":     {`{"files":[],"next":"a"}`, `{"files":[],"next":"a"}`},
-		"a hash nobody asked for": {page, `{"hashes":[{"path":"c","sha256":"` + sum + `","size":1}]}`},
-		"a hash twice":            {page, `{"hashes":[{"path":"a","sha256":"` + sum + `","size":1},{"path":"a","sha256":"` + sum + `","size":1}]}`},
-		"no SHA-256":              {page, `{"hashes":[{"path":"a","sha256":"abcd","size":1}]}`},
-		"hashes that are no JSON": {page, `[]`},
+		"no JSON":                  {`files`},
+		"no output":                {``},
+		"paths out of order":       {`{"files":[{"path":"b","size":1},{"path":"a","size":1}]}`},
+		"a path twice":             {`{"files":[{"path":"a","size":1},{"path":"a","size":1}]}`},
+		"a path on two pages":      {`{"files":[{"path":"a","size":1}],"next":"a"}`, `{"files":[{"path":"a","size":1}]}`},
+		"no size":                  {`{"files":[{"path":"a","size":0}]}`},
+		"a cursor that stays":      {`{"files":[],"next":"a"}`, `{"files":[],"next":"a"}`},
+		"a hash nobody asked for":  {page, `{"hashes":[{"path":"c","sha256":"` + sum + `","size":1}]}`},
+		"a hash twice":             {page, `{"hashes":[{"path":"a","sha256":"` + sum + `","size":1},{"path":"a","sha256":"` + sum + `","size":1}]}`},
+		"no SHA-256":               {page, `{"hashes":[{"path":"a","sha256":"abcd","size":1}]}`},
+		"hashes that are not JSON": {page, `[]`},
 	}
 	for name, outputs := range rows {
 		p := tidy.New(tidy.Args{Root: "/r"})
@@ -259,7 +259,7 @@ func TestPlannerDistrustsResults(t *testing.T) {
 	}
 }
 
-// A file whose size is another one by the time it is read is no duplicate of anything.
+// A file whose size is another one by the time it is read is not a duplicate of anything.
 func TestPlannerLeavesGrownFiles(t *testing.T) {
 	t.Parallel()
 	p := tidy.New(tidy.Args{Root: "/r"})

@@ -10,7 +10,7 @@
 // it and of the entry itself. When retention drops a receipt or an act, an entry of its own says so.
 //
 // So [Verifier] finds whatever was altered, removed or put in between, unless all that follows
-// was made anew; against that it takes a [Head] that was noted elsewhere. What it cannot find
+// was made again; against that it takes a [Head] that was noted elsewhere. What it cannot find
 // is what was added at the end by somebody who may write to the database.
 //
 // The package is pure: it reads no clock and no ledger.

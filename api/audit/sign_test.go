@@ -50,7 +50,7 @@ func TestSignedHead(t *testing.T) {
 	}
 }
 
-// TestParseHead: what is no head is refused.
+// TestParseHead: what is not a head is refused.
 func TestParseHead(t *testing.T) {
 	t.Parallel()
 	link, signature := strings.Repeat("a", 64), strings.Repeat("b", 128)

@@ -29,10 +29,10 @@ const (
 	Broken      Flaw = "broken"       // a link does not follow from the one before it
 	Altered     Flaw = "altered"      // a receipt is not the one that was committed to
 	Missing     Flaw = "missing"      // a receipt or an act is gone, and no entry says that it was forgotten
-	Baseless    Flaw = "baseless"     // something was forgotten that is no answer and no act before it
+	Baseless    Flaw = "baseless"     // something was forgotten that is neither an answer nor an act before it
 	Again       Flaw = "again"        // a receipt or an act was forgotten twice
 	Still       Flaw = "still"        // a receipt or an act that was forgotten is there
-	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is no answer, or an act on one that is none
+	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is not an answer, or an act on one that is none
 	Unchained   Flaw = "unchained"    // receipts have no entry, and are not older than the chain
 	Cut         Flaw = "cut"          // the chain ends before the head that was noted
 	Rewritten   Flaw = "rewritten"    // the entry of the head that was noted has another link
@@ -76,7 +76,7 @@ type Verifier struct {
 	Known Head
 	// Started is the number of the newest entry when the reading began. Where the chain is
 	// read in pages while the ledger goes on, a receipt may be there on one page and be said
-	// to be forgotten on a later one: from an entry behind Started on, that is no flaw. 0 is
+	// to be forgotten on a later one: from an entry behind Started on, that is not a flaw. 0 is
 	// for a chain that is read at one instant.
 	Started int64
 
@@ -218,7 +218,7 @@ func (v *Verifier) compare(e api.AuditEntry) {
 	v.met = true
 	if e.Link != v.Known.Link {
 		v.find(e.N, Rewritten, fmt.Sprintf("the link %.16s…, where %.16s… was noted", e.Link, v.Known.Link),
-			"the chain up to here was made anew since, or this is another ledger", askOthers)
+			"the chain up to here was made again since, or this is another ledger", askOthers)
 	}
 }
 
@@ -239,7 +239,7 @@ func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	case v.Known.N == 0 || v.met:
 	case v.Known.N > last:
 		v.find(v.Known.N, Cut, fmt.Sprintf("a chain that ends with entry %d, where %d was noted", last, v.Known.N),
-			"its end was cut off, or the ledger was restored from an older backup", "see `earshot doctor` and whoever restored it; the answers since are not in this ledger")
+			"its end was cut off, or the ledger was restored from an older backup", "see `earshot doctor`, and ask the person who restored it; the answers since are not in this ledger")
 	default:
 		v.find(v.Known.N, Unreachable, "no entry with the number that was noted", "it was removed", askOthers)
 	}

@@ -42,7 +42,7 @@ func (c *chain) forget(of int64) {
 	c.add(api.AuditEntry{Kind: audit.Forgotten, Of: of})
 }
 
-// relinked makes all links anew, as somebody who may write to the database can.
+// relinked makes all links again, as somebody who may write to the database can.
 func (c chain) relinked() chain {
 	last := ""
 	for i := range c {
@@ -178,7 +178,7 @@ func TestKnownHead(t *testing.T) {
 		"gone on":      {six()[:4], "1 missing"},
 		"cut off":      {six()[:3], "1 missing, 2 missing, 4 cut"},
 		"nothing left": {nil, "4 cut"},
-		"made anew":    {altered(six()).relinked(), "4 rewritten"},
+		"made again":   {altered(six()).relinked(), "4 rewritten"},
 		"taken out":    {slices.Delete(six(), 3, 4), "5 gap, 2 missing, 4 unreachable"},
 	} {
 		if flaws, _ := verified(t, audit.Verifier{Known: fourth}, tt.chain, api.AuditUnchained{}); flaws != tt.flaws {
@@ -197,7 +197,7 @@ func altered(c chain) chain {
 }
 
 // TestWhileTheLedgerGoesOn: a receipt that was there on an early page, and is forgotten by an
-// entry from behind the beginning of the reading, is no flaw.
+// entry from behind the beginning of the reading, is not a flaw.
 func TestWhileTheLedgerGoesOn(t *testing.T) {
 	t.Parallel()
 	for started, want := range map[int64]string{0: "1 still", 5: "", 6: "1 still"} {

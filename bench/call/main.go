@@ -66,7 +66,7 @@ func parse() (s settings, err error) {
 	flag.DurationVar(&s.warm, "warm", 2*time.Second, "how long each contender runs before it")
 	flag.IntVar(&s.rounds, "rounds", 3, "how many of each, in alternating order; the median counts")
 	flag.IntVar(&s.rate, "rate", 100, "calls per second of the measurement of latency; 0 leaves it out")
-	flag.IntVar(&s.connections, "connections", 32, "connections to PostgreSQL, for whoever uses it")
+	flag.IntVar(&s.connections, "connections", 32, "connections to PostgreSQL, for anyone who uses it")
 	flag.StringVar(&s.profile, "profile", "", "a folder for a processor profile of each measurement")
 	flag.StringVar(&s.script, "script", "", "where to keep the script of pgbench")
 	flag.BoolVar(&s.json, "json", false, "print the figures as JSON")
@@ -91,7 +91,7 @@ func numbers(list string) (all []int, err error) {
 	for _, one := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(one)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is no number above 0", one)
+			return nil, fmt.Errorf("%q is not a number above 0", one)
 		}
 		all = append(all, n)
 	}

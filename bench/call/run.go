@@ -25,7 +25,7 @@ type round struct {
 }
 
 // load is how a contender is driven: Workers one after the other without a pause, or, with a
-// Rate, so many calls per second whoever is free.
+// Rate, so many calls per second anyone who is free.
 type load struct {
 	Workers int
 	Rate    int

@@ -5,7 +5,7 @@
 //	go run ./tidy -files 1000 -duplicates 100 -folders 50 -runs 5
 //	go run ./tidy -files 100000 -duplicates 10000 -folders 5000 -runs 3
 //
-// The files are made anew in a temporary folder, which is removed at the end. The
+// The files are made again in a temporary folder, which is removed at the end. The
 // question is answered with reject, so that nothing is deleted; one last run accepts.
 package main
 

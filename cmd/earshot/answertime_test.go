@@ -127,7 +127,7 @@ func TestSetAnswerTime(t *testing.T) {
 	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
 	contains(t, s.does(0, "set", "answer-time", "unlimited"), "have no time limit; a question stays open for 24 hours at most.")
 	for _, bad := range []string{"", "0s", "29s", "25h", "soon"} {
-		contains(t, s.does(2, "set", "answer-time", bad), "is no time to answer; it can be 30s to 24h")
+		contains(t, s.does(2, "set", "answer-time", bad), "is not a valid time to answer; it can be 30s to 24h")
 	}
 	for _, bad := range []string{"5", "90", "86401"} {
 		contains(t, s.does(2, "set", "answer-time", bad), `"`+bad+`" has no unit; a time is one such as 90s or 15m`)

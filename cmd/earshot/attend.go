@@ -97,7 +97,7 @@ func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
 	}
 }
 
-// heed asks for the signals that stop a turn, but for those that whoever started the
+// heed asks for the signals that stop a turn, but for those that anyone who started the
 // program has turned off: with nohup it is to outlive its terminal.
 func heed(signals chan<- os.Signal) {
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of the write, and told as one

@@ -39,7 +39,7 @@ what was altered, removed or put in between: each on a line, with what it means 
 kept, the calls, questions, consents, starts and results of the ledger are compared, too. What the ledger says is
 judged by this command, not by the server.
 
-Whoever may write to the database can make the whole chain anew. Against that, note its head elsewhere, for
+Anyone who may write to the database can make the whole chain again. Against that, note its head elsewhere, for
 example daily (` + "`earshot audit head`" + `), and give it with --head: it must still be in the chain, with the same link.
 A signed head can lie anywhere: with --public its signature is checked first, which takes the public key alone.
 An entry that was added at the end, after the head, cannot be told from a true one.

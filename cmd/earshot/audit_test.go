@@ -86,7 +86,7 @@ func TestAuditVerify(t *testing.T) {
 			statements: []string{`UPDATE audit SET doc = replace(doc, 'irreversible', 'read') WHERE doc LIKE '%irreversible%'`}, code: 1,
 			says: []string{"Entry ", ": an act (review) that is not the one that was recorded."},
 		},
-		"made again":               {alter: anew, args: []string{"--head", head}, code: 1, says: []string{"where " + strings.Split(head, ":")[1][:16] + "… was noted", "was made anew since", "not whole: 1 finding"}},
+		"made again":               {alter: anew, args: []string{"--head", head}, code: 1, says: []string{"where " + strings.Split(head, ":")[1][:16] + "… was noted", "was made again since", "not whole: 1 finding"}},
 		"made again, nobody noted": {alter: anew, says: []string{"The chain is whole."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,13 +150,13 @@ func anew(t *testing.T, data string) {
 	must(t, err)
 }
 
-// TestAuditHeadGiven: what is no head is refused before anything is read, so that an empty file
+// TestAuditHeadGiven: what is not a head is refused before anything is read, so that an empty file
 // does not pass for a head.
 func TestAuditHeadGiven(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for _, head := range []string{"", "3", "0:" + strings.Repeat("a", 64), "x:" + strings.Repeat("a", 64), "3:" + strings.Repeat("A", 64), "3:" + strings.Repeat("a", 62), "3:zz"} {
-		contains(t, s.does(2, "audit", "verify", "--head", head), "is no head of a chain", "hint: give one line as `earshot audit head` tells it")
+		contains(t, s.does(2, "audit", "verify", "--head", head), "is not the head of a chain", "hint: give one line as `earshot audit head` tells it")
 	}
 }
 

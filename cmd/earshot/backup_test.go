@@ -75,7 +75,7 @@ func (s *scene) putBack(original string) {
 	s.before = content(s.t, s.folder)
 }
 
-// TestRestoreRefuses: what is no ledger, damaged or of a newer program is refused, and so is a
+// TestRestoreRefuses: what is not a ledger, damaged or of a newer program is refused, and so is a
 // restore beside a server; each time the ledger stays as it is.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestRestoreRefuses(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.db")
 	must(t, os.WriteFile(text, []byte("hello"), 0o600))
 	for file, says := range map[string]string{
-		newer: "has schema version 42; this program knows versions up to", broken: "is damaged or is no ledger", text: "is damaged or is no ledger",
+		newer: "has schema version 42; this program knows versions up to", broken: "is damaged or is not a ledger", text: "is damaged or is not a ledger",
 		filepath.Join(t.TempDir(), "none.db"): "there is no backup in", inUse: "what was written last is in " + inUse + "-wal",
 	} {
 		contains(t, s.does(1, "restore", file), says)

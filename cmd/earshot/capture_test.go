@@ -150,7 +150,7 @@ func TestCaptureBadArguments(t *testing.T) {
 		says, hint string
 	}{
 		{"capture", 2, "expected one argument, the address of a stream", "--help"},
-		{"capture events", 2, "is no address of a stream", "http://"},
+		{"capture events", 2, "is not the address of a stream", "http://"},
 		{"capture ftp://localhost/x", 2, `begins with "ftp"`, "address"},
 		{"capture http://" + at + "/nowhere", 1, `answers "404 Not Found"`, "address"},
 		{"capture http://192.0.2.1/x --token-file /dev/null/no", 2, "token cannot be read", "file"},

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/config"
 )
 
-var updateCommands = flag.Bool("update-commands", false, "write the list of commands in testdata anew")
+var updateCommands = flag.Bool("update-commands", false, "write the list of commands in testdata again")
 
 // everyCommand is each command that a person sees, from the root on.
 func everyCommand(t *testing.T) []*cobra.Command {
@@ -125,7 +125,7 @@ func wholePage(t *testing.T, c *cobra.Command, page string) {
 			t.Errorf("the page of %s has no --%s", c.CommandPath(), f.Name)
 		}
 		if f.Name == "person" && !strings.Contains(page, `--person\fP=""`) {
-			t.Errorf("the page of %s names whoever has written it", c.CommandPath())
+			t.Errorf("the page of %s names anyone who has written it", c.CommandPath())
 		}
 	})
 	for line := range strings.Lines(page) {

@@ -99,7 +99,7 @@ func TestConfigRefused(t *testing.T) {
 		{"two documents", "data: /a\n---\ndata: /b\n", "", "several documents", "example"},
 		{"no YAML", "a: [\n", "", "the configuration", "example"},
 		{"variable", "", "EARSHOT_DEBUG=perhaps", `the variable EARSHOT_DEBUG: debug is "perhaps"`, "unset it"},
-		{"variable with half a list", "", "EARSHOT_ROOT=[/a", "is no list such as", "unset it"},
+		{"variable with half a list", "", "EARSHOT_ROOT=[/a", "is not a list such as", "unset it"},
 		{"no file", "", "EARSHOT_CONFIG=/absent.yaml", "the configuration cannot be read", "example"},
 		{"a folder", "", "EARSHOT_CONFIG=/", "should be a file", "example"},
 	} {

@@ -30,7 +30,7 @@ Roles:
   tool      serves the tools whose names begin with NAME and a dot, and those of --tools
   agent     works on the turns of the agent NAME
   operator  sees which services there are and how they do, with ` + "`nats micro ls`" + `
-  foreign   speaks UTP v1r4 as it is: an agent NAME, a tool service NAME, or both, of another make;
+  foreign   speaks UTP v1r4 as it is: an agent NAME, a tool service NAME, or both, from a third party;
             its tools are named like those of a tool service
 
 Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,

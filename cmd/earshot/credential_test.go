@@ -138,7 +138,7 @@ func TestCredentialsDamaged(t *testing.T) {
 	contains(t, s.does(1, "up", "--root", s.folder, "--http", "127.0.0.1:0", "--nats-listen", "0.0.0.0:0"), "is not loopback")
 }
 
-// TestForeignFromOutside: a worker of another make comes with credentials of its own and works on a
+// TestForeignFromOutside: a third-party worker comes with credentials of its own and works on a
 // turn that is asked for by its name. What it says on the wire is tested in the kernel.
 func TestForeignFromOutside(t *testing.T) {
 	t.Parallel()

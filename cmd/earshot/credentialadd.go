@@ -28,7 +28,7 @@ func (m *Main) credentialAddCommand() *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
 		Use:   "add NAME --role tool|agent|operator|foreign",
-		Short: "Make the credentials of a tool service, an agent, an operator or a peer of another make, and say where they are",
+		Short: "Make the credentials of a tool service, an agent, an operator or a third-party peer, and say where they are",
 		Long: `Make credentials, and say where they are. A server that runs lets them in at once.
 
 A tool service registers tools whose names begin with NAME and a dot. With --tools it may register others

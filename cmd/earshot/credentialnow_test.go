@@ -161,7 +161,7 @@ func TestCredentialTools(t *testing.T) {
 		{"add sums --role tool --tools files.delete", "the tool files.delete is a name of tool/files"},
 		{"add word_count --role tool", "the tool word_count is on the list of tool/words"},
 		{"add desk --role foreign", "the tool desk.say is on the list of tool/words"},
-		{"add sums --role tool --tools a/b", `"a/b" is no name of a tool`},
+		{"add sums --role tool --tools a/b", `"a/b" is not a tool name`},
 		{"add sums --role agent --tools a", "--tools goes with the roles tool and foreign"},
 		{"add words --role tool", "there are credentials of tool/words already"},
 	} {

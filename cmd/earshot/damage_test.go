@@ -9,7 +9,7 @@ import (
 )
 
 // TestDamagedTurn: a turn that cannot be read keeps the server neither from starting nor from
-// the turns of others, whoever looks at it; and it is told.
+// the turns of others, no matter who looks at it; and it is told.
 func TestDamagedTurn(t *testing.T) {
 	t.Parallel()
 	slow(t)

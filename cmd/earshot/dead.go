@@ -56,7 +56,7 @@ func (m *Main) deadShowCommand() *cobra.Command {
 func (m *Main) deadNamed(ctx context.Context, ask operate.Ask, word string) (api.DeadDetail, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || id < 1 {
-		return api.DeadDetail{}, cause.Misuse(fmt.Sprintf("%.64q is no number of a message", word), "see `earshot dead list`")
+		return api.DeadDetail{}, cause.Misuse(fmt.Sprintf("%.64q is not the number of a message", word), "see `earshot dead list`")
 	}
 	var page api.DeadAnswer
 	err = ask(ctx, api.OpDead, api.DeadRequest{ID: id}, &page)
@@ -72,9 +72,9 @@ func (m *Main) deadNamed(ctx context.Context, ask operate.Ask, word string) (api
 func (m *Main) deadRetryCommand() *cobra.Command {
 	return m.operated(&cobra.Command{
 		Use:   "retry ID",
-		Short: "Try a message again; a command is asked for anew",
+		Short: "Try a message again; a command is asked for again",
 		Long: `Try a message again that was put aside. A command is never sent again: the consent that it was sent
-for is used up or too old. Its call is asked for anew instead, with the same arguments, by the agent operator,
+for is used up or too old. Its call is asked for again instead, with the same arguments, by the agent operator,
 as its own turn of yours: the policy decides, and a question waits for you where it says so. A notice is sent again.`,
 		Args: usage.One("the number of a message, as `earshot dead list` tells it"),
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
@@ -92,7 +92,7 @@ as its own turn of yours: the policy decides, and a question waits for you where
 		case a.Sent:
 			m.sayf("Recorded: message %d is sent again.", one.ID)
 		default:
-			m.sayf("Recorded: %s is asked for anew, in %s.", cause.OneLine(one.Tool), a.Session)
+			m.sayf("Recorded: %s is asked for again, in %s.", cause.OneLine(one.Tool), a.Session)
 			m.tellf("Where it needs consent, its question is in `earshot pending`, once a server with its tool runs.")
 		}
 		return nil

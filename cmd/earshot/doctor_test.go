@@ -74,10 +74,10 @@ func TestDoctorFinds(t *testing.T) {
 		doctor []string
 		run    string // "" is not started
 	}{
-		{"pages of rubbish", func(s *scene, _ func(string) string) { tear(s) }, []string{"problem: ledger: the ledger ", "is damaged or is no ledger: found pages that contradict each other", "hint: restore it from a backup"}, "found pages that contradict each other"},
+		{"pages of rubbish", func(s *scene, _ func(string) string) { tear(s) }, []string{"problem: ledger: the ledger ", "is damaged or is not a ledger: found pages that contradict each other", "hint: restore it from a backup"}, "found pages that contradict each other"},
 		{"no database", func(s *scene, file func(string) string) {
 			must(s.t, os.WriteFile(file("ledger.db"), []byte(strings.Repeat("no ledger ", 100)), 0o600))
-		}, []string{"problem: ledger: the ledger ", "expected an SQLite database"}, "is damaged or is no ledger"},
+		}, []string{"problem: ledger: the ledger ", "expected an SQLite database"}, "is damaged or is not a ledger"},
 		{"cut off", func(s *scene, file func(string) string) { must(s.t, os.Truncate(file("ledger.db"), 8192)) }, []string{"problem: ledger: ", "found 8192 bytes, expected "}, "found 8192 bytes, expected "},
 		{"emptied", func(s *scene, file func(string) string) { must(s.t, os.Truncate(file("ledger.db"), 0)) }, []string{"problem: ledger: ", "ledger.db is empty. hint: restore it from a backup"}, ""},
 		{"a newer one", func(s *scene, _ func(string) string) {
@@ -92,7 +92,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"an open key", func(s *scene, file func(string) string) { must(s.t, os.Chmod(file("key"), 0o644)) }, []string{"problem: key: ", "key can be read by others. hint: run `chmod 600"}, ""},
 		{"a strange counter", func(s *scene, file func(string) string) {
 			must(s.t, os.WriteFile(file("incarnation"), []byte("seven\n"), 0o600))
-		}, []string{"problem: incarnation: ", "incarnation should hold a number: \"seven\" is no number."}, "should hold a number"},
+		}, []string{"problem: incarnation: ", "incarnation should hold a number: \"seven\" is not a number."}, "should hold a number"},
 		{"a lock that is a folder", func(s *scene, file func(string) string) {
 			must(s.t, os.Remove(file("lock")))
 			must(s.t, os.Mkdir(file("lock"), 0o700))

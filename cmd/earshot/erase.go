@@ -28,7 +28,7 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 		Args: cobra.ArbitraryArgs,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
 		if (len(args) == 0) == (project == "") {
-			return cause.Misuse("what is to be erased has to be said", "name turns, or a project with --project NAME")
+			return cause.Misuse("nothing to erase is named", "name turns, or a project with --project NAME")
 		}
 		return m.erase(ctx, ask, f, args, project)
 	}, offerTurns)

@@ -54,7 +54,7 @@ func (m *Main) export(ctx context.Context, ask operate.Ask, file string, turns [
 				err = cause.Fail(cerr, "the export could not be written", "make room on the disk")
 			}
 			if err != nil {
-				_ = os.Remove(file) // what is there of it is no export
+				_ = os.Remove(file) // what is there of it is not an export
 			}
 		}()
 		out = f

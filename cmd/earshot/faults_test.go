@@ -160,7 +160,7 @@ func (o *ordeal) exit(l *ledger, code int) {
 	}
 	for _, path := range gone {
 		if !slices.Contains(o.duplicates(), path) {
-			o.t.Errorf("%q is gone and was no duplicate", path)
+			o.t.Errorf("%q is gone and was not a duplicate", path)
 		}
 	}
 	var all []string
@@ -307,7 +307,7 @@ func TestConsentOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestAcceptedAndNotDone: the yes no longer fits, and nobody is there to be asked anew.
+// TestAcceptedAndNotDone: the yes no longer fits, and nobody is there to be asked again.
 // What was accepted has not been done, and the exit code says so.
 func TestAcceptedAndNotDone(t *testing.T) {
 	t.Parallel()
@@ -351,7 +351,7 @@ func TestUnknownFate(t *testing.T) {
 		{"lost after the whole, ask again", []string{"delete.done"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
 		{"killed when asked, leave", []string{"delete.middle", "unknown.asked"}, withoutJournals, "leave", "confirmation accepted, clarification answered"},
 		{"killed when asked, ask again", []string{"delete.middle", "unknown.asked"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
-		{"killed when asked anew", []string{"delete.middle", "question.saved"}, withBrokenJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
+		{"killed when asked again", []string{"delete.middle", "question.saved"}, withBrokenJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

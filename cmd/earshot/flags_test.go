@@ -95,7 +95,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestAnswerWithin lets a question expire: silence is no consent.
+// TestAnswerWithin lets a question expire: silence is not consent.
 func TestAnswerWithin(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

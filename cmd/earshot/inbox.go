@@ -58,7 +58,7 @@ func (m *Main) pendingCommand() *cobra.Command {
 		Use:   "pending [N]",
 		Short: "List the questions that wait for an answer, or show one in full",
 		Long: `List the questions that wait for an answer at the server, oldest first. A question
-waits until its deadline, whoever is connected. The time to answer starts when somebody
+waits until its deadline, no matter who is connected. The time to answer starts when somebody
 who can answer is first shown the question, which this list does.
 
 With the number of a question it shows that question in full, with every value that it is
@@ -176,7 +176,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 		Args:  noArguments,
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
 		if limit < 1 {
-			return cause.Misuse(fmt.Sprintf("--limit %d is no number of sessions", limit), "give one from 1 on, or --all")
+			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of sessions", limit), "give one from 1 on, or --all")
 		}
 		n := limit
 		if all {
@@ -276,7 +276,7 @@ func only(open []api.OpenQuestion) (api.OpenQuestion, error) {
 	for _, q := range open {
 		numbers = append(numbers, strconv.Itoa(q.Number))
 	}
-	return api.OpenQuestion{}, cause.Misuse(fmt.Sprintf("%d questions are open, and which one is meant has to be said", len(open)),
+	return api.OpenQuestion{}, cause.Misuse(fmt.Sprintf("%d questions are open", len(open)),
 		"name one by its number: "+strings.Join(numbers, ", ")+"; see `earshot pending`")
 }
 

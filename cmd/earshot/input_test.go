@@ -178,9 +178,9 @@ func TestBadData(t *testing.T) {
 		code       int
 		says, hint string
 	}{
-		{"random bytes", overwrite("ledger.db", noise), 1, "damaged or is no ledger", "restore it from a backup"},
-		{"text", overwrite("ledger.db", []byte("hello\n")), 1, "damaged or is no ledger", "restore it from a backup"},
-		{"truncated", func(s *scene) { must(s.t, os.Truncate(filepath.Join(s.data, "ledger.db"), 20_000)) }, 1, "damaged or is no ledger", "restore it from a backup"},
+		{"random bytes", overwrite("ledger.db", noise), 1, "damaged or is not a ledger", "restore it from a backup"},
+		{"text", overwrite("ledger.db", []byte("hello\n")), 1, "damaged or is not a ledger", "restore it from a backup"},
+		{"truncated", func(s *scene) { must(s.t, os.Truncate(filepath.Join(s.data, "ledger.db"), 20_000)) }, 1, "damaged or is not a ledger", "restore it from a backup"},
 		{"torn in the middle", tear, 1, "ledger", ""},
 		{"another program's", func(s *scene) {
 			must(s.t, os.Remove(filepath.Join(s.data, "ledger.db")))
@@ -193,8 +193,8 @@ func TestBadData(t *testing.T) {
 			must(s.t, os.Mkdir(filepath.Join(s.data, "ledger.db"), 0o700))
 		}, 1, "there is a folder where the ledger should be", "move it away"},
 		{"key of another length", overwrite("key", []byte("short")), 1, "the key file", "restore it from your backup"},
-		{"incarnation is no number", overwrite("incarnation", []byte("many\n")), 1, "should hold a number", "from a backup"},
-		{"journal is no folder", func(s *scene) {
+		{"incarnation is not a number", overwrite("incarnation", []byte("many\n")), 1, "should hold a number", "from a backup"},
+		{"journal is not a folder", func(s *scene) {
 			must(s.t, os.RemoveAll(filepath.Join(s.data, "journal")))
 			overwrite("journal", nil)(s)
 		}, 1, "the journal folder cannot be made", "--data DIR"},
@@ -215,7 +215,7 @@ func TestBadData(t *testing.T) {
 			row.harm(s)
 			before := bytesOf(s.data)
 			s.complains(s.run(), row.code, row.says, row.hint)
-			if row.name == "journal is no folder" { // then the ledger has been opened
+			if row.name == "journal is not a folder" { // then the ledger has been opened
 				if all := readLedger(t, s.data).sessions(); len(all) != 1 {
 					t.Errorf("the run that was refused has left a session: %v", all)
 				}

@@ -86,7 +86,7 @@ long as no other begins so. The browser has to log in again; its open page says 
 				return cause.Misuse("both an ID and --all are named", "name one of them")
 			}
 			if !all && (len(args) != 1 || args[0] == "") {
-				return cause.Misuse("which login is meant has to be said", "name it by its ID, as `earshot logins` lists it, or end them all with --all")
+				return cause.Misuse("no login is named", "name it by its ID, as `earshot logins` lists it, or end them all with --all")
 			}
 			return nil
 		},

@@ -131,7 +131,7 @@ func TestMCP(t *testing.T) {
 	contains(t, said, "post.look: proposed read, low risk, because the server says that it only reads", "post.send: proposed irreversible, high risk")
 	review := lastCommand(said)
 	contains(t, p.does(1, "tools", "review", "post.*", "--digest", strings.Repeat("0", 64), "--class", "read=look"), "are others than those that were looked at")
-	contains(t, p.does(2, "tools", append(review, "--class", "read=nothing")...), "is no tool of post that waits")
+	contains(t, p.does(2, "tools", append(review, "--class", "read=nothing")...), "is not a tool of post that waits")
 	contains(t, p.does(0, "tools", "list"), "post.look: irreversible")
 	contains(t, p.does(0, "tools", review...), "post.look: read, low risk, reviewed", "post.send: irreversible, high risk, reviewed")
 	contains(t, p.does(0, "tools", "review", "post.*"), "All tools of post are reviewed.")

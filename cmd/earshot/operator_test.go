@@ -131,7 +131,7 @@ func TestOperatorErases(t *testing.T) {
 	if n := marks(t, s.data, s.folder); n != 0 {
 		t.Errorf("the folder's name is still in the data, %d times", n)
 	}
-	contains(t, s.does(2, "erase"), "what is to be erased has to be said")
+	contains(t, s.does(2, "erase"), "nothing to erase is named")
 }
 
 // marks counts a text in all files below a folder.
@@ -389,7 +389,7 @@ func TestToolsCall(t *testing.T) {
 	gone.say("reject")
 	gone.ends(3)
 	s.untouched("after a no")
-	contains(t, s.does(2, "tools", "call", "files.scan", "[]"), "are no JSON object")
+	contains(t, s.does(2, "tools", "call", "files.scan", "[]"), "are not JSON object")
 }
 
 // TestToolsReview: a review is of the definition that was looked at, and of no other.

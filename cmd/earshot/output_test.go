@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFullDisk: a list that could not be written is no success, as JSON or not, whole or empty.
+// TestFullDisk: a list that could not be written is not a success, as JSON or not, whole or empty.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestWrongWordsAnywhere: what is no request is a wrong use (exit code 2), with a server and without.
+// TestWrongWordsAnywhere: what is not a request is a wrong use (exit code 2), with a server and without.
 func TestWrongWordsAnywhere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReaderGoesAway: whoever reads the events goes away. The run is stopped and says
+// TestReaderGoesAway: the reader of the events goes away. The run is stopped and says
 // why; it is not killed in silence, and nothing was done that nobody could hear of.
 func TestReaderGoesAway(t *testing.T) {
 	t.Parallel()

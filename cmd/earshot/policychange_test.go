@@ -134,7 +134,7 @@ func TestSpoiltPolicy(t *testing.T) {
 	}
 }
 
-// TestSpoiltPolicyOfARun: whoever sits at a run without a server hears of it there.
+// TestSpoiltPolicyOfARun: anyone who sits at a run without a server hears of it there.
 func TestSpoiltPolicyOfARun(t *testing.T) {
 	t.Parallel()
 	slow(t)

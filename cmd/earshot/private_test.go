@@ -160,7 +160,7 @@ func TestServerLogFile(t *testing.T) {
 }
 
 // TestServerTwin: browsers look for the page at both addresses of the loopback, so the
-// server has both or does not start: whoever had the other would be sent the cookie.
+// server has both or does not start: anyone who had the other would be sent the cookie.
 func TestServerTwin(t *testing.T) {
 	t.Parallel()
 	_, port, err := net.SplitHostPort(bustest.Address(t))
@@ -188,7 +188,7 @@ func TestServerTwin(t *testing.T) {
 	}
 }
 
-// TestServerFileAnswersNothing (call protocol, "Who may answer"): whoever has read
+// TestServerFileAnswersNothing (call protocol, "Who may answer"): anyone who has read
 // server.json hears, starts and stops, and has no say in a question, also not by making a
 // code for the page of it. The person's own token has.
 func TestServerFileAnswersNothing(t *testing.T) {
@@ -334,7 +334,7 @@ func TestServerLogins(t *testing.T) {
 	}
 	contains(t, s.does(2, "logins", "end", "zz"), "no login begins with \"zz\"")
 	contains(t, s.does(2, "logins", "end", rows[0].ID), "no login begins with")
-	contains(t, s.does(2, "logins", "end"), "which login is meant has to be said")
+	contains(t, s.does(2, "logins", "end"), "no login is named")
 	contains(t, s.does(2, "logins", "end", "--all", rows[1].ID), "both an ID and --all")
 	completed := start(t, options{verb: "__complete", args: []string{"logins", "end", "--data", s.data, ""}, nobody: true})
 	completed.ends(0)

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait. It is long because a loaded machine is no failure.
+// patience bounds every wait. It is long because a loaded machine is not a failure.
 const patience = 10 * time.Minute
 
 // parallel is how many runs are under way at once unless -parallel says otherwise: they
@@ -36,7 +36,7 @@ func testMain(m *testing.M) int {
 	if place := os.Getenv(mcpPlace); place != "" {
 		return beMCPServer(place)
 	}
-	// Whoever started the tests may have turned hangups off (nohup). A signal that is
+	// Anyone who started the tests may have turned hangups off (nohup). A signal that is
 	// listened to is not inherited as ignored, so the programs under test hear theirs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	if signal.Ignored(os.Interrupt) { // as in the background of a script

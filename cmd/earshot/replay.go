@@ -26,11 +26,11 @@ func (m *Main) replayCommand() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay [FILE]",
-		Short: "Play recorded AAEP messages to whoever listens",
+		Short: "Play recorded AAEP messages to anyone who listens",
 		Long: `Play recorded AAEP messages as server-sent events and on a WebSocket, at the pace at
 which they were recorded. Without a file, or for the file -, standard input is played.
 
-Whoever comes late hears the messages from the first one on. A message that is broken is
+Anyone who comes late hears the messages from the first one on. A message that is broken is
 left out, and named on standard error. It goes on serving until Ctrl-C; with --once it
 ends when a listener has heard everything.`,
 		Example: `  earshot replay capture.jsonl

@@ -169,14 +169,14 @@ func TestServerStart(t *testing.T) {
 		{"second start", s.data, []string{"--root", s.folder}, 1, "another earshot works with the data in " + s.data + " (process " + strconv.Itoa(first.cmd.Process.Pid) + ")"},
 		{"port taken", other.data, []string{"--root", s.folder, "--http", strings.TrimPrefix(place.URL, "http://")}, 1, "is taken by another program hint: end that, or use another port"},
 		{"not the loopback", other.data, []string{"--root", s.folder, "--http", "0.0.0.0:0"}, 2, "is not on the loopback"},
-		{"no port", other.data, []string{"--root", s.folder, "--http", "127.0.0.1"}, 2, "is no address with a port"},
+		{"no port", other.data, []string{"--root", s.folder, "--http", "127.0.0.1"}, 2, "is not an address with a port"},
 		{"its twin taken", other.data, []string{"--root", s.folder, "--http", strings.Replace(strings.TrimPrefix(place.URL, "http://"), "127.0.0.1", "[::1]", 1)}, 1, "is taken by another program"},
 		{"where no browser looks", other.data, []string{"--root", s.folder, "--http", "127.0.0.2:0"}, 2, "would not find it at 127.0.0.2:0"},
 		{"a page on another machine", other.data, []string{"--root", s.folder, "--page-url", "http://earshot.example.org"}, 2, "plain HTTP can be read and changed on its way hint: put a proxy with TLS before it"},
-		{"a page below a path", other.data, []string{"--root", s.folder, "--page-url", "https://example.org/earshot"}, 2, "is no address of a page hint: it has the form https://earshot.example.org"},
-		{"a page without a scheme", other.data, []string{"--root", s.folder, "--page-url", "earshot.example.org"}, 2, "is no address of a page"},
+		{"a page below a path", other.data, []string{"--root", s.folder, "--page-url", "https://example.org/earshot"}, 2, "is not the address of a page hint: it has the form https://earshot.example.org"},
+		{"a page without a scheme", other.data, []string{"--root", s.folder, "--page-url", "earshot.example.org"}, 2, "is not the address of a page"},
 		{"every origin", other.data, []string{"--root", s.folder, "--allow-origin", "*"}, 2, "every origin (*) cannot be allowed"},
-		{"an origin with a path", other.data, []string{"--root", s.folder, "--allow-origin", "https://a.example/"}, 2, "is no origin"},
+		{"an origin with a path", other.data, []string{"--root", s.folder, "--allow-origin", "https://a.example/"}, 2, "is not an origin"},
 		{"an argument", other.data, []string{"tidy"}, 2, "takes no argument"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func refusedRun(s *scene) string {
 	return p.prompt.String()
 }
 
-// TestServerTwoSurfacesAtOnce: whoever is first decides, and the other is told so. Many
+// TestServerTwoSurfacesAtOnce: the first one decides, and the other is told so. Many
 // questions, two who answer each at the same moment, one resolution each.
 func TestServerTwoSurfacesAtOnce(t *testing.T) {
 	t.Parallel()
@@ -378,7 +378,7 @@ func (s *scene) reviewed(name string) {
 	s.does(0, "tools", "review", name, "--digest", found.Digest)
 }
 
-// TestServerFolders: only what is allowed is worked in, by whoever asks.
+// TestServerFolders: only what is allowed is worked in, no matter who asks.
 func TestServerFolders(t *testing.T) {
 	t.Parallel()
 	s, other := newScene(t), newScene(t)

@@ -72,7 +72,7 @@ func TestSessionsListed(t *testing.T) {
 			t.Errorf("%v lists %d sessions", args, len(rows))
 		}
 	}
-	contains(t, s.does(2, "sessions", "--limit", "0"), "--limit 0 is no number of sessions")
+	contains(t, s.does(2, "sessions", "--limit", "0"), "--limit 0 is not a number of sessions")
 	s.does(2, "sessions", "--limit", "1", "--all")
 	server.signal(syscall.SIGTERM)
 	server.ends(0)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the transcripts in testdata anew")
+var update = flag.Bool("update", false, "write the transcripts in testdata again")
 
 // converse holds a conversation at each width.
 func converse(t *testing.T, scene func(*testing.T) *scene, talk func(t *testing.T, s *scene, p *process), args ...string) {

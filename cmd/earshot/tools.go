@@ -23,8 +23,8 @@ func (m *Main) toolsCommand() *cobra.Command {
 	return parent("tools", "Registered tools: list, show, add, review, remove, call; an example to begin with",
 		`See which tools services have registered, and decide what each may do. A tool that nobody has reviewed counts
 as irreversible and of high risk, and is asked for. How far a service is held to that is said of each: enforced, where
-it runs nothing before it is let; broker-only, where it is of another make and only gets its calls when they are let;
-advisory, where whoever asks could do it anyway. While a server works, "no service connected" marks a tool whose
+it starts only when Earshot grants the start; broker-only, where it is third-party and gets its calls only when Earshot lets them out;
+advisory, where the caller could do it by itself. While a server works, "no service connected" marks a tool whose
 calls nobody would hear of. To look takes the role auditor or operator at a server, to
 add, review and remove operator and approver.`,
 		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolsCallCommand(), m.toolsExampleCommand())
@@ -233,7 +233,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 		raw, f.noInput = all, true
 	}
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > maxCallArgs {
-		return cause.Misuse("the arguments are no JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
+		return cause.Misuse("the arguments are not JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
 	}
 	request, err := json.Marshal(api.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
 	if err != nil {

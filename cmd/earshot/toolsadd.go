@@ -21,8 +21,8 @@ import (
 func (m *Main) toolsAddCommand() *cobra.Command {
 	c := m.operated(&cobra.Command{
 		Use:   "add FILE|-",
-		Short: "Register the tools of a service of another make, which does not do so itself",
-		Long: `Register the tools of a service of another make. Services of Earshot's kit, and files of tools, register themselves.
+		Short: "Register the tools of a third-party service that does not register them itself",
+		Long: `Register the tools of a third-party service. Services of Earshot's kit, and files of tools, register themselves.
 
 The file, or standard input for -, is YAML or JSON: a tool, or a list of them, with tool_name (or name), description,
 parameters (a JSON Schema), target_subject, after_execution (suspend or terminate) and options, as CommonGround

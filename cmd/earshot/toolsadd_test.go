@@ -56,7 +56,7 @@ func TestToolsAdd(t *testing.T) {
 	contains(t, p.out.String(), "Recorded: words.count: irreversible, high risk, changed since its review, broker-only")
 }
 
-// TestToolsAddRefuses: what is no definition changes nothing, and says where and why.
+// TestToolsAddRefuses: what is not a definition changes nothing, and says where and why.
 func TestToolsAddRefuses(t *testing.T) {
 	t.Parallel()
 	slow(t)
@@ -72,15 +72,15 @@ func TestToolsAddRefuses(t *testing.T) {
 		says []string
 	}{
 		"nothing":       {"", 2, []string{"it is empty", "hint: it should be YAML or JSON"}},
-		"a word":        {"hello", 2, []string{"tool 1: it is no object"}},
+		"a word":        {"hello", 2, []string{"tool 1: it is not an object"}},
 		"broken":        {"tool_name: [", 2, []string{"hint: it should be YAML or JSON"}},
 		"a name twice":  {"tool_name: a\ntool_name: b", 2, []string{"it is there twice"}},
 		"wrong type":    {"tool_name: [a]", 2, []string{"tool 1:"}},
 		"no name":       {strings.Replace(good, "tool_name: words.count, ", "", 1), 2, []string{`tool_name is nothing; expected 1 to 128`}},
 		"no after":      {strings.Replace(good, "after_execution: suspend, ", "", 1), 2, []string{"after_execution", "expected suspend or terminate"}},
 		"no subject":    {strings.Replace(good, target, "", 1), 2, []string{"target_subject"}},
-		"no parameters": {strings.Replace(good, ", parameters: {type: object}", "", 1), 2, []string{"parameters is no object"}},
-		"no schema":     {strings.Replace(good, "{type: object}", "{type: 7}", 1), 2, []string{"are no JSON Schema"}},
+		"no parameters": {strings.Replace(good, ", parameters: {type: object}", "", 1), 2, []string{"parameters is not an object"}},
+		"no schema":     {strings.Replace(good, "{type: object}", "{type: 7}", 1), 2, []string{"are not JSON Schema"}},
 		"ours":          {strings.NewReplacer("words.count", "files.scan", "tool.words.call", "tool.files.run").Replace(good), 1, []string{"registers its tools itself"}},
 	} {
 		file := filepath.Join(folder, strings.ReplaceAll(name, " ", "_")+".yaml")

@@ -125,7 +125,7 @@ func (q serviceReview) named(open []api.ToolDetail) (of map[string]utp.Class, re
 	for _, text := range q.classes {
 		class, tools, some := strings.Cut(text, "=")
 		if !utp.Class(class).Valid() {
-			return nil, "", cause.Misuse(fmt.Sprintf("%.64q is no class", class), "a class is read, idempotent, reversible or irreversible, such as --class read=TOOL,TOOL")
+			return nil, "", cause.Misuse(fmt.Sprintf("%.64q is not a class", class), "a class is read, idempotent, reversible or irreversible, such as --class read=TOOL,TOOL")
 		}
 		if !some {
 			rest = utp.Class(class)
@@ -134,7 +134,7 @@ func (q serviceReview) named(open []api.ToolDetail) (of map[string]utp.Class, re
 		for short := range strings.SplitSeq(tools, ",") {
 			name := q.service + "." + strings.TrimPrefix(strings.TrimSpace(short), q.service+".")
 			if !slices.ContainsFunc(open, func(t api.ToolDetail) bool { return t.Tool == name }) {
-				return nil, "", cause.Misuse(fmt.Sprintf("%.128q is no tool of %s that waits for a review", short, q.service), "see `earshot tools review '"+q.service+".*'`")
+				return nil, "", cause.Misuse(fmt.Sprintf("%.128q is not a tool of %s that waits for review", short, q.service), "see `earshot tools review '"+q.service+".*'`")
 			}
 			if before := of[name]; before != "" && before != utp.Class(class) {
 				return nil, "", cause.Misuse(name+" is named twice, as "+string(before)+" and as "+class, "name it once")

@@ -72,7 +72,7 @@ func TestCommandsInTextsAreThere(t *testing.T) {
 			shown++
 			found, rest, err := all[0].Find(strings.Fields(line))
 			if err != nil || found == all[0] {
-				t.Errorf("`%s --help` shows `earshot %s`, which is no command", c.CommandPath(), strings.TrimSpace(line))
+				t.Errorf("`%s --help` shows `earshot %s`, which is not a command", c.CommandPath(), strings.TrimSpace(line))
 				continue
 			}
 			for _, word := range rest {
@@ -105,7 +105,7 @@ func TestContainerfile(t *testing.T) {
 		}
 		c, rest, err := root.Find(words)
 		if err != nil || c == root {
-			t.Errorf("%q is no command: %v", words, err)
+			t.Errorf("%q is not a command: %v", words, err)
 			continue
 		}
 		if err := c.ParseFlags(rest); err != nil {

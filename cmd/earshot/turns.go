@@ -26,7 +26,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 		Args:  usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
 		if limit < 1 {
-			return cause.Misuse(fmt.Sprintf("--limit %d is no number of turns", limit), "give one from 1 on, or --all")
+			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of turns", limit), "give one from 1 on, or --all")
 		}
 		return m.listTurns(ctx, ask, f, open, all, limit)
 	})

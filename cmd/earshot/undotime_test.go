@@ -19,7 +19,7 @@ func TestSetUndoTime(t *testing.T) {
 	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8s, or longer where the tool or the policy says so.")
 	contains(t, s.does(0, "set", "undo-time", "2m"), "can take an accept back for 2m0s")
 	for _, bad := range []string{"", "0s", "2s", "121s", "unlimited", "soon"} {
-		contains(t, s.does(2, "set", "undo-time", bad), "is no time to take an accept back; it can be 3s to 2m")
+		contains(t, s.does(2, "set", "undo-time", bad), "is not a valid time to take an accept back; it can be 3s to 2m")
 	}
 	contains(t, s.does(2, "set", "undo-time", "20"), `"20" has no unit; a time is one such as 20s or 1m`)
 	alone := s.run("--json")

@@ -56,7 +56,7 @@ func (m *Main) upCommandInto(f *upFlags) *cobra.Command {
 		Short: "Run everything in one process, with a page and an API to answer on",
 		Long: `Run everything in one process: the ledger, the agents, their tools for the folders that
 you allow, and a page and an API on this machine. Questions wait in it until their own
-deadline, whoever is connected, and can be answered on the page, with ` + "`earshot reply`" + `, or
+deadline, no matter who is connected, and can be answered on the page, with ` + "`earshot reply`" + `, or
 where the turn was started: the first valid answer counts, and everybody is told.
 
 It prints the address of the page, which has a name of its own that nobody can guess, and
@@ -247,7 +247,7 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 }
 
 // welcome says where it is, apart from that the code, and three things to try. A code lets
-// whoever reads it in, so it is shown to a person at a terminal and written nowhere else. A
+// anyone who reads it in, so it is shown to a person at a terminal and written nowhere else. A
 // journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
 	flag := m.dataFlag(data)
@@ -290,7 +290,7 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 		}
 		m.sayf("Code for the page, once, within 10 minutes: %s", code)
 	} else {
-		m.sayf("To log in on the page: `earshot code%s` prints its address and a code. No code is written where it would be kept.", flag)
+		m.sayf("To log in on the page: `earshot code%s` prints its address and a code. The login code is not printed to logs.", flag)
 	}
 	m.sayf("")
 	m.sayf("Try:")

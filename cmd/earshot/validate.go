@@ -54,7 +54,7 @@ could not be read or a flag is wrong.`,
 		ValidArgsFunction: completeFiles,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.mode, "mode", "producer", "judge as whoever sends (producer), as whoever receives (consumer), or without payloads (envelope)")
+	flags.StringVar(&f.mode, "mode", "producer", "judge as a sender (producer), as a receiver (consumer), or without payloads (envelope)")
 	flags.BoolVar(&f.stream, "stream", false, "judge the order of the messages too: sessions, states, tools, questions")
 	flags.BoolVar(&f.joinedLate, "joined-late", false, "with --stream: sessions may have begun before the recording did")
 	flags.BoolVar(&f.cutShort, "cut-short", false, "with --stream: the recording may end before its sessions do")

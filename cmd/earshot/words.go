@@ -247,7 +247,7 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 	}
 	switch {
 	case which == "" && len(names) > 1:
-		return nil, cause.Misuse(fmt.Sprintf("%d sessions are under way, and which one is meant has to be said", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
+		return nil, cause.Misuse(fmt.Sprintf("%d sessions are under way", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
 	case which != "" && which != "all" && len(names) == 0:
 		return nil, &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("no session %.128q is under way", which), Hint: "see `earshot sessions --open`"}
 	}
@@ -264,7 +264,7 @@ Without a number the last one accepted is meant.`,
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
-			return cause.Misuse(fmt.Sprintf("%.64q is no number of a question", args[0]), "for example `earshot undo 1`")
+			return cause.Misuse(fmt.Sprintf("%.64q is not the number of a question", args[0]), "for example `earshot undo 1`")
 		}
 		if !isNumber {
 			var err error
@@ -319,7 +319,7 @@ func (m *Main) recapCommand() *cobra.Command {
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
-			return cause.Misuse(fmt.Sprintf("%.64q is no number of sentences", args[0]), "for example `earshot recap 10`")
+			return cause.Misuse(fmt.Sprintf("%.64q is not a number of sentences", args[0]), "for example `earshot recap 10`")
 		}
 		if session == "" {
 			newest, _, err := remote.NewestSessions(ctx, false, 1)
@@ -356,7 +356,7 @@ func (m *Main) codeCommand() *cobra.Command {
 minutes. The code is 20 digits in groups of four; it goes to standard output, all else to
 standard error. Wrong codes that somebody tries never make a right one void.
 
-The name in the address is a secret of yours: whoever knows it could be sent the page's
+The name in the address is a secret of yours: anyone who knows it could be sent the page's
 cookie by your browser.`,
 		Args: noArguments,
 	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {

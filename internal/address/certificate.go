@@ -43,7 +43,7 @@ func OpenCertificate(h HTTPS, now func() time.Time, log *slog.Logger) (*Certific
 	}
 	u, err := url.Parse(h.PageURL)
 	if err != nil {
-		return nil, cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", h.PageURL), "it has the form https://earshot.example.org")
+		return nil, cause.Misuse(fmt.Sprintf("--page-url %q is not the address of a page", h.PageURL), "it has the form https://earshot.example.org")
 	}
 	c := &Certificate{certFile: h.Cert, keyFile: h.Key, host: u.Hostname(), now: now, log: log}
 	if c.current, c.changed, err = c.read(); err != nil {
@@ -154,7 +154,7 @@ func (h HTTPS) Check() error {
 			"for example --https 0.0.0.0:7443 --tls-cert FILE --tls-key FILE --page-url https://earshot.example.org:7443")
 	}
 	if _, _, err := net.SplitHostPort(h.Address); err != nil {
-		return cause.Misuse(fmt.Sprintf("%q is no address with a port", h.Address), "for example --https 0.0.0.0:7443")
+		return cause.Misuse(fmt.Sprintf("%q is not an address with a port", h.Address), "for example --https 0.0.0.0:7443")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 func Loopback(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", cause.Misuse(fmt.Sprintf("%q is no address with a port", address), "for example --http "+Default)
+		return "", cause.Misuse(fmt.Sprintf("%q is not an address with a port", address), "for example --http "+Default)
 	}
 	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"

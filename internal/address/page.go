@@ -41,7 +41,7 @@ func PageURL(text string) (string, error) {
 	}
 	u, err := url.Parse(strings.ToLower(text))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", text), form)
+		return "", cause.Misuse(fmt.Sprintf("--page-url %q is not the address of a page", text), form)
 	}
 	if u.Scheme == "http" && !staysHere(u.Hostname()) {
 		return "", cause.Misuse(fmt.Sprintf("--page-url %s is on another machine, and plain HTTP can be read and changed on its way", text),
@@ -52,7 +52,7 @@ func PageURL(text string) (string, error) {
 	}
 	origin := u.Scheme + "://" + u.Host
 	if !web.IsOrigin(origin) {
-		return "", cause.Misuse(fmt.Sprintf("--page-url %q is no address of a page", text), form)
+		return "", cause.Misuse(fmt.Sprintf("--page-url %q is not the address of a page", text), form)
 	}
 	return origin, nil
 }
@@ -61,7 +61,7 @@ func PageURL(text string) (string, error) {
 func Origins(origins []string) error {
 	for _, origin := range origins {
 		if !web.IsOrigin(origin) {
-			return cause.Misuse(fmt.Sprintf("--allow-origin %q is no origin", origin),
+			return cause.Misuse(fmt.Sprintf("--allow-origin %q is not an origin", origin),
 				"it has the form https://name or https://name:port, in small letters, without a path and without the usual port; every origin (*) cannot be allowed")
 		}
 	}

@@ -51,7 +51,7 @@ func newFile(name string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// Outside refuses a key in the data directory: whoever may write there could sign what they made again.
+// Outside refuses a key in the data directory: anyone who may write there could sign what they made again.
 func Outside(data, file string) error {
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -129,7 +129,7 @@ func Head(line, public string) (audit.Head, error) {
 	h, err := audit.ParseHead(line)
 	switch {
 	case err != nil:
-		return audit.Head{}, cause.Misuse(fmt.Sprintf("--head %.100q is no head of a chain", line),
+		return audit.Head{}, cause.Misuse(fmt.Sprintf("--head %.100q is not the head of a chain", line),
 			"give one line as `earshot audit head` tells it: a number, a colon and 64 hexadecimal digits, and what follows if it is signed")
 	case h.Signature == "" && public != "":
 		return audit.Head{}, cause.Misuse("the head is not signed, so --public has nothing to check", "give the whole line that `earshot audit head --sign` has told, or leave --public out")

@@ -48,7 +48,7 @@ type Credentials struct {
 }
 
 // KernelCredentials are all that another process needs to be a kernel on the bus: to answer
-// everybody's requests and to publish commands. Whoever has them is the gate.
+// everybody's requests and to publish commands. Anyone who has them is the gate.
 type KernelCredentials struct {
 	URL        string `json:"url"`
 	Project    string `json:"project"`

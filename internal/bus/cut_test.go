@@ -9,7 +9,7 @@ import (
 )
 
 // TestCutWithinTheProcess: a connection within this process that the server cuts, as one that
-// took nothing for too long, is made anew: a kernel would be deaf for ever without, and nobody
+// took nothing for too long, is made again: a kernel would be deaf for ever without, and nobody
 // would know.
 func TestCutWithinTheProcess(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ type Endpoint struct {
 func (c *Client) Discoverable(ctx context.Context, card func() Card) (stop func(), err error) {
 	who := c.Principal()
 	if who.Kind != Tool {
-		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("discovery: %s is no tool service", who)}
+		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("discovery: %s is not a tool service", who)}
 	}
 	conn, err := c.open(ctx, c.credentials.Face)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// foreigner is a peer of another make.
+// foreigner is a third-party peer.
 var foreigner = bus.Principal{Kind: bus.Foreign, Name: "peer"}
 
 // A command that a foreign peer sends comes to the kernel, whole and under the peer's name,

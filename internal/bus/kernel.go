@@ -112,7 +112,7 @@ func (k *Kernel) Publish(ctx context.Context, subject string, header map[string]
 }
 
 // Listens reports whether a message on the subject would be heard at this moment, or kept
-// for somebody by a stream: what the kernel publishes goes to whoever has a subscription in its
+// for somebody by a stream: what the kernel publishes goes to anyone who has a subscription in its
 // account, which all imports lead to. A kernel in another process than the server's cannot see
 // that: then it is not known.
 func (k *Kernel) Listens(subject string) (listens, known bool) {

@@ -474,7 +474,7 @@ func TestTwoKernelsShareTheWork(t *testing.T) {
 }
 
 // A kernel of another process answers and publishes as the one in this process does, and
-// goes on when the bus has gone and come back, as does whoever asks it.
+// goes on when the bus has gone and come back, as does anyone who asks it.
 func TestKernelFromOutside(t *testing.T) {
 	t.Parallel()
 	options := bus.Options{Listen: bustest.Address(t), Kernels: true, Key: bytes.Repeat([]byte{7}, 32), Principals: everybody(), Project: project}
@@ -502,7 +502,7 @@ func TestKernelFromOutside(t *testing.T) {
 			return err
 		})
 		want := strconv.Itoa(round)
-		eventually(t, func() error { // whoever hears may come back later than the kernel, and a bell is lost until then
+		eventually(t, func() error { // anyone who hears may come back later than the kernel, and a bell is lost until then
 			if err := kernel.Publish(t.Context(), filesCommand, nil, []byte(want)); err != nil {
 				return err
 			}

@@ -170,7 +170,7 @@ func TestKnownRefused(t *testing.T) {
 	damaged[0].Mouth.Inbox = ">"
 	for name, wrong := range map[string][]bus.Credentials{
 		"damaged": damaged, "of who lives here": drawn(t, worker), "twice": append(drawn(t, words), all...),
-		"of another make": drawn(t, bus.Principal{Kind: bus.Foreign, Name: "worker"}),
+		"third-party": drawn(t, bus.Principal{Kind: bus.Foreign, Name: "worker"}),
 	} {
 		if err := server.SetKnown(wrong); !errors.Is(err, bus.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

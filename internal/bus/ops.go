@@ -18,7 +18,7 @@ const (
 	// Operator finds the tool services ($SRV) and hears how far their calls are; it asks
 	// the kernel for nothing.
 	Operator = Kind(api.Operator)
-	// Foreign is a worker or a tool service of another make, which speaks v1r4 only: it hears
+	// Foreign is a worker or a third-party tool service, which speaks v1r4 only: it hears
 	// the doorbell and the commands of its name, and sends commands of its own, to the kernel.
 	Foreign = Kind(api.Foreign)
 )

@@ -55,7 +55,7 @@ func TestListens(t *testing.T) {
 	listens(peerCommand, false)
 }
 
-// TestListensStream: a stream that keeps the commands counts: whoever pulls from it gets them later.
+// TestListensStream: a stream that keeps the commands counts: anyone who pulls from it gets them later.
 func TestListensStream(t *testing.T) {
 	t.Parallel()
 	server, kernel := start(t, bus.Options{JetStreamDir: t.TempDir()})

@@ -65,7 +65,7 @@ const signInTime = float64(defaultTimeout / time.Second)
 // a machine that has stopped for the library's own 10 s would lose what was on its way.
 const stallTime = time.Minute
 
-// backAgain is how long a connection of this process that was cut waits before it is made anew.
+// backAgain is how long a connection of this process that was cut waits before it is made again.
 const backAgain = 100 * time.Millisecond
 
 func serverOptions(o Options, p *plan) (*server.Options, error) {

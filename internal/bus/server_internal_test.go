@@ -3,7 +3,7 @@ package bus
 import "testing"
 
 // TestSignInTime: a process that a loaded machine does not let run for a while is not turned
-// away, as whoever has a wrong password is.
+// away, as anyone who has a wrong password is.
 func TestSignInTime(t *testing.T) {
 	t.Parallel()
 	for _, listen := range []string{"", "127.0.0.1:0"} {

@@ -43,7 +43,7 @@ const (
 )
 
 // askedOf are the subjects of discovery that a service answers: as one of all, by its
-// name, and as one of its replicas. Whoever is found by a ping answers the others already.
+// name, and as one of its replicas. Anyone who is found by a ping answers the others already.
 func askedOf(name string) []string {
 	all := make([]string, 0, 9)
 	for _, verb := range []string{verbStats, verbInfo, verbPing} {

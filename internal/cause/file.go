@@ -33,7 +33,7 @@ var numbers = map[syscall.Errno]string{
 	syscall.EMFILE: "too many files are open for *", syscall.ENFILE: "too many files are open for *", syscall.ENAMETOOLONG: "the name of * is too long",
 	syscall.ELOOP: "links lead round in a circle at *", syscall.EPIPE: "nobody reads * any more", syscall.EXDEV: "* is on another disk",
 	syscall.ETXTBSY: "another program writes to *", syscall.EBUSY: "the system holds *", syscall.ENOMEM: "no memory is left for *",
-	syscall.EAGAIN: "* is held by another program", syscall.ENOEXEC: "* is no program for this machine", syscall.EINVAL: "the system does not take *",
+	syscall.EAGAIN: "* is held by another program", syscall.ENOEXEC: "* is not a program for this machine", syscall.EINVAL: "the system does not take *",
 	syscall.ENXIO: "nothing is behind *", syscall.ENODEV: "nothing is behind *", syscall.EINTR: "the system was interrupted at *",
 }
 

@@ -25,10 +25,10 @@ func ofNet(err error) (words string, inner error) {
 		return ofName(e), e
 	}
 	if e, is := errors.AsType[*net.AddrError](err); is {
-		return e.Addr + " is no address", e
+		return e.Addr + " is not an address", e
 	}
 	if e, is := errors.AsType[*net.ParseError](err); is {
-		return e.Text + " is no address", e
+		return e.Text + " is not an address", e
 	}
 	if errors.Is(err, net.ErrClosed) {
 		return closed, net.ErrClosed

@@ -20,7 +20,7 @@ func ofJSON(err error) (words string, inner error) {
 		case errors.Is(e.Err, io.ErrUnexpectedEOF):
 			return short, e
 		}
-		return fmt.Sprintf("it is no JSON from byte %d on", e.ByteOffset+1), e
+		return fmt.Sprintf("it is not JSON from byte %d on", e.ByteOffset+1), e
 	}
 	if e, is := errors.AsType[*json.SemanticError](err); is {
 		switch {
@@ -32,7 +32,7 @@ func ofJSON(err error) (words string, inner error) {
 		return "it is not of the kind that it should be", e
 	}
 	if e, is := errors.AsType[*stdjson.SyntaxError](err); is {
-		return fmt.Sprintf("it is no JSON from byte %d on", e.Offset), e
+		return fmt.Sprintf("it is not JSON from byte %d on", e.Offset), e
 	}
 	if e, is := errors.AsType[*stdjson.UnmarshalTypeError](err); is {
 		return "the value of " + e.Field + " is not of the kind that it should be", e
@@ -40,7 +40,7 @@ func ofJSON(err error) (words string, inner error) {
 	return "", nil
 }
 
-// ofNumber says that a text is no number.
+// ofNumber says that a text is not a number.
 func ofNumber(err error) (words string, inner error) {
 	e, is := errors.AsType[*strconv.NumError](err)
 	switch {
@@ -49,5 +49,5 @@ func ofNumber(err error) (words string, inner error) {
 	case errors.Is(e.Err, strconv.ErrRange):
 		return strconv.Quote(e.Num) + " is too large or too small", e
 	}
-	return strconv.Quote(e.Num) + " is no number", e
+	return strconv.Quote(e.Num) + " is not a number", e
 }

@@ -26,7 +26,7 @@ type people struct {
 
 	mu       sync.Mutex
 	begun    map[string]task // by turn: what the kernel has taken
-	said     map[string]bool // by call: those to which a yes was said, whoever heard it
+	said     map[string]bool // by call: those to which a yes was said, no matter who heard it
 	accepted map[string]bool // by call: those to which a yes was recorded
 	refused  int
 	left     int // unknown fates that were left as they are

@@ -67,7 +67,7 @@ func planned(_ context.Context, args jsontext.Value) (worker.Planner, error) {
 
 // Observe implements worker.Planner.
 func (b *planner) Observe(r worker.Result) error {
-	if len(b.waits) == 0 && b.step < len(b.steps) { // a planner that starts anew is given the results only
+	if len(b.waits) == 0 && b.step < len(b.steps) { // a planner that starts again is given the results only
 		b.begin()
 	}
 	n, waited := b.waits[r.Key]

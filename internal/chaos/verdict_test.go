@@ -148,7 +148,7 @@ func (v *verdict) call(id, class, state, status string, grants, applied, cards i
 }
 
 // nothingAskedTwice: each call that an agent has named was asked for once, under whatever id: an
-// agent that is started again does not ask anew for what it has asked for. What the kernel
+// agent that is started again does not ask again for what it has asked for. What the kernel
 // itself puts in the place of a call that was too old to start is no other one.
 func (v *verdict) nothingAskedTwice(ctx context.Context) {
 	v.each(ctx, `SELECT turn_id, coalesce(doc::json->>'key', ''), count(*) FILTER (WHERE coalesce(doc::json->>'replaces', '') = '')

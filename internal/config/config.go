@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// Flag names the file, and is no setting of it.
+	// Flag names the file, and is not a setting of it.
 	Flag = "config"
 	// Once is the annotation of a flag that is for one start, and no setting either.
 	Once = "earshot-once"
@@ -96,7 +96,7 @@ func fromVariable(f *pflag.Flag, text string) ([]string, error) {
 			return list, nil
 		}
 	}
-	return nil, fmt.Errorf("%q is no list such as [/home/anna/Pictures, /srv/scans]", text)
+	return nil, fmt.Errorf("%q is not a list such as [/home/anna/Pictures, /srv/scans]", text)
 }
 
 // Names are all that can be set, in the order of the alphabet.

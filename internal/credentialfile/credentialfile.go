@@ -154,7 +154,7 @@ func (c *Change) list(tools []string) error {
 			if name != "" {
 				found = fmt.Sprintf("%q", cause.OneLine(name))
 			}
-			return cause.Misuse(found+" is no name of a tool", "use 1 to 128 of A-Z a-z 0-9 _ - .")
+			return cause.Misuse(found+" is not a tool name", "use 1 to 128 of A-Z a-z 0-9 _ - .")
 		}
 		if other, taken := OwnerOf(name, others, c.dir.Residents, who); taken {
 			return cause.Misuse("the tool "+name+" is a name of "+other.String(), "choose another name for it")

@@ -100,7 +100,7 @@ func CheckOwner(path string) error {
 		return cause.Fail(err, "the data directory cannot be looked at", "use --data DIR with a folder of your own")
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return cause.Fail(nil, path+" is no folder", "use --data DIR with a folder")
+		return cause.Fail(nil, path+" is not a folder", "use --data DIR with a folder")
 	}
 	if int(st.Uid) != os.Geteuid() {
 		return cause.Fail(nil, fmt.Sprintf("the data directory %s belongs to user %d, and this is user %d", path, st.Uid, os.Geteuid()),
@@ -125,7 +125,7 @@ func ReadHolder(lock io.Reader) int {
 	return pid
 }
 
-// sign leaves our process id for whoever finds the lock taken.
+// sign leaves our process id for anyone who finds the lock taken.
 func (d *Dir) sign() error {
 	if err := d.lock.Truncate(0); err != nil {
 		return fmt.Errorf("the lock: %w", err)

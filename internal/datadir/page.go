@@ -18,7 +18,7 @@ import (
 const pageNameBytes = 16
 
 // pageAnew ends the hints of what can be wrong with the file.
-const pageAnew = "; or remove it: the page then gets a new name, and whoever is logged in logs in again"
+const pageAnew = "; or remove it: the page then gets a new name, and anyone who is logged in logs in again"
 
 // pageNameForm is how the name lies in its file.
 var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
@@ -26,7 +26,7 @@ var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobal
 // PageName reads the name under which browsers find the page of this data directory, or
 // makes it: chance, below localhost, which browsers look for on their own machine. Under
 // 127.0.0.1 or localhost a browser would send the page's cookie to every port of the
-// machine, whoever serves there; of this name nobody else knows.
+// machine, no matter who serves there; of this name nobody else knows.
 func (d *Dir) PageName() (string, error) {
 	path := d.File(PageFile)
 	raw, err := os.ReadFile(path)

@@ -148,5 +148,5 @@ func (o Options) examineTerminal() Finding {
 	if o.Typed {
 		return Finding{Name: "terminal", State: OK, Found: "Questions can be answered here by typing."}
 	}
-	return Finding{Name: "terminal", State: Note, Found: "Standard input is no terminal.", Advice: "lines piped in answer like typed ones; or use `earshot up` and `earshot reply`"}
+	return Finding{Name: "terminal", State: Note, Found: "Standard input is not a terminal.", Advice: "lines piped in answer like typed ones; or use `earshot up` and `earshot reply`"}
 }

@@ -1,5 +1,5 @@
 // Package example holds complete files of the kinds that an operator writes, and what there is to know of them, for the program to
-// print: whoever has only the program has these, too. Each of them is one that the program takes.
+// print: anyone who has only the program has these, too. Each of them is one that the program takes.
 package example
 
 import _ "embed"

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
-// patience bounds a conversation with a host. It is long because a loaded machine is no failure.
+// patience bounds a conversation with a host. It is long because a loaded machine is not a failure.
 const patience = 2 * time.Minute
 
 // front is a client of ACP that answers every request for permission the same way.

@@ -200,7 +200,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 		select {
 		case <-ctx.Done():
 			a.letGo(ctx, q)
-			return s, context.Cause(ctx) //nolint:wrapcheck // whoever asked has gone
+			return s, context.Cause(ctx) //nolint:wrapcheck // anyone who asked has gone
 		case <-over:
 			q.AwaitMS, q.Answered = int(moment.Milliseconds()), true
 			a.close(ctx, q)

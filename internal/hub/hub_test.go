@@ -263,7 +263,7 @@ func TestGap(t *testing.T) {
 	})
 }
 
-// TestAhead: a broadcast of what the ledger does not hold yet is no event.
+// TestAhead: a broadcast of what the ledger does not hold yet is not an event.
 func TestAhead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newSessions()

@@ -20,7 +20,7 @@ func (s *stage) newest(who access.Principal) string {
 	return point
 }
 
-// TestNewestIsOnesOwn: whoever hears some sessions only is told nothing of when others' go on:
+// TestNewestIsOnesOwn: anyone who hears some sessions only is told nothing of when others' go on:
 // not by the point to go on behind, whatever happens there, and not by the event that it is.
 func TestNewestIsOnesOwn(t *testing.T) {
 	onStage(t, func(s *stage) {
@@ -90,12 +90,12 @@ func TestResumeAtTheBeginning(t *testing.T) {
 		e = s.listen(s.subscribe(ann), began)
 		live, again = e.told()
 		s.want("another hub", live, nil)
-		s.want("begins anew", again, []string{"sess_a/1", "sess_a/1"})
+		s.want("begins again", again, []string{"sess_a/1", "sess_a/1"})
 		e.leave()
 	})
 }
 
-// TestResumeBehindAnothers: an event that one may not hear is no point to resume from, and
+// TestResumeBehindAnothers: an event that one may not hear is not a point to resume from, and
 // its stream begins as behind an event that there is not.
 func TestResumeBehindAnothers(t *testing.T) {
 	onStage(t, func(s *stage) {

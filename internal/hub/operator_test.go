@@ -83,7 +83,7 @@ func rightsOf(looks []string, look bool, changes []string, change bool) map[stri
 }
 
 // TestOperateOnlyThese: what people and services ask for does not come in by this door, and a
-// retry is for whoever asks, whatever the request says.
+// retry is for anyone who asks, whatever the request says.
 func TestOperateOnlyThese(t *testing.T) {
 	t.Parallel()
 	d := &desk{}

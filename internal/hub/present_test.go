@@ -102,7 +102,7 @@ func TestAbleLater(t *testing.T) {
 	})
 }
 
-// TestListedIsShown: whoever lists questions that they can answer has been shown them.
+// TestListedIsShown: anyone who lists questions that they can answer has been shown them.
 func TestListedIsShown(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")

@@ -113,7 +113,7 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	return s, nil, nil
 }
 
-// answering takes the answering of questions out of what is asked by whoever may not answer
+// answering takes the answering of questions out of what is asked by anyone who may not answer
 // any: what is granted is kept, and this would not be. Note says so.
 func answering(who access.Principal, asked aaep.Capabilities) (able aaep.Capabilities, note string) {
 	if who.Answers() {
@@ -144,7 +144,7 @@ func (h *Hub) admit(who access.Principal) (access.Principal, *aaep.SubscriptionR
 }
 
 // Subscription returns an open subscription of the principal's own. Another's is
-// [ErrClosed], as is one that there is not: an id is no credential (SEC-03).
+// [ErrClosed], as is one that there is not: an id is not a credential (SEC-03).
 func (h *Hub) Subscription(who access.Principal, id string) (*Subscription, error) {
 	h.subs.mu.Lock()
 	s, found := h.subs.open[id]

@@ -69,7 +69,7 @@ func decision(m aaep.ConfirmationReply) string {
 	return string(m.Decision)
 }
 
-// responseType is the type that an answer has: what is no answer of a kind that was asked
+// responseType is the type that an answer has: what is not an answer of a kind that was asked
 // for counts as none (CLA-08, CLA-10).
 func responseType(r aaep.Response) string {
 	if _, is := r.YesNo(); is {
@@ -140,7 +140,7 @@ func refused(err error) bool {
 	case utp.CodeUpstreamUnavailable, utp.CodeStorageError, utp.CodeInternalError:
 		return false
 	case utp.CodeConflict:
-		return !fault.Retry // a race that was lost too often is no judgement
+		return !fault.Retry // a race that was lost too often is not a judgement
 	default:
 		return true
 	}

@@ -110,7 +110,7 @@ func (s *stage) subscribe(who access.Principal, sessions ...string) *hub.Subscri
 	return s.subscribeAt(0, who, sessions...)
 }
 
-// subscribeAt subscribes for so many events a second; 0 is no limit.
+// subscribeAt subscribes for so many events a second; 0 means no limit.
 func (s *stage) subscribeAt(rate int, who access.Principal, sessions ...string) *hub.Subscription {
 	s.t.Helper()
 	synctest.Wait()

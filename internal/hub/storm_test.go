@@ -12,9 +12,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// TestStorm: whatever the bus loses, doubles and delays, whoever listens, leaves and
+// TestStorm: whatever the bus loses, doubles and delays, no matter who listens, leaves and
 // comes again with the last id that counts, and however often the hub itself begins
-// anew: every listener hears every event of every session in order, none is passed over.
+// again: every listener hears every event of every session in order, none is passed over.
 func TestStorm(t *testing.T) {
 	seeds := uint64(12)
 	switch {

@@ -68,12 +68,12 @@ func (s *Subscription) Close() { s.end(ErrClosed) }
 // Deliveries streams what the subscription hears. A stream that is under way ends with
 // [ErrSuperseded]: the newest counts.
 //
-// Without an event id it begins anew: of every session under way it sends session.started
+// Without an event id it begins again: of every session under way it sends session.started
 // again, a state.changed that says where the session is, and the questions that are open;
 // then everything that comes. With the id of an event, any that this subscription has
 // delivered or that the ledger knows, it goes on behind it, without a gap; what may or may
 // not have been delivered before is sent again, so that a subscriber that knows events by
-// their ids (TR-06) hears each once. An id that leads nowhere begins anew (TR-SSE-10).
+// their ids (TR-06) hears each once. An id that leads nowhere begins again (TR-SSE-10).
 //
 // It ends quietly with the context or with the consumer; any other end is one error, the
 // last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrAnew], or the
@@ -173,7 +173,7 @@ func (s *Subscription) present() (terms pacing.Terms, names []string, version in
 	return s.terms, s.names, s.version
 }
 
-// forget drops what is known of deliveries: the stream begins anew.
+// forget drops what is known of deliveries: the stream begins again.
 func (s *Subscription) forget(st *stream, life int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

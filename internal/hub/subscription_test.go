@@ -316,7 +316,7 @@ func (s *stage) complete(what string, before, after []hub.Delivery, sessions ...
 	}
 }
 
-// TestResumeNowhere: an id that nobody knows begins anew (TR-SSE-10).
+// TestResumeNowhere: an id that nobody knows begins again (TR-SSE-10).
 func TestResumeNowhere(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")
@@ -373,7 +373,7 @@ func TestSlowReader(t *testing.T) {
 }
 
 // TestOvertaken: a critical event overtakes what waits for the budget, at once (BP-05),
-// and is no point to resume from while older events wait: who comes again, to another
+// and is not a point to resume from while older events wait: who comes again, to another
 // hub, with the point that was given hears all of them.
 func TestOvertaken(t *testing.T) {
 	onStage(t, func(s *stage) {
@@ -487,7 +487,7 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// TestAnotherLedger: when the ledger has become another one, streams end and begin anew.
+// TestAnotherLedger: when the ledger has become another one, streams end and begin again.
 func TestAnotherLedger(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")

@@ -164,7 +164,7 @@ func databaseFailure(err error) error {
 	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see `earshot help database`")
 }
 
-// CheckDatabase refuses what is no DSN before anything is started. A password on the command
+// CheckDatabase refuses what is not a DSN before anything is started. A password on the command
 // line can be read by everybody on the machine.
 func CheckDatabase(dsn string) error {
 	if dsn == "" || strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || strings.Contains(dsn, "=") {

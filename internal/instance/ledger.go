@@ -128,7 +128,7 @@ func LedgerFailure(path string, err error) error {
 	case errors.As(err, &newer):
 		return cause.Fail(nil, newer.Error(), "use the newer earshot that wrote it, or another folder with --data DIR")
 	case errors.Is(err, ledgersql.ErrCorrupt):
-		return cause.Fail(nil, fmt.Sprintf("the ledger %s is damaged or is no ledger%s", path, ledgersql.Found(err)),
+		return cause.Fail(nil, fmt.Sprintf("the ledger %s is damaged or is not a ledger%s", path, ledgersql.Found(err)),
 			"restore it from a backup, or move it away and start afresh")
 	case errors.Is(err, kernel.ErrFull):
 		return cause.Fail(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")

@@ -71,7 +71,7 @@ func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 		"to allow it, run `earshot credential add " + who.Name + " --role " + string(who.Kind) + " --tools " + tool + "`, and start the service again")
 }
 
-// TakeUp has the files count as they are now. Whoever has none any more is cut off, whatever is
+// TakeUp has the files count as they are now. Anyone who has none any more is cut off, whatever is
 // wrong with other files: one that cannot be taken up leaves what counted before, and is told.
 func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
 	if m.bus.URL() == "" {

@@ -36,7 +36,7 @@ const (
 
 // kept reads a time such as 30d, 12h or forever; "" is the default.
 func kept(flag, word string) (time.Duration, error) {
-	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is no time to keep something; it can be 1h to 36500d, or forever", flag, word), "for example --"+flag+" 30d")
+	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is not a valid time to keep something; it can be 1h to 36500d, or forever", flag, word), "for example --"+flag+" 30d")
 	switch word {
 	case "":
 		return 0, nil

@@ -14,7 +14,7 @@ import (
 	workerbus "github.com/earshot-dev/earshot/worker/agent"
 )
 
-// Service is a tool service that lives in this process. Whoever runs the process has chosen its tools with it: they count as
+// Service is a tool service that lives in this process. Anyone who runs the process has chosen its tools with it: they count as
 // reviewed, but for those of a Source.
 type Service struct {
 	Name  string // on the bus; its target

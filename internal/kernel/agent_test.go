@@ -121,7 +121,7 @@ func TestAgentAsks(t *testing.T) {
 		{"yes where words are taken too", worker.Question{Text: "Now?", Kinds: []worker.Kind{worker.YesNo, worker.Text}}, says("maybe"), `success true by ada: "maybe" `},
 		{"no answer first", worker.Question{Text: "Which?", Choices: choices}, func(w *world, q api.QuestionRow) {
 			if _, err := w.reply(q, "neither"); err == nil {
-				w.t.Error("what is no choice was taken")
+				w.t.Error("what is not a choice was taken")
 			}
 			w.say(q, "a")
 		}, `success true by ada: "a" `},

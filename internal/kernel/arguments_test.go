@@ -203,7 +203,7 @@ func TestUnknownTools(t *testing.T) {
 	}
 }
 
-// TestMissingBlob: arguments that were never put, or not wholly, are no arguments.
+// TestMissingBlob: arguments that were never put, or not wholly, are not arguments.
 func TestMissingBlob(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.serve("post", func(s *service) []tool.Tool {

@@ -161,7 +161,7 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 	return k, err
 }
 
-// allowed is the digest that a call was started with which nobody was asked about, computed anew; "" where what
+// allowed is the digest that a call was started with which nobody was asked about, computed again; "" where what
 // it follows from cannot be read.
 func (w *witness) allowed(session string, d Done) (string, error) {
 	c := d.Made

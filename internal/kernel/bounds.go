@@ -9,7 +9,7 @@ import (
 // What a caller may say, in bytes, is kept within these. Longer texts are cut; more calls
 // are refused.
 const (
-	// maxOpen is how many turns one owner may have that have not ended: whoever may start
+	// maxOpen is how many turns one owner may have that have not ended: anyone who may start
 	// turns must not fill the ledger, nor the lists of those who hear them.
 	maxOpen    = 200
 	maxTools   = 200     // names that one credential registers: the registry is everybody's

@@ -117,7 +117,7 @@ func TestSameKey(t *testing.T) {
 }
 
 // TestClaimNeedsAWorker: a turn that nobody in particular has claimed would be free for all, and
-// whoever had claimed it would find it stale, again and again. A name that is too long is
+// anyone who had claimed it would find it stale, again and again. A name that is too long is
 // written with every step.
 func TestClaimNeedsAWorker(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -155,7 +155,7 @@ func TestStartNeedsAnOwner(t *testing.T) {
 }
 
 // TestOpenTurnsBound: an owner has at most 200 turns that have not ended; the next one is
-// refused and leaves nothing behind, whoever else still may, and there is room again once one
+// refused and leaves nothing behind, anyone else who still may, and there is room again once one
 // has ended.
 func TestOpenTurnsBound(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {

@@ -39,7 +39,7 @@ const (
 // message is what a fault judges.
 type message struct {
 	kind    string
-	peer    string // whoever asks, or hears
+	peer    string // anyone who asks, or hears
 	op      string // of requests and answers
 	subject string
 	payload []byte

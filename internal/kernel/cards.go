@@ -187,7 +187,7 @@ func (s *step) keepResult(c turn.Call, r utp.ResultCard) (string, error) {
 	return r.ID, nil
 }
 
-// outcome makes a card of what a service has to say. A result that is no JSON for us
+// outcome makes a card of what a service has to say. A result that is not JSON for us
 // becomes a failure that says so; the call is not lost over it.
 func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
 	raw, err := body(s.tx, result)
@@ -220,7 +220,7 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 	}
 	switch {
 	case !c.Tells(o), o.TooLate() && (c.State == turn.Started || c.State == turn.Lapsed):
-		// No result: the person is asked what to do, or the call asked for anew.
+		// No result: the person is asked what to do, or the call asked for again.
 	case c.Late == o.Digest:
 		// The same late result again; it is kept.
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:

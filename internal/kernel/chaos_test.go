@@ -175,6 +175,6 @@ func (x *weather) answer() {
 			_, _ = x.w.shows(q) // and then its token may be dead
 		}
 		words := []string{"accept", "accept", "accept", "reject", "leave", "ask again"}
-		_, _ = x.w.reply(q, words[x.n(len(words))]) // a wrong word, or a lost one, is no answer
+		_, _ = x.w.reply(q, words[x.n(len(words))]) // a wrong word, or a lost one, is not an answer
 	}
 }

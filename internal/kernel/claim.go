@@ -36,7 +36,7 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (ap
 	}
 	answer, err := k.claimFree(ctx, q)
 	if err == nil && answer.Turn != "" {
-		return answer, nil // what stood in the way of another turn is no news to who has got one
+		return answer, nil // what stood in the way of another turn is not news to who has got one
 	}
 	return answer, errors.Join(err, failure)
 }

@@ -44,7 +44,7 @@ func TestClaimedInVain(t *testing.T) {
 }
 
 // TestClaimedWhileWaiting: a turn that waits for a person needs no worker and is not given
-// up, however often its kernel and the workers are started anew meanwhile. Whoever is there
+// up, however often its kernel and the workers are started again meanwhile. Anyone who is there
 // when it goes on takes it up.
 func TestClaimedWhileWaiting(t *testing.T) {
 	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
@@ -72,9 +72,9 @@ func TestClaimedWhileWaiting(t *testing.T) {
 
 // TestClaimedAfterClockBack: a wall clock that was set back does not keep the turn of a dead
 // worker from others: its lease is over by the other clock, also for a kernel that is started
-// anew meanwhile.
+// again meanwhile.
 func TestClaimedAfterClockBack(t *testing.T) {
-	for name, anew := range map[string]bool{"the same kernel": false, "a kernel started anew": true} {
+	for name, anew := range map[string]bool{"the same kernel": false, "a kernel started again": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				a := w.begin()

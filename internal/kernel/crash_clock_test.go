@@ -27,7 +27,7 @@ func disturbances() map[string]func(*world) {
 }
 
 // TestCrashClockBeforeDispatch: between the accept and the dispatch the clock is set,
-// or the lid closed, or the machine started anew: stale, and asked again.
+// or the lid closed, or the machine started again: stale, and asked again.
 func TestCrashClockBeforeDispatch(t *testing.T) {
 	for name, disturb := range disturbances() {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestCrashClockWhileRunning(t *testing.T) {
 func TestCrashClockSetForwardAndBack(t *testing.T) {
 	for name, after := range map[string]func(*world){
 		"the same kernel":             func(*world) {},
-		"the kernel is started anew":  func(w *world) { w.restart() },
+		"the kernel is started again": func(w *world) { w.restart() },
 		"another, which resumes none": func(w *world) { first := w.now; w.now = w.join(); first.die() },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func (w *world) succeeded(id string) turn.State {
 }
 
 // staleThenAsked waits until the call that q was about is stale for the reason and the
-// work is asked for anew: another call, token and digest, and another number unless it is only a
+// work is asked for again: another call, token and digest, and another number unless it is only a
 // restart that has ended the consent. It returns the new question.
 func (w *world) staleThenAsked(turnID, call string, q api.QuestionRow, reason string) api.QuestionRow {
 	w.t.Helper()
@@ -412,7 +412,7 @@ func TestCrashKernelWhileRunning(t *testing.T) {
 	})
 }
 
-// TestCrashSoleHost: everything lives in one process and dies with it: whoever held
+// TestCrashSoleHost: everything lives in one process and dies with it: anyone who held
 // the call is gone at the restart, and is not waited for.
 func TestCrashSoleHost(t *testing.T) {
 	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
@@ -556,7 +556,7 @@ func TestRestartedAndChanged(t *testing.T) {
 }
 
 // TestOldYesByNumber: a yes by number alone, which was taken and comes again after a restart (sent again because its
-// answer was lost), is no yes to the question that is asked again under the number. A no by number still is a no.
+// answer was lost), is not a yes to the question that is asked again under the number. A no by number still is a no.
 func TestOldYesByNumber(t *testing.T) {
 	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
 		w.work(one(burn))

@@ -39,7 +39,7 @@ func (w *world) toldOfRestore(session string) {
 }
 
 // TestCrashRestoredFromBeforeTheQuestion: the backup does not know of the call. Nothing
-// fires by itself: the work is asked for anew, as by anyone who does not know.
+// fires by itself: the work is asked for again, as by anyone who does not know.
 func TestCrashRestoredFromBeforeTheQuestion(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
@@ -202,7 +202,7 @@ func TestCrashRestoredReadsGoOn(t *testing.T) {
 }
 
 // TestCrashRestoredTwice: the count goes on from where the world is, so that a second
-// restore is noticed as well, and a plain restart is no restore.
+// restore is noticed as well, and a plain restart is not a restore.
 func TestCrashRestoredTwice(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))

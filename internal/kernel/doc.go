@@ -18,8 +18,8 @@
 //
 // A worker holds a turn, and a service a call, by a lease that it renews at a third
 // of its length. The turn's epoch and the call's fence grow with each new holder;
-// whoever speaks under an older one is refused. A lease that ends means: repeatable
-// calls are started anew under the next fence, all others are looked into and, where
+// anyone who speaks under an older one is refused. A lease that ends means: repeatable
+// calls are started again under the next fence, all others are looked into and, where
 // nobody can tell, put to a person.
 //
 // # Goroutines

@@ -55,7 +55,7 @@ func (w *world) tattled() api.EnqueueAnswer {
 	return a
 }
 
-// commandsMarked has a worker of another make ask twice with the mark in the arguments: for a tool
+// commandsMarked has a third-party worker ask twice with the mark in the arguments: for a tool
 // that does what it is told, and for one that there is not.
 func (w *world) commandsMarked() string {
 	w.t.Helper()
@@ -81,7 +81,7 @@ func (w *world) commandsMarked() string {
 
 // TestEraseLeavesNothing: of what was said in a turn nothing is left in the files of the ledger,
 // wherever it was said: in the request, while planning, in a question and its answer, in a call,
-// in the deliverable, in the commands of a worker of another make and their answers.
+// in the deliverable, in the commands of a third-party worker and their answers.
 func TestEraseLeavesNothing(t *testing.T) {
 	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 		turns := []string{w.tattled().Turn, w.commandsMarked()}
@@ -120,7 +120,7 @@ func TestEraseLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestNothingIntoErasedTurn: a worker of another make cannot bring content back into a turn
+// TestNothingIntoErasedTurn: a third-party worker cannot bring content back into a turn
 // whose content is gone.
 func TestNothingIntoErasedTurn(t *testing.T) {
 	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {

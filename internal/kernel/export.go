@@ -160,7 +160,7 @@ func (e *exporter) cards(after string) error {
 }
 
 // blob tells one piece of one of the blobs of a card: at is the card, which of its blobs, and
-// from which byte on. One that is not there is passed over: the text was no reference.
+// from which byte on. One that is not there is passed over: the text was not a reference.
 func (e *exporter) blob(at string) error {
 	id, n, from, ok := blobPlace(at)
 	if !ok {

@@ -169,7 +169,7 @@ func TestFeedResumes(t *testing.T) {
 		point := before[len(before)/2]
 		for _, d := range before[:len(before)/2+1] {
 			if !d.Resumable {
-				t.Errorf("%s/%d is no point to resume from", d.Session, d.First)
+				t.Errorf("%s/%d is not a point to resume from", d.Session, d.First)
 			}
 		}
 		w.restart()

@@ -23,17 +23,17 @@ type afterCase struct {
 
 // The order is that of UTP, "Results": the result's control member, the card, the report, the definition.
 var afterCases = map[string]afterCase{
-	"the card ends":                   {definition: utp.Suspend, content: "terminate", report: "terminate", ends: true},
-	"the card goes on":                {definition: utp.Terminate, content: "suspend", report: "suspend"},
-	"as the definition says":          {definition: utp.Terminate, content: "terminate", report: "terminate", ends: true},
-	"the card before the report":      {definition: utp.Suspend, content: "terminate", report: "suspend", ends: true},
-	"the report where the card is":    {definition: utp.Suspend, report: "terminate", ends: true},
-	"the definition, nobody else":     {definition: utp.Terminate, ends: true},
-	"the result before the card":      {definition: utp.Terminate, content: "terminate", report: "terminate", control: "suspend"},
-	"the result ends":                 {definition: utp.Suspend, content: "suspend", report: "suspend", control: "terminate", ends: true},
-	"an invalid control is no word":   {definition: utp.Suspend, content: "terminate", report: "terminate", control: "pause", ends: true},
-	"an invalid card is a failure":    {definition: utp.Terminate, content: "pause", report: "suspend", code: utp.CodeInvalidAfterExecution},
-	"an invalid report, a valid card": {definition: utp.Suspend, content: "terminate", report: "pause", ends: true},
+	"the card ends":                    {definition: utp.Suspend, content: "terminate", report: "terminate", ends: true},
+	"the card goes on":                 {definition: utp.Terminate, content: "suspend", report: "suspend"},
+	"as the definition says":           {definition: utp.Terminate, content: "terminate", report: "terminate", ends: true},
+	"the card before the report":       {definition: utp.Suspend, content: "terminate", report: "suspend", ends: true},
+	"the report where the card is":     {definition: utp.Suspend, report: "terminate", ends: true},
+	"the definition, nobody else":      {definition: utp.Terminate, ends: true},
+	"the result before the card":       {definition: utp.Terminate, content: "terminate", report: "terminate", control: "suspend"},
+	"the result ends":                  {definition: utp.Suspend, content: "suspend", report: "suspend", control: "terminate", ends: true},
+	"an invalid control is not a word": {definition: utp.Suspend, content: "terminate", report: "terminate", control: "pause", ends: true},
+	"an invalid card is a failure":     {definition: utp.Terminate, content: "pause", report: "suspend", code: utp.CodeInvalidAfterExecution},
+	"an invalid report, a valid card":  {definition: utp.Suspend, content: "terminate", report: "pause", ends: true},
 }
 
 // answers keeps a result card whose JSON is as a foreign service writes it, and reports it.

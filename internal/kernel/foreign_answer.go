@@ -228,7 +228,7 @@ func servedCard(tx Tx, from Caller, card utp.Card) (bool, error) {
 	return found && c.Card == card.ID && c.Target == from.Name && c.Elsewhere, err
 }
 
-// askedCard refuses what is no card of the peer's own turns, nor an answer in one.
+// askedCard refuses what is not a card of the peer's own turns, nor an answer in one.
 func askedCard(tx Tx, from Caller, card utp.Card) error {
 	var lineage utp.Lineage
 	switch {

@@ -73,7 +73,7 @@ func readCommand(from Caller, m utp.Message) (arrived, error) {
 	var a arrived
 	subject, err := utp.ParseSubject(m.Subject)
 	if err != nil || !subject.IsToolCommand() || subject.Version != utp.Version {
-		return a, unanswerable(utp.CodeBadRequest, "the subject is no tool's of "+utp.Version)
+		return a, unanswerable(utp.CodeBadRequest, "the subject is not a tool's of "+utp.Version)
 	}
 	a.service = subject.Target
 	if a.header, a.wrong = utp.DecodeHeader(m.Header); a.wrong == nil {

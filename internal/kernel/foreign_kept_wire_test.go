@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestForeignKeptOnTheWire: over the real bus, a service of another make keeps its card and is cut off. Its
+// TestForeignKeptOnTheWire: over the real bus, a third-party service keeps its card and is cut off. Its
 // successor keeps another one, and is told that the call is done: the first card is the result, and what
 // that says is to follow, follows.
 func TestForeignKeptOnTheWire(t *testing.T) {

@@ -18,7 +18,7 @@ func (k *Kernel) registerForeign(ctx context.Context, from Caller, q api.Registe
 	return struct{}{}, k.offer(ctx, from, d)
 }
 
-// add takes it from an operator: a service of another make may know nothing of registering.
+// add takes it from an operator: a third-party service may know nothing of registering.
 // The tools of a service that starts at the kernel are its own to register.
 func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.ToolDetail, error) {
 	d, err := brokered(q.Definition)
@@ -50,7 +50,7 @@ func brokered(d utp.Definition) (utp.Definition, error) {
 		return d, fault(utp.CodeBadRequest, err.Error())
 	}
 	if len(opts.Envs) > 0 {
-		return d, fault(utp.CodeBadRequest, "a service of another make is handed no secrets; it reads them where it runs, without options.envs")
+		return d, fault(utp.CodeBadRequest, "a third-party service is handed no secrets; it reads them where it runs, without options.envs")
 	}
 	if len(d.Options) == 0 || d.Options.Kind() == jsontext.KindNull {
 		d.Options = jsontext.Value("{}")

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TestOperatorAddsTool: an operator registers the tool of a service of another make that knows
+// TestOperatorAddsTool: an operator registers the tool of a third-party service that knows
 // nothing of registering. It counts as if the service had done so: broker-only, and looked at
 // by nobody. Then it is served.
 func TestOperatorAddsTool(t *testing.T) {
@@ -42,7 +42,7 @@ func TestOperatorAddsTool(t *testing.T) {
 	})
 }
 
-// TestOperatorAddsNothing: what is no tool of a service of another make stays as it is.
+// TestOperatorAddsNothing: what is not a tool of a third-party service stays as it is.
 func TestOperatorAddsNothing(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		s := w.stranger("words")

@@ -19,7 +19,7 @@ const (
 )
 
 // answers are what a foreign worker has been told, in one turn, under one id of a call. An id
-// stands for one call of a project, ever (UTP, "Cards"). Some providers count theirs anew in
+// stands for one call of a project, ever (UTP, "Cards"). Some providers count theirs again in
 // each turn or step all the same; each such step gets an answer of its own, or its worker
 // would wait for ever, or take the first call's result for the second's.
 type answers struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // asksFor keeps a card and sends its command, for the call of a step. Providers that count their ids
-// anew give the same one in each.
+// again give the same one in each.
 func (s *stranger) asksFor(c api.ClaimAnswer, card, call, step string) (api.CommandAnswer, error) {
 	s.world.t.Helper()
 	w := s.wanted(c.Turn, call, look)

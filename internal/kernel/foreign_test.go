@@ -18,7 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// stranger is a peer of another make: all that it has is its credential and v1r4.
+// stranger is a third-party peer: all that it has is its credential and v1r4.
 type stranger struct {
 	world *world
 	conn  *conn

@@ -268,7 +268,7 @@ func (k *Kernel) ofForeign(ctx context.Context, from Caller, call string, fn fun
 }
 
 // offer keeps the result card of a call that a foreign service has been sent. The first card
-// counts: one that comes beside it shows that whoever kept the first will not report it, so
+// counts: one that comes beside it shows that anyone who kept the first will not report it, so
 // that it counts now, and the other is refused.
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {

@@ -48,7 +48,7 @@ func wholeTime(t *testing.T) (context.Context, context.CancelFunc) {
 }
 
 // yard is an installation on the real bus, with a real ledger and by the real clock: our
-// service and our worker on their SDKs, and two peers of another make.
+// service and our worker on their SDKs, and two third-party peers.
 type yard struct {
 	t      *testing.T
 	ctx    context.Context //nolint:containedctx // The life of the test.
@@ -100,7 +100,7 @@ func newYard(t *testing.T, call string) *yard {
 	return y
 }
 
-// lives runs a part until the yard is closed. Whoever waits for one that has ended before waits in
+// lives runs a part until the yard is closed. Anyone who waits for one that has ended before waits in
 // vain, and is told why.
 func (y *yard) lives(owned *sync.WaitGroup, part string, run func(context.Context) error) {
 	owned.Go(func() {

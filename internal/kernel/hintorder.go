@@ -54,7 +54,7 @@ func (o *hintOrder) drop(p *hintPlace) {
 	o.flush(p.turn)
 }
 
-// tell has publish run when all steps before are done with theirs: here, or by whoever does that.
+// tell has publish run when all steps before are done with theirs: here, or by anyone who does that.
 func (o *hintOrder) tell(p *hintPlace, publish func()) {
 	if p == nil {
 		return

@@ -358,7 +358,7 @@ func TestImportIntoErasedTurn(t *testing.T) {
 	}
 }
 
-// TestExportOddCards: a worker of another make names its cards as it likes, and writes what looks like
+// TestExportOddCards: a third-party worker names its cards as it likes, and writes what looks like
 // a blob: its turn is exported all the same, and so are those behind it.
 func TestExportOddCards(t *testing.T) {
 	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {

@@ -22,7 +22,7 @@ func (k *Kernel) advance(ctx context.Context) error {
 	return k.o.Incarnation.Store(n)
 }
 
-// Lived is the ledger's own count. Whoever puts an older ledger in the place of another sets
+// Lived is the ledger's own count. Anyone who puts an older ledger in the place of another sets
 // the one outside above both, so that [Kernel.Recover] finds it.
 func Lived(ctx context.Context, s Store) (int64, error) {
 	var n int64

@@ -110,7 +110,7 @@ type Options struct {
 	Names Names
 	// Incarnation detects a restored ledger; nil keeps no watch.
 	Incarnation Incarnation
-	// TakenOver says that whoever worked on the ledger before is another one, who may have gone on
+	// TakenOver says that anyone who worked on the ledger before is another one, who may have gone on
 	// since: it is gone through like one that went back in time.
 	TakenOver bool
 	Project   string // default "default"
@@ -133,10 +133,10 @@ type Options struct {
 	// stands still when that one is gone.
 	Poll time.Duration
 	// Own keeps to the turns that are begun or resumed here. Otherwise every open turn of the
-	// ledger is attended to, whoever began it.
+	// ledger is attended to, no matter who began it.
 	Own bool
 	// SoleHost says that workers and services live in this process only, so that
-	// whoever held a lease before it started is gone.
+	// anyone who held a lease before it started is gone.
 	SoleHost bool
 	// Generation names the life of the runtime that every kernel on the ledger shares: it is
 	// another one once all of them have been gone. Default: the life of this kernel, which is right

@@ -262,7 +262,7 @@ func (w *world) nothingSecret() {
 	}
 }
 
-// tale tells what happened, for whoever looks into a failure.
+// tale tells what happened, for anyone who looks into a failure.
 func (w *world) tale() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "effects: %v\n", w.effects.all())

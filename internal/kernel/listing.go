@@ -139,7 +139,7 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.S
 			return err
 		}
 		if p.More && !q.Now {
-			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin anew")
+			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
 		}
 		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {

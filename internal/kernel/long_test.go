@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/worker"
 )
 
-// TestLongTurn: more results and events than one page holds. A worker that begins anew
+// TestLongTurn: more results and events than one page holds. A worker that begins again
 // in the middle, and a listener that comes late, get all of them.
 func TestLongTurn(t *testing.T) {
 	slow(t)

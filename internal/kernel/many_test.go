@@ -64,7 +64,7 @@ func TestTwoKernels(t *testing.T) {
 					w.succeeded(a.Turn)
 				}
 				w.effectsAre(turns)
-				if text := w.lines.String(); strings.Contains(text, "tick failed") { // that the other was faster is no failure
+				if text := w.lines.String(); strings.Contains(text, "tick failed") { // that the other was faster is not a failure
 					t.Error(text)
 				}
 			})

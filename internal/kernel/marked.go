@@ -98,7 +98,7 @@ func (s *secretSearch) alternatives(node map[string]any) []any {
 	return described(all)
 }
 
-// described leaves out what is no schema at all.
+// described leaves out what is not a schema at all.
 func described(all []any) []any {
 	return slices.DeleteFunc(all, func(part any) bool {
 		_, is := part.(map[string]any)

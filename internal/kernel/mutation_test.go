@@ -93,7 +93,7 @@ func mutations() map[string]mutation {
 }
 
 // TestMutationBeforeDispatch changes what was consented to between the accept and the
-// dispatch: nothing leaves, and the person is asked anew about what would run now.
+// dispatch: nothing leaves, and the person is asked again about what would run now.
 func TestMutationBeforeDispatch(t *testing.T) {
 	slow(t)
 	for name, m := range mutations() {
@@ -236,7 +236,7 @@ func TestMutationOfTheConsent(t *testing.T) {
 }
 
 // TestMutationNoLongerFits: arguments that were changed into something that the tool
-// does not take are no question any more.
+// does not take are not a question any more.
 func TestMutationNoLongerFits(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
@@ -274,7 +274,7 @@ func TestMutationOfLargeArguments(t *testing.T) {
 	})
 }
 
-// TestMutationAllowed: what policy allows is looked at anew as well, and what never
+// TestMutationAllowed: what policy allows is looked at again as well, and what never
 // fits again does not go round for ever.
 func TestMutationAllowed(t *testing.T) {
 	t.Run("definition", func(t *testing.T) {

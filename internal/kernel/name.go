@@ -19,7 +19,7 @@ const (
 )
 
 // topic is what a session is called before it is numbered: the agent, and what it is about, by the word
-// of whoever starts it or else by the beginning of the request.
+// of anyone who starts it or else by the beginning of the request.
 func topic(q api.EnqueueRequest) string {
 	label := strings.Join(strings.Fields(q.Label), " ")
 	if label == "" {

@@ -77,7 +77,7 @@ func TestToolNames(t *testing.T) {
 	})
 }
 
-// TestOperatorsFileWins: what whoever runs the kernel registers is theirs, also where a credential
+// TestOperatorsFileWins: what anyone who runs the kernel registers is theirs, also where a credential
 // was there first; what was reviewed of that one's says nothing of theirs.
 func TestOperatorsFileWins(t *testing.T) {
 	inWorld(t, func(w *world) { w.names = prefixes{"tool/words:word_count": true} }, func(t *testing.T, w *world) {

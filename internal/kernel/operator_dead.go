@@ -74,7 +74,7 @@ func callNamed(tx Tx, id string) (turn.Call, error) {
 }
 
 // retry tries a dead message again. A command has the authority of a consent that is used up
-// or too old, so it is never sent again: its call is asked for anew, in a turn of its own.
+// or too old, so it is never sent again: its call is asked for again, in a turn of its own.
 func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
 	var a api.RetryAnswer
 	var args api.OperatorArgs

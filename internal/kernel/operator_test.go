@@ -61,7 +61,7 @@ func isFault(err error, code utp.Code) bool {
 }
 
 // TestDeadRetryIsANewCall (call protocol, "Operators do not bypass the gate"): the command
-// of a restored ledger is not sent again. Its call is asked for anew, with a new question, and
+// of a restored ledger is not sent again. Its call is asked for again, with a new question, and
 // starts only with a new yes; what is under way is not retried at all.
 func TestDeadRetryIsANewCall(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {

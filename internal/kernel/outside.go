@@ -52,7 +52,7 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 	return a, err
 }
 
-// ofAgent steps an outside turn of the agent, never another's. [errUnchanged] of fn is no error.
+// ofAgent steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
 func (k *Kernel) ofAgent(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
 	err := k.attempt(ctx, TurnRef{Session: q.Session}, func(s *step) error {
 		if err := mine(s.rec, q); err != nil {

@@ -120,7 +120,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	return a, protocolError(err)
 }
 
-// undoWish is how long somebody wishes to be able to take a yes back; 0 is no wish.
+// undoWish is how long somebody wishes to be able to take a yes back; 0 means no wish.
 func (s *step) undoWish(person string) (time.Duration, error) {
 	if person == "" {
 		return 0, nil

@@ -27,7 +27,7 @@ type Rule struct {
 	Undo time.Duration `json:"undo,omitempty" yaml:"undo"`
 	// ResultWithin is for tools that do not say it themselves.
 	ResultWithin time.Duration `json:"result_within,omitempty" yaml:"result_within"`
-	// BrokerOnly lets a service of another make have an effect that cannot be repeated,
+	// BrokerOnly lets a third-party service have an effect that cannot be repeated,
 	// although nobody can hold it to the gate. Tool is a name then.
 	BrokerOnly bool `json:"broker_only,omitempty" yaml:"broker_only"`
 }
@@ -90,7 +90,7 @@ func (r Rule) check(n int) error {
 		return fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", n)
 	}
 	if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
-		return fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is no negative time", n, r.Tool)
+		return fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is not negative", n, r.Tool)
 	}
 	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
 		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)

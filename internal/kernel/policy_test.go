@@ -38,7 +38,7 @@ func TestPolicyDecides(t *testing.T) {
 	}{
 		{"by name", rules, reviewed("files.delete", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Deny}},
 		{"by prefix", rules, reviewed("files.scan", utp.Idempotent, utp.RiskHigh), kernel.Ruling{Decision: turn.Allow, Answer: time.Minute, StartWithin: 2 * time.Minute}},
-		{"a name is no prefix", rules, reviewed("mail.send", utp.Irreversible, utp.RiskHigh), kernel.Ruling{Decision: turn.Ask}},
+		{"a name is not a prefix", rules, reviewed("mail.send", utp.Irreversible, utp.RiskHigh), kernel.Ruling{Decision: turn.Ask}},
 		{"prefix too short", rules, reviewed("files", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Allow}},
 		{"everything", []kernel.Rule{{Tool: "*", Decide: turn.Deny}}, reviewed("x", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Deny}},
 		{"read", nil, reviewed("x", utp.Read, utp.RiskHigh), kernel.Ruling{Decision: turn.Allow}},
@@ -68,17 +68,17 @@ func TestPolicyDecides(t *testing.T) {
 func TestPolicyRefused(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]kernel.Rule{
-		"decide is":                {Tool: "x", Decide: "accept"},
-		"decide is \"\"":           {Tool: "x"},
-		"no tool":                  {Decide: turn.Ask},
-		"start_within is at":       {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
-		"timeout at most":          {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
-		"timeout is 1s":            {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
-		"or longer":                {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
-		"start_within is no negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
-		"undo is from 3s":          {Tool: "x", Decide: turn.Ask, Undo: 3*time.Second - 1},
-		"undo is from 3s to 5m":    {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
-		"from 3s to 5m":            {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1},
+		"decide is":                   {Tool: "x", Decide: "accept"},
+		"decide is \"\"":              {Tool: "x"},
+		"no tool":                     {Decide: turn.Ask},
+		"start_within is at":          {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
+		"timeout at most":             {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
+		"timeout is 1s":               {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
+		"or longer":                   {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
+		"start_within is not a negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
+		"undo is from 3s":             {Tool: "x", Decide: turn.Ask, Undo: 3*time.Second - 1},
+		"undo is from 3s to 5m":       {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
+		"from 3s to 5m":               {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1},
 	} {
 		if _, err := kernel.NewRules([]kernel.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want an error that says %q", rule, err, want)

@@ -69,7 +69,7 @@ func (p *post) ready(m *letter, rows []Outgoing) {
 	m.rows, m.ready = slices.Clone(rows), true
 }
 
-// take hands out the next message of a session to whoever publishes for it alone, until give.
+// take hands out the next message of a session to anyone who publishes for it alone, until give.
 func (p *post) take(session string, now time.Duration) (Outgoing, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// wanted is a call that somebody asks for, whoever it is.
+// wanted is a call that somebody asks for, no matter who it is.
 type wanted struct {
 	key, step, tool, says string
 	args                  jsontext.Value
@@ -98,7 +98,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 		return c, err
 	}
 	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
-		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is of another make and takes arguments of at most 256 KiB")
+		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is a third-party one and takes arguments of at most 256 KiB")
 	}
 	sum := sha256.Sum256(resolved.canonical)
 	c.Arguments = hex.EncodeToString(sum[:])

@@ -27,7 +27,7 @@ func (k *Kernel) missing(subject utp.Subject) bool {
 }
 
 // tellUnserved tells of a call whose command nobody hears. That is looked at when it is rung
-// again, a second after it has left: a connection that was just made anew is back by then.
+// again, a second after it has left: a connection that was just made again is back by then.
 func (s *step) tellUnserved(e turn.Command, subject utp.Subject) error {
 	if !e.Again || !s.k.missing(subject) {
 		return nil

@@ -65,7 +65,7 @@ func TestShownAtOnce(t *testing.T) {
 }
 
 // TestShownLater: a question that nobody is shown waits; its time starts when somebody is,
-// under the same number and digest and with a token of its own, and that is no extension.
+// under the same number and digest and with a token of its own, and that is not an extension.
 func TestShownLater(t *testing.T) {
 	inWorld(t, waits, func(t *testing.T, w *world) {
 		w.work(one(burn))

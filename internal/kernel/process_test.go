@@ -62,7 +62,7 @@ func (c *clock) suspend(d time.Duration) {
 	c.mono += d
 }
 
-// reboot starts the second clock anew under another boot id.
+// reboot starts the second clock again under another boot id.
 func (c *clock) reboot() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

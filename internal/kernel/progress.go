@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// tellProgress publishes how far a call is, for whoever watches the tools. It is no part
+// tellProgress publishes how far a call is, for anyone who watches the tools. It is not part
 // of the record, so that losing it costs nothing; the session's own events are.
 func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixProgress)
@@ -35,7 +35,7 @@ func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, f
 func (s *step) cancelNotice(call string) error {
 	c, _ := s.rec.State.Find(call)
 	st := s.rec.State
-	if c.Elsewhere { // a service of another make hears no such word
+	if c.Elsewhere { // a third-party service hears no such word
 		return nil
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)

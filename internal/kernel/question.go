@@ -52,7 +52,7 @@ func (s *step) whyNot(raw jsontext.Value) string {
 		Alone  bool        `json:"not_alone"`
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return "the result is no list of fields: " + err.Error()
+		return "the result is not a list of fields: " + err.Error()
 	}
 	if given.Alone {
 		return "a result has to be the only move of its step; nothing of the step was done"

@@ -513,7 +513,7 @@ func TestOperationsByKind(t *testing.T) {
 }
 
 // TestRequestsAreReadStrictly: an unknown member, a member twice, a wrong type, bytes
-// that are no JSON.
+// that are not JSON.
 func TestRequestsAreReadStrictly(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		for _, request := range []string{

@@ -22,7 +22,7 @@ func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterReques
 	return struct{}{}, k.offer(ctx, from, q.Definition)
 }
 
-// Register enters a definition for the service target, as the word of whoever runs the kernel: a
+// Register enters a definition for the service target, as the word of anyone who runs the kernel: a
 // name that another service has registered is this one's from now on, and nobody has reviewed it.
 func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) error {
 	return k.enter(ctx, target, d, func(Tx, Tool) error { return nil })
@@ -44,7 +44,7 @@ func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error
 }
 
 // roomForTool refuses one more tool of a service that has most of them already. It is asked in the
-// transaction that adds the tool, and counting holds up whoever adds another one for the service
+// transaction that adds the tool, and counting holds up anyone who adds another one for the service
 // at the same time, so that no two of them take the last place.
 func roomForTool(tx Tx, service, name string) error {
 	if _, err := tx.Count("tools of "+service, 1); err != nil {
@@ -90,7 +90,7 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 		return fault(utp.CodeAuthFailed, "the tool's target subject names another service")
 	}
 	if _, err := k.schemas.compiled(d); err != nil {
-		return fault(utp.CodeBadRequest, "the parameters are no JSON Schema: "+err.Error())
+		return fault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
 	}
 	if err := k.o.Narrator.Check(d); err != nil {
 		return fault(utp.CodeBadRequest, err.Error())
@@ -135,7 +135,7 @@ func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
 	return nil
 }
 
-// Vouch registers a definition that whoever runs the kernel has chosen with it, and reviews it
+// Vouch registers a definition that anyone who runs the kernel has chosen with it, and reviews it
 // as it describes itself. An operator's own word on this very definition stands.
 func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (Tool, error) {
 	if err := k.Register(ctx, target, d); err != nil {

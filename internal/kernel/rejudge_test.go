@@ -256,7 +256,7 @@ func TestOtherRules(t *testing.T) {
 	}
 }
 
-// TestLooserIsAskedAgain: a call that was asked about and has to be made anew is asked about
+// TestLooserIsAskedAgain: a call that was asked about and has to be made again is asked about
 // again, although the rules would allow it by now.
 func TestLooserIsAskedAgain(t *testing.T) {
 	inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
@@ -334,7 +334,7 @@ func TestLedgerFromBefore(t *testing.T) {
 }
 
 // TestRuleIsBound: the rule that applied is part of what was agreed to; another one in the
-// ledger is no yes.
+// ledger is not a yes.
 func TestRuleIsBound(t *testing.T) {
 	inWorld(t, func(w *world) { w.rules = []kernel.Rule{ofTool(burn, turn.Ask)} }, func(t *testing.T, w *world) {
 		w.work(one(burn))

@@ -127,7 +127,7 @@ func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
 	refers := bytes.Contains(r.Args, []byte(secretMember)) || bytes.Contains(r.Args, []byte(`\u`))
 	var schema, args any
 	if (!marks && !refers) || json.Unmarshal(r.Args, &args) != nil || json.Unmarshal(d.Parameters, &schema) != nil {
-		return nil //nolint:nilerr // what is no JSON, its compiler and the canonical form refuse
+		return nil //nolint:nilerr // what is not JSON, its compiler and the canonical form refuse
 	}
 	where, found := "", refers && sealed(args)
 	if !found && marks {

@@ -69,7 +69,7 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err != nil {
-		return "the arguments are no JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
+		return "the arguments are not JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
 	}
 	err = compiled.validate(doc)
 	if wrong, is := errors.AsType[*jsonschema.ValidationError](err); is {

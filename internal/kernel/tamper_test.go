@@ -260,7 +260,7 @@ func (w *world) wholeLedger(receipts, starts int64, when string) {
 	}
 }
 
-// TestImportedAndErased: a turn that was imported and then erased, or the other way round, is no alarm.
+// TestImportedAndErased: a turn that was imported and then erased, or the other way round, is not an alarm.
 func TestImportedAndErased(t *testing.T) {
 	erase := func(w *world, id string) {
 		w.t.Helper()

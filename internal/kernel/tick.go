@@ -277,7 +277,7 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 }
 
 // Resume attends to a turn that an earlier process left. With
-// a sole host, whoever held it then is gone.
+// a sole host, anyone who held it then is gone.
 func (k *Kernel) Resume(ctx context.Context, id string) error {
 	var st turn.State
 	err := k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
@@ -285,7 +285,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		if s.rec.State.Status == turn.Ended {
 			return fault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
-		s.rec.Absent = false // whoever resumes it is there
+		s.rec.Absent = false // anyone who resumes it is there
 		if k.o.SoleHost {
 			if err := s.feed(turn.Orphan{Generation: k.generation()}); err != nil {
 				return err

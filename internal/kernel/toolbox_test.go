@@ -99,7 +99,7 @@ func dies(_ context.Context, s *service, _ *tool.Call) error {
 	return errDead
 }
 
-// gate holds whoever passes it until it is opened, which the end of the test does, or
+// gate holds anyone who passes it until it is opened, which the end of the test does, or
 // until its context ends.
 type gate struct {
 	way  chan struct{}

@@ -251,7 +251,7 @@ func TestNoticed(t *testing.T) {
 	})
 }
 
-// TestUndoWish: the time to take a yes back is the wish of whoever gives it, and never less than tool
+// TestUndoWish: the time to take a yes back is the wish of anyone who gives it, and never less than tool
 // and policy want.
 func TestUndoWish(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -36,7 +36,7 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 	})
 }
 
-// holdOf is under what a worker says that it holds the turn. A peer of another make knows of no
+// holdOf is under what a worker says that it holds the turn. A third-party peer knows of no
 // nonce: its epoch has to do.
 func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.Hold {
 	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
@@ -154,7 +154,7 @@ func (s *step) apply(id string) {
 	}
 }
 
-// transcript reads applied results, for a worker that starts anew.
+// transcript reads applied results, for a worker that starts again.
 func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
 	var a api.TranscriptAnswer
 	err := k.o.Store.View(ctx, func(tx Tx) error {

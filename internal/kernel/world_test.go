@@ -63,7 +63,7 @@ type world struct {
 	poll      time.Duration
 	own       bool // its next kernel keeps to its own turns
 	patient   bool // its questions wait to be shown
-	hints     bool // followers of another make are told
+	hints     bool // third-party followers are told
 	presence  kernel.Presence
 
 	now       *process

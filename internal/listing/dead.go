@@ -32,6 +32,6 @@ func (p Printer) Dead(one api.DeadDetail) {
 	if utf8.Valid(one.Payload) {
 		p.Field("Payload", string(one.Payload))
 	} else {
-		p.sayf("Payload: %d bytes that are no text.", len(one.Payload))
+		p.sayf("Payload: %d bytes that are not text.", len(one.Payload))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// claimed is what a service says of its tool. One of another make may say nothing.
+// claimed is what a service says of its tool. A third-party one may say nothing.
 func claimed(d utp.Definition) string {
 	if d.Class == "" && d.Risk == "" {
 		return "neither a class nor a risk, so the review alone decides"
@@ -33,7 +33,7 @@ func howHeld(e utp.Enforcement) string {
 	case utp.BrokerOnly:
 		return "broker-only, its service is sent a call only when the gate is passed, and nobody holds it to what it then does"
 	case utp.Advisory:
-		return "advisory, whoever asks has the effect itself, and only asks"
+		return "advisory, no matter who asks has the effect itself, and only asks"
 	}
 	return "unknown"
 }

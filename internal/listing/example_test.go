@@ -25,5 +25,5 @@ func Example() {
 	// Output:
 	// 3: a notice, in sess_1, put aside 10:00: nobody listens<U+001B>[2J.
 	// Subject: earshot.notice
-	// Payload: 1 bytes that are no text.
+	// Payload: 1 bytes that are not text.
 }

@@ -156,7 +156,7 @@ func agentScenarios() map[string]func(*stage) {
 			s.tell.Output = "There is nothing in it."
 			s.feed(turn.Deliver{Hold: s.state.Hold(), End: turn.End{Status: utp.StatusSuccess}})
 		},
-		"text begun anew": func(s *stage) {
+		"text begun again": func(s *stage) {
 			s.claim()
 			s.writes("I think that ")
 			s.claim()

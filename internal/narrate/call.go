@@ -102,7 +102,7 @@ func risk(r utp.Risk) aaep.Risk {
 	return aaep.RiskHigh
 }
 
-// wording is that of the call's tool; none where the tool has been defined anew since
+// wording is that of the call's tool; none where the tool has been defined again since
 // the call was judged, for then its facts may be others.
 func (s *scene) wording() Wording {
 	if d := s.t.Call.Definition; d != "" && s.t.Tool.Digest != "" && d != s.t.Tool.Digest {

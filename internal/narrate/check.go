@@ -85,7 +85,7 @@ func checkNames(options jsontext.Value) error {
 	for name, into := range map[string]any{"consent": &ConsentWording{}, "doing": &DoingWording{}, "result": &ResultWording{}} {
 		var members map[string]jsontext.Value
 		if raw, given := parts[name]; !given || json.Unmarshal(raw, &members) != nil {
-			continue // what is no object was refused before
+			continue // what is not an object was refused before
 		}
 		known := membersOf(into)
 		for member := range members {

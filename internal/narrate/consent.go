@@ -68,7 +68,7 @@ func (s *scene) confirm() error {
 }
 
 // details are what is to be known beside the action, its consequence, its arguments and its
-// request. The detailed summary says all of it, for whoever hears nothing else of the question; a
+// request. The detailed summary says all of it, for anyone who hears nothing else of the question; a
 // surface that shows the question by its parts takes these alone, so that nothing is told twice.
 func (s *scene) details() Param {
 	c := s.t.Call

@@ -57,8 +57,8 @@ type ResultWording struct {
 }
 
 // ParseWording reads the wording in a definition's options and checks that every text
-// and fact compiles. A tool without any is no error. A narrator never fails for bad
-// wording, it says something plainer; this is for whoever reviews a definition.
+// and fact compiles. A tool without any is not an error. A narrator never fails for bad
+// wording, it says something plainer; this is for anyone who reviews a definition.
 func ParseWording(options jsontext.Value) (Wording, error) {
 	w, err := readWording(options)
 	if err != nil {

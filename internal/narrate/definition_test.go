@@ -21,7 +21,7 @@ func TestParseWording(t *testing.T) {
 	}
 	w, err := narrate.ParseWording(jsontext.Value(`{"args":{},"consent":{"action":"Go."},"other":1}`))
 	if err != nil || w.Consent.Action != "Go." {
-		t.Errorf("other options are no error: %v", err)
+		t.Errorf("other options are not an error: %v", err)
 	}
 	for name, options := range map[string]string{
 		"no object":      `[]`,

@@ -31,7 +31,7 @@ func fixed(kind string) texts {
 			fieldNormal:   "It is not known whether something was done. Say leave, or ask again.",
 			fieldQuestion: "It is not known whether something was done. What now?",
 			fieldLeave:    "Leave it as it is.",
-			fieldAgain:    "Ask me for it anew.",
+			fieldAgain:    "Ask me for it again.",
 		}
 	case aaep.TypeSessionCompleted:
 		return texts{fieldNormal: "The agent has finished."}

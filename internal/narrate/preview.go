@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Preview is how a tool is spoken of once it is reviewed, for whoever reviews it.
+// Preview is how a tool is spoken of once it is reviewed, for anyone who reviews it.
 type Preview struct {
 	// Args are the arguments that the rest is about.
 	Args jsontext.Value `json:"arguments"`

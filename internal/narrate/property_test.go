@@ -21,7 +21,7 @@ var turns = flag.Int("turns", 300, "how many turns are played by chance")
 type chooser func(n int) int
 
 // wild plays a turn by chance: inputs that fit and inputs that do not, in any order,
-// with clocks that jump. What the machine refuses is no step. It ends by stopping.
+// with clocks that jump. What the machine refuses is not a step. It ends by stopping.
 type wild struct {
 	*stage
 	choose chooser

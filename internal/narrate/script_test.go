@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-var update = flag.Bool("update", false, "write the scripts in testdata anew")
+var update = flag.Bool("update", false, "write the scripts in testdata again")
 
 // TestScripts plays each way that a turn can go and compares every event that it
 // makes. Each event is judged by the rules of AAEP on the way (see stage.judge).

@@ -217,6 +217,6 @@ func TestMessagesThatFail(t *testing.T) {
 		}
 	}
 	if _, err := s.Render("word", []byte(`[]`)); err == nil {
-		t.Error("parameters that are no object passed")
+		t.Error("parameters that are not an object passed")
 	}
 }

@@ -309,7 +309,7 @@ func (s *stage) rendersAgain(row kernel.Event) {
 	for field, text := range said {
 		raw, written := members[field]
 		if !written {
-			continue // a choice's label, or an error message of what was no error
+			continue // a choice's label, or an error message of what was not an error
 		}
 		var got string
 		if err := json.Unmarshal(raw, &got); err != nil || got != text {

@@ -17,5 +17,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// questions to anna stay open for 15m0s once they are shown.
-	// "1s" is no time to take an accept back; it can be 3s to 2m
+	// "1s" is not a valid time to take an accept back; it can be 3s to 2m
 }

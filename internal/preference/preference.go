@@ -53,7 +53,7 @@ type wished struct {
 // wishedTime reads it in seconds; nil where none is given.
 func wishedTime(word string, given bool, w wished) (*int, error) {
 	if !given {
-		return nil, nil //nolint:nilnil // nothing is to be set, and that is no error
+		return nil, nil //nolint:nilnil // nothing is to be set, and that is not an error
 	}
 	d, named := w.words[strings.ToLower(strings.TrimSpace(word))]
 	if !named {

@@ -150,7 +150,7 @@ func userName(id int) string {
 
 // openProgram opens the program that lies at a path without links, whose folders were checked.
 func openProgram(path string) (*os.File, error) {
-	// What is no file, such as a pipe, must not hold it up.
+	// What is not a file, such as a pipe, must not hold it up.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, absent(path, err)
@@ -168,7 +168,7 @@ func checkProgramFile(path string, file *os.File) error {
 		return absent(path, err)
 	}
 	if !info.Mode().IsRegular() || unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil {
-		return misplaced("a file that this user may run", "%s is no program", path)
+		return misplaced("a file that this user may run", "%s is not a program", path)
 	}
 	if err := checkOwner("the program "+path, info); err != nil {
 		return err

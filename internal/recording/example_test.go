@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/recording"
 )
 
-// What was recorded is played to whoever listens, and can be recorded again.
+// What was recorded is played to anyone who listens, and can be recorded again.
 func Example() {
 	source, err := recording.Spool(strings.NewReader(`{"event_id":"evt_1","type":"aaep:x"}` + "\n"))
 	if err != nil {

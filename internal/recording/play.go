@@ -29,7 +29,7 @@ type PlayOptions struct {
 	Say     func(string)
 }
 
-// Play plays a recording to whoever listens, until ctx ends or, with Once, until a listener has heard everything.
+// Play plays a recording to anyone who listens, until ctx ends or, with Once, until a listener has heard everything.
 func Play(ctx context.Context, o PlayOptions) error {
 	listener, err := loopbackListener(ctx, o.HTTP)
 	if err != nil {

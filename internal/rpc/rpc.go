@@ -78,7 +78,7 @@ func AskUntil(ctx context.Context, to Requester, op string, request, into any) e
 
 // AskWithin is [AskUntil], but for trouble that does not pass by itself: a ledger that cannot be
 // read or written (storage_error, not safe to retry) is asked for so long and no longer. It may
-// be one damaged turn, and whoever asks about that has others to serve. The time is counted anew
+// be one damaged turn, and anyone who asks about that has others to serve. The time is counted again
 // wherever the trouble was another one when it was over.
 func AskWithin(ctx context.Context, to Requester, atMost time.Duration, op string, request, into any) error {
 	for {
@@ -153,7 +153,7 @@ func Fetch(ctx context.Context, to Requester, b api.Body) (jsontext.Value, error
 }
 
 // ErrValue says that a value cannot be written as JSON. Trying again is in vain.
-var ErrValue = errors.New("rpc: the value is no JSON")
+var ErrValue = errors.New("rpc: the value is not JSON")
 
 // ErrOnce says that a request was to be repeated which may have an effect each time. It was not sent.
 var ErrOnce = errors.New("rpc: the operation may not be repeated")

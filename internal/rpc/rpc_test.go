@@ -264,7 +264,7 @@ func TestStoreAndFetch(t *testing.T) {
 	}
 }
 
-// TestStoreRefused: what is no JSON is not sent, and a refusal is told.
+// TestStoreRefused: what is not JSON is not sent, and a refusal is told.
 func TestStoreRefused(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{make(chan int), math.Inf(1), jsontext.Value(`{"a":1,"a":2}`), jsontext.Value(`{`), "\xff"} {

@@ -61,7 +61,7 @@ func (c *clock) suspend(d time.Duration) {
 	c.suspended += d
 }
 
-// reboot starts the second clock anew under another id.
+// reboot starts the second clock again under another id.
 func (c *clock) reboot() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@
 // process dies in any of its waits, before a commit or between the commit and its answer, and
 // is started again soon or after minutes. Processes are paused past their leases and wake as if
 // nothing had been, or are cut off. The database fails before and after a commit, or is slow. The
-// time of day is set wrong by an hour, the machine is suspended for up to two days, or boots anew.
+// time of day is set wrong by an hour, the machine is suspended for up to two days, or boots again.
 // An operator puts a backup in the place of the ledger; the count that is kept outside stays. A
 // service comes back with other definitions of its tools. Commands come that no kernel has sent.
 // People say yes, no, nothing, more time, stop, and take a yes back.

@@ -29,7 +29,7 @@ type judge struct {
 	seq    map[string]int64         // of sessions: the last event's
 	calls  map[string]*callLog
 	used   map[string]string        // call: the digest of the consent that was used up
-	said   map[string]bool          // calls to which a person has said yes, whoever heard it
+	said   map[string]bool          // calls to which a person has said yes, no matter who heard it
 	yes    map[string]time.Duration // those whose yes a kernel has recorded, and when
 	aware  map[string]time.Duration // those of which a surface said that it was told of the yes, and when
 	sent   map[string]bool          // messages that have left, by their span

@@ -166,7 +166,7 @@ func (t *tx) untell(session string) {
 	t.rows.order = slices.DeleteFunc(slices.Clone(before), func(at place) bool { return at.session == session })
 }
 
-// unsend removes the messages of a session. Of what never left, whoever tried to send it may
+// unsend removes the messages of a session. Of what never left, no matter who tried to send it may
 // still want to note what became of it.
 func (t *tx) unsend(session string) {
 	removeIf(t, t.rows.left, func(_ int64, of string) bool { return of == session })

@@ -40,7 +40,7 @@ type item struct {
 	die   func()    // in place of run, when the process has died
 	calm  bool      // no fault is drawn for it any more
 	gone  bool      // its waiter has left; touched under mu
-	event bool      // something of the weather, which is no work
+	event bool      // something of the weather, which is not work
 }
 
 func newSchedule(seed uint64, out io.Writer) *schedule {

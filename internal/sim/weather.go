@@ -37,7 +37,7 @@ const (
 	cut       = "a process is cut off"
 	clockSet  = "the time of day is set"
 	suspend   = "the machine is suspended"
-	reboot    = "the machine boots anew"
+	reboot    = "the machine boots again"
 	restore   = "the ledger is restored from a backup"
 	upgrade   = "tools have new definitions"
 	reflected = "commands come that no kernel has sent"

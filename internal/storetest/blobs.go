@@ -280,7 +280,7 @@ func blobsProperty(l *ledger) {
 	})
 }
 
-// finish puts a blob in order, beginning anew when what others have put is in the way,
+// finish puts a blob in order, beginning again when what others have put is in the way,
 // and reads it.
 func (l *ledger) finish(data []byte, step int) []byte {
 	l.t.Helper()

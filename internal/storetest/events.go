@@ -17,7 +17,7 @@ func eventCases() []exercise {
 		{"are read in pages", eventsArePaged},
 		{"belong to a session", eventsNeedASession},
 		{"exist once", eventsExistOnce},
-		{"have no gap, whoever fails", eventsHaveNoGap},
+		{"have no gap, no matter who fails", eventsHaveNoGap},
 	}
 }
 

@@ -18,7 +18,7 @@ func progressCases() []exercise {
 		{"does not tell of what was imported", progressOfAnImport},
 		{"with an overlap goes back for others only", progressOverlaps},
 		{"says when there is more", progressIsBounded},
-		{"misses nothing, whoever writes", progressMissesNothing},
+		{"misses nothing, no matter who writes", progressMissesNothing},
 		{"is asked first of all", progressComesFirst},
 	}
 }

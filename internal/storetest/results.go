@@ -140,7 +140,7 @@ func resultsRace(l *ledger) {
 	same(l, "results", len(l.results("turn_1")), rounds)
 }
 
-// resultsTogether: each report that waits is applied, whoever applies others of the turn.
+// resultsTogether: each report that waits is applied, no matter who applies others of the turn.
 func resultsTogether(l *ledger) {
 	l.reported(racers)
 	race(func(i int) {

@@ -58,7 +58,7 @@ func Content(n int, blob string) kernel.Batch {
 }
 
 // uncalled are the cards of a turn that no call of ours leads to: its deliverable, and the
-// command and answer of a worker of another make.
+// command and answer of a third-party worker.
 func uncalled(n int) []utp.Card {
 	lineage := jsontext.Value(`{"agent_turn_id":"` + id("turn", n) + `","said":"` + Marker + `"}`)
 	kinds := []struct{ kind, call string }{

@@ -104,7 +104,7 @@ func live(l *ledger, n int) (remembered func(*ledger)) {
 	}
 }
 
-// survivesBusyClose closes while many write: whoever was answered is there, whoever was
+// survivesBusyClose closes while many write: anyone who was answered is there, anyone who was
 // refused is not.
 func survivesBusyClose(t *testing.T, p Place) {
 	t.Helper()

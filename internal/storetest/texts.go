@@ -11,8 +11,8 @@ import (
 
 func textCases() []exercise {
 	return []exercise{
-		{"that are no text can be saved", brokenTexts},
-		{"that are no text lead nowhere", brokenHandles},
+		{"that are not text can be saved", brokenTexts},
+		{"that are not text lead nowhere", brokenHandles},
 		{"are ordered by their bytes", textsInOrder},
 	}
 }

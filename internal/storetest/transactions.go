@@ -126,10 +126,10 @@ func panicsAreErrors(l *ledger) {
 		panic("on purpose")
 	})
 	if err == nil {
-		l.t.Error("a panic in an update is no error")
+		l.t.Error("a panic in an update is not an error")
 	}
 	if err := l.store.View(l.t.Context(), func(kernel.Tx) error { panic("on purpose") }); err == nil {
-		l.t.Error("a panic in a view is no error")
+		l.t.Error("a panic in a view is not an error")
 	}
 	l.untouched()
 	l.save(everything(1))

@@ -65,7 +65,7 @@ func versioned(r kernel.Record, version int64) *kernel.Record {
 func turnsExistOnce(l *ledger) {
 	r := plain(1)
 	l.save(kernel.Batch{Turn: &r})
-	l.refuse("the same turn anew", kernel.ErrConflict, kernel.Batch{Turn: &r})
+	l.refuse("the same turn again", kernel.ErrConflict, kernel.Batch{Turn: &r})
 	other := plain(2)
 	other.State.Session = r.State.Session
 	l.refuse("another turn of the same session", kernel.ErrConflict, kernel.Batch{Turn: &other})

@@ -48,7 +48,7 @@ func Definitions(path string, raw []byte, told func(string)) ([]utp.Definition, 
 func definitionOf(item jsontext.Value) (d utp.Definition, unused []string, err error) {
 	var members map[string]jsontext.Value
 	if item.Kind() != jsontext.KindBeginObject {
-		return d, nil, errors.New("it is no object")
+		return d, nil, errors.New("it is not an object")
 	}
 	if err := json.Unmarshal(item, &members); err != nil {
 		return d, nil, err //nolint:wrapcheck // the caller does

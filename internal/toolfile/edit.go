@@ -45,7 +45,7 @@ func AddServer(path, name string, entry MCPServer) (*Draft, error) {
 			root.Content = append(root.Content, word(kindMCP), servers)
 		}
 		if servers.Kind != yaml.MappingNode {
-			return fmt.Errorf("the section %s is no list of servers by their names", kindMCP)
+			return fmt.Errorf("the section %s is not a list of servers by their names", kindMCP)
 		}
 		if value(servers, name) != nil {
 			return cause.Misuse("there is an MCP server of the name "+name+" already", "choose another name, or remove it first: `earshot mcp rm "+name+"`")

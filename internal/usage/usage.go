@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// KnownCommand refuses a word that is no command, and says which one is near.
+// KnownCommand refuses a word that is not a command, and says which one is near.
 func KnownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

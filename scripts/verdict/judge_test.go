@@ -127,6 +127,6 @@ func TestJudgeTells(t *testing.T) {
 func TestJudgeRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := main.Judge(strings.NewReader(`{"Action":"pass"} no json`), regexp.MustCompile(`x`), false); err == nil {
-		t.Error("what is no JSON is taken")
+		t.Error("what is not JSON is taken")
 	}
 }

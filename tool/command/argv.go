@@ -104,7 +104,7 @@ func (t template) check(properties map[string]jsontext.Value) (int, error) {
 		switch {
 		case slices.Contains(scalarKinds, kind), kind == "array" && slices.Contains(scalarKinds, item) && item != "boolean":
 		default:
-			return i, fmt.Errorf("the property %s is no string, number, integer, boolean, or array of those; say so with type", a.Place)
+			return i, fmt.Errorf("the property %s is not a string, number, integer, boolean, or array of those; say so with type", a.Place)
 		}
 		if kind == "boolean" && a.Option == "" {
 			return i, fmt.Errorf("the property %s is true or false; give it the option that stands for true", a.Place)
@@ -222,6 +222,6 @@ func wordOf(v jsontext.Value) (string, error) {
 		}
 		return string(raw), err
 	default:
-		return "", errors.New("is no text and no number")
+		return "", errors.New("is neither text nor a number")
 	}
 }

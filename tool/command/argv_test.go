@@ -43,7 +43,7 @@ func TestArguments(t *testing.T) {
 		{"-- itself", `["{a}", "{b}"]`, `{"a":"--","b":"-x"}`, nil},
 		{"dash before --", `["{a}", "--", "{b}"]`, `{"a":"-x","b":"y"}`, nil},
 		{"dash where the template says so", `[{value: "{a}", dash: true}]`, `{"a":"-5"}`, []string{"-5"}},
-		{"dash after a minus that is no hyphen", `["{a}"]`, `{"a":"−x"}`, []string{"−x"}},
+		{"dash after a minus that is not a hyphen", `["{a}"]`, `{"a":"−x"}`, []string{"−x"}},
 		{"option", `[{option: -n, value: "{a}"}, "{b}"]`, `{"a":"3","b":"f"}`, []string{"-n", "3", "f"}},
 		{"option that is not given", `[{option: -n, value: "{a}"}, "{b}"]`, `{"b":"f"}`, []string{"f"}},
 		{"option whose value is one", `[{option: -n, value: "{a}"}, "{b}"]`, `{"a":"-v","b":"f"}`, nil},
@@ -128,7 +128,7 @@ func FuzzArgument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		args, err := json.Marshal(map[string]string{"a": value})
 		if err != nil {
-			return // it is no text
+			return // it is not text
 		}
 		got := call(t.Context(), t, s.Tools()[0], string(args))
 		refused := strings.HasPrefix(value, "-") || strings.Contains(value, "\x00") || len(value) >= 128<<10
@@ -187,7 +187,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"place within a word", with(func(p *parts) { p.argv = `["--file={a}"]` }), "line 8: command.operations[0].argv[0]"},
 		{"unknown place", with(func(p *parts) { p.argv = `["{z}"]` }), "no property z"},
 		{"unused property", with(func(p *parts) { p.argv = `[]` }), "no place takes it"},
-		{"object", with(func(p *parts) { p.parameters = `{type: object, properties: {a: {type: object}}}` }), "is no string"},
+		{"object", with(func(p *parts) { p.parameters = `{type: object, properties: {a: {type: object}}}` }), "is not a string"},
 		{"true without option", with(func(p *parts) { p.parameters = `{type: object, properties: {a: {type: boolean}}}` }), "stands for true"},
 		{"open schema", with(func(p *parts) {
 			p.parameters = `{type: object, additionalProperties: true, properties: {a: {type: string}}}`

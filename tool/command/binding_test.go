@@ -60,10 +60,10 @@ func TestChangedSinceReview(t *testing.T) {
 		{"gone", func(_ *testing.T, program, _ string) error { return os.Remove(program) }, "there is no "},
 		{"a folder", func(_ *testing.T, program, _ string) error {
 			return errors.Join(os.Remove(program), os.Mkdir(program, 0o755))
-		}, "is no program"},
+		}, "is not a program"},
 		{"a pipe", func(_ *testing.T, program, _ string) error {
 			return errors.Join(os.Remove(program), syscall.Mkfifo(program, 0o755))
-		}, "is no program"},
+		}, "is not a program"},
 		{"its group may write", func(_ *testing.T, program, _ string) error { return chmod(program, 0o775) }, "its group can change the program"},
 		{"everybody may write", func(_ *testing.T, program, _ string) error { return chmod(program, 0o757) }, "everybody can change the program"},
 		{"everybody may write the folder", func(_ *testing.T, _, dir string) error { return chmod(dir, 0o777) }, "everybody can change the folder"},
@@ -128,7 +128,7 @@ func TestChangedWhileItRuns(t *testing.T) {
 	needs(t, <-swapped)
 }
 
-// copiesIn are the files below a folder of private copies that are no links and no folders.
+// copiesIn are the files below a folder of private copies that are not links and no folders.
 func copiesIn(t *testing.T, private string) []string {
 	t.Helper()
 	var found []string
@@ -343,7 +343,7 @@ func TestNotStarted(t *testing.T) {
 	dir := ownFolder(t)
 	for name, row := range map[string]struct{ content, want string }{
 		"no interpreter": {"#!/nowhere/sh\n", "the interpreter that its first line names is not there"},
-		"no program":     {"echo\n", "it is no program for this machine"},
+		"no program":     {"echo\n", "it is not a program for this machine"},
 	} {
 		program := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
 		needs(t, os.WriteFile(program, []byte(row.content), 0o755))

@@ -32,7 +32,7 @@ func (p *program) checkFolder(fault faultAt) error {
 		return fault(cause.Of(err), "a folder that is there", name)
 	}
 	if !info.IsDir() {
-		return fault(fixed+" is no folder", "a folder", name)
+		return fault(fixed+" is not a folder", "a folder", name)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 		return nil, refuse(utp.CodeBadRequest, "the folder %v", err)
 	}
 	return openFolder(func() (*os.File, error) {
-		// What is no folder, such as a pipe, must not hold the call up.
+		// What is not a folder, such as a pipe, must not hold the call up.
 		return root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 	})
 }
@@ -65,7 +65,7 @@ func openFolder(open func() (*os.File, error)) (*os.File, error) {
 	}
 	info, err := folder.Stat()
 	if err == nil && !info.IsDir() {
-		err = refuse(utp.CodeBadRequest, "it is no folder: %s", info.Name())
+		err = refuse(utp.CodeBadRequest, "it is not a folder: %s", info.Name())
 	}
 	if err != nil {
 		_ = folder.Close()

@@ -109,7 +109,7 @@ func drain(streams *sync.WaitGroup, pipes *pipes) {
 }
 
 // command prepares the program, with pipes of our own: those of os/exec would wait for
-// whoever else holds them.
+// anyone else who holds them.
 func (j job) command() (*exec.Cmd, *pipes, error) {
 	p := &pipes{}
 	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.name}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: programs.Attributes()}

@@ -123,7 +123,7 @@ func notStarted(err error) string {
 	case errors.Is(err, syscall.EACCES):
 		return "the system lets no program run from the folder of its private copy; name another one with TMPDIR or --data"
 	case errors.Is(err, syscall.ENOEXEC):
-		return "it is no program for this machine, and no script whose first line names an interpreter"
+		return "it is not a program for this machine, and no script whose first line names an interpreter"
 	case errors.Is(err, syscall.E2BIG):
 		return "its arguments and variables together are longer than the system takes"
 	default:

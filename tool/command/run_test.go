@@ -85,7 +85,7 @@ func TestOutput(t *testing.T) {
 	}
 	raw := call(within(t), t, service(t, parts{program: script(t, `printf 'a\377b\303'`)}, nil), `{}`)
 	if raw.text != "a\uFFFDb\uFFFD" {
-		t.Errorf("what is no text is %q", raw.text)
+		t.Errorf("what is not text is %q", raw.text)
 	}
 	// A NUL is text, and no store keeps it: the result of what has been done must not be
 	// refused for it.

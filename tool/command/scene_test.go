@@ -120,14 +120,14 @@ func call(ctx context.Context, t *testing.T, made tool.Tool, args string) said {
 	r, err := made.Run(ctx, &tool.Call{ID: "tc_1", Tool: "desk.do", Args: jsontext.Value(args)})
 	out := said{status: r.Status}
 	if err != nil && !errors.As(err, &out.err) {
-		t.Fatalf("the error is no tool's: %v", err)
+		t.Fatalf("the error is not a tool's: %v", err)
 	}
 	if value, is := r.Value.(command.Result); is {
 		out.Result = value
 		out.text, _ = value.Output.(string)
 	}
 	if _, merr := json.Marshal(r.Value); merr != nil {
-		t.Errorf("the result is no JSON: %v", merr)
+		t.Errorf("the result is not JSON: %v", merr)
 	}
 	return out
 }

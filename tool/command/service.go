@@ -196,7 +196,7 @@ func (p *program) checkStdin(properties map[string]jsontext.Value, fault faultAt
 func (p *program) checkEnvironment(fault faultAt) error {
 	for _, name := range p.Inherit {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fault(fmt.Sprintf("%q is no name of a variable", name), "", "inherit")
+			return fault(fmt.Sprintf("%q is not a variable name", name), "", "inherit")
 		}
 	}
 	next := firstFD

@@ -115,7 +115,7 @@ func (p *program) checkScript(first int, fault faultAt) error {
 	return nil
 }
 
-// script reports whether there is a literal that is no option.
+// script reports whether there is a literal that is not an option.
 func (t template) script() bool {
 	return slices.ContainsFunc(t, func(a argument) bool { return a.Place == "" && !strings.HasPrefix(a.Literal, "-") })
 }

@@ -30,7 +30,7 @@ func ClaimsOf(d utp.Definition) (Claims, bool) {
 	return c, ok && c.Tool != ""
 }
 
-// Proposal is a first idea of a class for whoever reviews a tool. It is made of what the server says of itself, which nobody has
+// Proposal is a first idea of a class for anyone who reviews a tool. It is made of what the server says of itself, which nobody has
 // checked.
 type Proposal struct {
 	Class utp.Class

@@ -133,7 +133,7 @@ func (s *Server) checkProgram(fault faultAt) error {
 	}
 	for _, name := range slices.Concat(s.c.Inherit, slices.Collect(maps.Keys(s.c.Environment))) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fault(fmt.Sprintf("%q is no name of a variable", name), "", "environment")
+			return fault(fmt.Sprintf("%q is not a variable name", name), "", "environment")
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (s *Server) checkAddress(fault faultAt) error {
 			return fault("the protocol sets it itself", "another header", "headers", name)
 		}
 		if strings.ContainsAny(name+value, "\r\n\x00") || strings.TrimSpace(name) == "" {
-			return fault("it is no header", "a name, and a value of one line", "headers", name)
+			return fault("it is not a header", "a name, and a value of one line", "headers", name)
 		}
 	}
 	return nil

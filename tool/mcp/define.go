@@ -143,11 +143,11 @@ func (s *Server) meaning(t *mcp.Tool) any {
 func openSchema(of any) (jsontext.Value, error) {
 	raw, err := json.Marshal(of, json.Deterministic(true))
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	var node map[string]any
 	if jsontext.Value(raw).Kind() != jsontext.KindBeginObject || json.Unmarshal(raw, &node) != nil {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("it is not an object")
 	}
 	if kind, said := node["type"]; said && kind != "object" {
 		return nil, fmt.Errorf("its type is %.40v; expected object", kind)
@@ -155,7 +155,7 @@ func openSchema(of any) (jsontext.Value, error) {
 	node["type"] = "object"
 	open(node)
 	if raw, err = json.Marshal(node, json.Deterministic(true)); err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if _, err := schema.Compile(raw); err != nil {
 		return nil, err

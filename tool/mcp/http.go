@@ -108,7 +108,7 @@ type bounded struct {
 	io.ReadCloser
 
 	done func()
-	left int64 // negative is no bound
+	left int64 // negative means no bound
 }
 
 // Read implements [io.Reader].

@@ -201,7 +201,7 @@ func (s *scene) calls(ctx context.Context, one tool.Tool, args string, class utp
 	r, err := one.Run(ctx, &tool.Call{ID: "tc_" + s.t.Name(), Tool: one.Definition.Tool, Class: class, Args: jsontext.Value(args)})
 	out := said{status: r.Status}
 	if err != nil && !errors.As(err, &out.err) {
-		s.t.Fatalf("the error is no tool's: %v", err)
+		s.t.Fatalf("the error is not a tool's: %v", err)
 	}
 	out.Result, _ = r.Value.(mcp.Result)
 	raw, merr := json.Marshal(r.Value)

@@ -202,7 +202,7 @@ func TestStrangeTools(t *testing.T) {
 	t.Parallel()
 	s := stdio(t, "strange", "")
 	for _, part := range []string{
-		`the tool "twice" is left out: another one has that name`, `the tool "a/b" is left out`, `the tool "xxx`, `the tool "list" is left out: its input schema: it is no object`,
+		`the tool "twice" is left out: another one has that name`, `the tool "a/b" is left out`, `the tool "xxx`, `the tool "list" is left out: its input schema: it is not an object`,
 		`the tool "text" is left out: its input schema: its type is string`, `the tool "far" is left out`, `the tool "wrong" is left out`,
 	} {
 		s.hears(part)
@@ -287,7 +287,7 @@ func TestBadServers(t *testing.T) {
 	})
 }
 
-// TestProgramChanged: a program that changed since the file was read is not started again, and its tools are others when it is read anew.
+// TestProgramChanged: a program that changed since the file was read is not started again, and its tools are others when it is read again.
 func TestProgramChanged(t *testing.T) {
 	t.Parallel()
 	dir := ownFolder(t)

@@ -199,7 +199,7 @@ func TestLoadHosts(t *testing.T) {
 		{"api.example.org", "https://anna:pw@api.example.org/x/{id}", "", "user name"},
 		{"api.example.org", "https://{id}.example.org/x", "", "places in the path only"},
 		{"api.example.org", "https://api.example.org/x?y={id}", "", "places in the path only"},
-		{"api.example.org", "https://api.example.org/x/{id}#y", "", "is no path"},
+		{"api.example.org", "https://api.example.org/x/{id}#y", "", "is not a path"},
 		{"api.example.org", "https://api.example.org/x/../{id}", "", "leads elsewhere"},
 		{"api.example.org", "https://api.example.org/x/%2e%2e/{id}", "", "leads elsewhere"},
 		{"api.example.org", `https://api.example.org\x/{id}`, "", "cannot be read"},

@@ -34,7 +34,7 @@ type Answer struct {
 // answered tells of an answer.
 func (s *sending) answered(own context.Context, r *http.Response) (tool.Result, error) {
 	out := Answer{Status: r.StatusCode, Location: s.clean(r.Header.Get("Location"))}
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is no media type is none
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is not a media type is none
 	out.Media = s.clean(media)
 	raw, broken := s.read(r)
 	unread := s.decode(&out, r, raw)

@@ -40,7 +40,7 @@ func readDocument(raw []byte) (*document, error) {
 	}
 	d := &document{byID: map[string]found{}}
 	if err := json.Unmarshal(value, &d.root); err != nil || d.root == nil {
-		return nil, fmt.Errorf("it is no JSON object: %w", err)
+		return nil, fmt.Errorf("it is not JSON object: %w", err)
 	}
 	version, _ := d.root["openapi"].(string)
 	switch {
@@ -90,7 +90,7 @@ func (d *document) object(value any) (map[string]any, error) {
 	for range 16 {
 		m, is := value.(map[string]any)
 		if !is {
-			return nil, errors.New("it is no object")
+			return nil, errors.New("it is not an object")
 		}
 		ref, refers := m["$ref"].(string)
 		if !refers {

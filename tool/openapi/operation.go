@@ -279,7 +279,7 @@ func (op *operation) checkPath() error {
 	fixed := pathPlace.ReplaceAllString(op.path, "x")
 	u, err := url.Parse(fixed)
 	if err != nil || !strings.HasPrefix(fixed, "/") || strings.ContainsAny(fixed, "{}?#\\") || u.Host != "" || strings.HasPrefix(fixed, "//") {
-		return fmt.Errorf("%q is no path", settings.Clip(op.path, 120))
+		return fmt.Errorf("%q is not a path", settings.Clip(op.path, 120))
 	}
 	if climbs(u.Path) {
 		return errors.New("a part of the path is . or .. and leads elsewhere")

@@ -52,7 +52,7 @@ func (p parameter) check() error {
 	case p.Name == "":
 		return errors.New("a parameter has no name")
 	case (p.In == inHeader || p.In == inCookie) && !httpToken(p.Name):
-		return fmt.Errorf("%q is no name of a %s", p.Name, p.In)
+		return fmt.Errorf("%q is not a %s name", p.Name, p.In)
 	case p.In == inHeader && slices.Contains(ownHeaders, strings.ToLower(p.Name)):
 		return fmt.Errorf("the header %s is not for an agent to set", p.Name)
 	}
@@ -125,12 +125,12 @@ func scalar(v jsontext.Value) (string, error) {
 	case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
 		return v.String(), nil
 	default:
-		return "", errors.New("holds what is no text, number or truth value")
+		return "", errors.New("holds something other than text, a number or a boolean")
 	}
 }
 
 // segment is the value of a parameter within a path, escaped. It stays within its
-// segment, whoever unescapes it: a value that would name the folder above, read once or
+// segment, no matter who unescapes it: a value that would name the folder above, read once or
 // several times, is refused.
 func (p parameter) segment(v jsontext.Value) (string, error) {
 	if p.JSON {

@@ -211,7 +211,7 @@ func (op *operation) fillHeader(r *http.Request, args map[string]jsontext.Value,
 		}
 		value := c.fill(secrets)
 		if !fieldValue(value) {
-			return fmt.Errorf("the credential for %s is no value of a header", c.Header)
+			return fmt.Errorf("the credential for %s is not a value of a header", c.Header)
 		}
 		r.Header.Set(c.Header, value)
 	}
@@ -233,7 +233,7 @@ func (op *operation) payload(args map[string]jsontext.Value) ([]byte, error) {
 	case op.body.Media == formMedia:
 		list, kind, err := words(value)
 		if err != nil || kind != jsontext.KindBeginObject {
-			return nil, errors.New("is no object of texts and numbers")
+			return nil, errors.New("is not an object of strings and numbers")
 		}
 		form := url.Values{}
 		for i := 0; i+1 < len(list); i += 2 {
@@ -242,7 +242,7 @@ func (op *operation) payload(args map[string]jsontext.Value) ([]byte, error) {
 		return []byte(form.Encode()), nil
 	case op.body.Media == textMedia:
 		if value.Kind() != jsontext.KindString {
-			return nil, errors.New("is no text")
+			return nil, errors.New("is not text")
 		}
 		word, err := scalar(value)
 		return []byte(word), err

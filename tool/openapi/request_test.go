@@ -54,7 +54,7 @@ func FuzzPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		raw, err := json.Marshal(map[string]string{"x": value})
 		if err != nil {
-			return // it is no text
+			return // it is not text
 		}
 		before := len(s.asked())
 		got := call(t.Context(), t, made.Tools()[0], string(raw))

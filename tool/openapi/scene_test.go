@@ -120,7 +120,7 @@ func call(ctx context.Context, t *testing.T, made tool.Tool, args string) said {
 	r, err := made.Run(ctx, &tool.Call{ID: "tc_7", Tool: made.Definition.Tool, Args: jsontext.Value(args)})
 	out := said{status: r.Status}
 	if err != nil && !errors.As(err, &out.err) {
-		t.Fatalf("the error is no tool's: %v", err)
+		t.Fatalf("the error is not a tool's: %v", err)
 	}
 	if answer, is := r.Value.(openapi.Answer); is {
 		out.Answer = answer
@@ -133,7 +133,7 @@ func call(ctx context.Context, t *testing.T, made tool.Tool, args string) said {
 	}
 	raw, merr := json.Marshal(r.Value)
 	if merr != nil {
-		t.Errorf("the result is no JSON: %v", merr)
+		t.Errorf("the result is not JSON: %v", merr)
 	}
 	out.all = string(raw)
 	if out.err != nil {

@@ -77,7 +77,7 @@ func (c *converter) keyword(out, in map[string]any, name string, v any, open boo
 	case slices.Contains(lists, name):
 		items, is := v.([]any)
 		if !is {
-			return fmt.Errorf("%s is no list", name)
+			return fmt.Errorf("%s is not a list", name)
 		}
 		all := make([]any, len(items))
 		for i, item := range items {
@@ -89,7 +89,7 @@ func (c *converter) keyword(out, in map[string]any, name string, v any, open boo
 	case slices.Contains(byName, name):
 		items, is := v.(map[string]any)
 		if !is {
-			return fmt.Errorf("%s is no object", name)
+			return fmt.Errorf("%s is not an object", name)
 		}
 		all := make(map[string]any, len(items))
 		for key, item := range items {

@@ -143,14 +143,14 @@ func (l *loader) networks() ([]netip.Prefix, error) {
 func (l *loader) headers() error {
 	for name, value := range l.c.Headers {
 		if !httpToken(name) || !fieldValue(value) || slices.Contains(framing, strings.ToLower(name)) {
-			return l.fault("it is no header that can be set", "a name and a value of HTTP", "headers", name)
+			return l.fault("it is not a header that can be set", "a name and a value of HTTP", "headers", name)
 		}
 	}
 	if l.c.IdempotencyHeader != "" {
 		l.shared.idempotency = l.c.IdempotencyHeader
 	}
 	if !httpToken(l.shared.idempotency) || slices.Contains(ownHeaders, strings.ToLower(l.shared.idempotency)) {
-		return l.fault("it is no header that can be set", "a name such as Idempotency-Key", "idempotency_header")
+		return l.fault("it is not a header that can be set", "a name such as Idempotency-Key", "idempotency_header")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (l *loader) credentials() error {
 		case len(places) == 0:
 			return l.fault("it names no secret", `a value such as "Bearer {token}", with token under secrets`, "auth", i, "value")
 		case c.Header != "" && (!httpToken(c.Header) || slices.Contains(framing, strings.ToLower(c.Header))):
-			return l.fault("it is no header that can be set", "a name such as Authorization", "auth", i, "header")
+			return l.fault("it is not a header that can be set", "a name such as Authorization", "auth", i, "header")
 		}
 		for _, match := range places {
 			if _, known := l.c.Secrets[match[1]]; !known {
@@ -391,7 +391,7 @@ func schemaOf(node yaml.Node, otherwise any) (any, error) {
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil, fmt.Errorf("it is no schema: %w", err)
+		return nil, fmt.Errorf("it is not a schema: %w", err)
 	}
 	c := &converter{doc: &document{}, defs: map[string]any{}}
 	return c.convert(value, false, 0)

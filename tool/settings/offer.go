@@ -23,7 +23,7 @@ type Offer struct {
 	Parameters jsontext.Value
 	// Meaning is everything that decides what a call does, such as a program with its
 	// arguments, without any secret. It is encoded as JSON and enters the definition's
-	// digest by its hash: an operator's review of one command is no review of another
+	// digest by its hash: an operator's review of one command is not a review of another
 	// under the same name.
 	Meaning any
 	// Program is what is run, where something is; it stands in the definition's options for people to read.

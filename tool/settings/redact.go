@@ -73,7 +73,7 @@ func (r *Redactor) Tail(text []byte) []byte {
 }
 
 // Clip is the beginning of a text, at most so many bytes of whole characters, with an
-// ellipsis where something is left out. What is no UTF-8 is replaced.
+// ellipsis where something is left out. What is not UTF-8 is replaced.
 func Clip(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

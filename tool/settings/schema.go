@@ -20,7 +20,7 @@ func Closed(parameters jsontext.Value) (closed jsontext.Value, members map[strin
 	}
 	var m map[string]jsontext.Value
 	if err := json.Unmarshal(parameters, &m); err != nil || m == nil {
-		return nil, nil, errors.New("it is no object; expected a JSON Schema with properties")
+		return nil, nil, errors.New("it is not an object; expected a JSON Schema with properties")
 	}
 	if kind, given := m["type"]; given && string(kind) != `"object"` {
 		return nil, nil, fmt.Errorf("its type is %s; expected object", Clip(string(kind), 40))
@@ -32,12 +32,12 @@ func Closed(parameters jsontext.Value) (closed jsontext.Value, members map[strin
 	members = map[string]jsontext.Value{}
 	if raw, given := m["properties"]; given {
 		if err := json.Unmarshal(raw, &members); err != nil {
-			return nil, nil, errors.New("its properties are no object")
+			return nil, nil, errors.New("its properties are not an object")
 		}
 	}
 	closed, err = json.Marshal(m, json.Deterministic(true))
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is no JSON Schema: %w", err)
+		return nil, nil, fmt.Errorf("it is not JSON Schema: %w", err)
 	}
 	_, err = schema.Compile(closed)
 	return closed, members, err

@@ -19,7 +19,7 @@ const (
 // Secret says where a secret lies. Exactly one of the two is set.
 type Secret struct {
 	Env  string `yaml:"env"`  // a variable of the service's own environment
-	File string `yaml:"file"` // closed to all but its owner and group, read anew for each call; a last newline does not count
+	File string `yaml:"file"` // closed to all but its owner and group, read again for each call; a last newline does not count
 }
 
 // Secrets are the references of a section, by name.

@@ -84,7 +84,7 @@ func (s Section) Bare(name string) bool {
 	return node != nil && node.Kind == yaml.ScalarNode && node.ShortTag() == tagNull
 }
 
-// Of is the section below a name; the error is an [*Error] where that is no mapping.
+// Of is the section below a name; the error is an [*Error] where that is not a mapping.
 func (s Section) Of(name string) (Section, error) {
 	node := child(s.node, name)
 	below := Section{node: node, path: append(append([]any(nil), s.path...), name)}

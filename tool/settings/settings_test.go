@@ -76,7 +76,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSyntax: what is no YAML is said in words, and none of the reader's own.
+// TestSyntax: what is not a YAML is said in words, and none of the reader's own.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -93,7 +93,7 @@ func TestSyntax(t *testing.T) {
 		"a: \"\\q\"\n":            "a backslash in double quotes means nothing there",
 		"a: *x\n":                 "it uses an anchor or an alias",
 		"a: \x01\n":               "it holds control characters",
-		"a: \xff\n":               "it holds bytes that are no text",
+		"a: \xff\n":               "it holds bytes that are not text",
 		"%YAML 3.0\n---\na: 1\n":  "it is not written as YAML",
 		"a: !unknown!tag value\n": "it is not written as YAML",
 	} {

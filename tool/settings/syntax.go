@@ -9,7 +9,7 @@ import (
 // lineOf is the form of what the YAML reader says.
 var lineOf = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
 
-// syntaxError is what the YAML reader says, in words for whoever has written the file.
+// syntaxError is what the YAML reader says, in words for the author of the file.
 func syntaxError(err error) error {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if match := lineOf.FindStringSubmatch(err.Error()); match != nil {
@@ -41,8 +41,8 @@ func syntax() []syntaxRow {
 		{"unknown escape character", "a backslash in double quotes means nothing there", "single quotes, or two backslashes"},
 		{"unknown anchor", "it uses an anchor or an alias (& or *)", "the value itself, written out"},
 		{"control characters", "it holds control characters", "text in UTF-8"},
-		{"UTF-8", "it holds bytes that are no text", "text in UTF-8"},
-		{"invalid trailing", "it holds bytes that are no text", "text in UTF-8"},
+		{"UTF-8", "it holds bytes that are not text", "text in UTF-8"},
+		{"invalid trailing", "it holds bytes that are not text", "text in UTF-8"},
 		{"excessive", "it repeats too much by aliases", "the values themselves, written out"},
 		{"exceeded max depth", "it is nested too deep", "at most 64 levels"},
 	}

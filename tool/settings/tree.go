@@ -59,7 +59,7 @@ func checkMapping(node *yaml.Node, path []any, depth int) error {
 		case key.ShortTag() == tagMerge:
 			return wrong("it merges what stands elsewhere (<<)", "the values themselves, written out")
 		case key.Kind != yaml.ScalarNode, key.Anchor != "", key.ShortTag() == tagNull:
-			return wrong("the name is no plain word", "one")
+			return wrong("the name is not a plain word", "one")
 		case twice:
 			return wrong("it is there twice, first on line "+strconv.Itoa(first), "it once")
 		}
@@ -126,7 +126,7 @@ func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 	case yaml.ScalarNode:
 		return appendScalar(out, node)
 	default:
-		return nil, errors.New("it is no plain value")
+		return nil, errors.New("it is not a plain value")
 	}
 }
 
@@ -146,7 +146,7 @@ func appendScalar(out []byte, node *yaml.Node) ([]byte, error) {
 	case "!!float":
 		var v float64
 		if err := node.Decode(&v); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, errors.New(quote(node.Value) + " is no number of JSON")
+			return nil, errors.New(quote(node.Value) + " is not a JSON number")
 		}
 		if literal := jsontext.Value(node.Value); literal.IsValid() {
 			return append(out, literal...), nil

@@ -7,7 +7,7 @@ import (
 
 // Words are what an operation says of itself to people where its file brings words of its own: how it asks, what is said
 // while it works, and what is said of its result. They are passed on as they stand, in the definition's options of these
-// names; whoever reads the file has them judged.
+// names; anyone who reads the file has them judged.
 type Words struct {
 	Consent yaml.Node `yaml:"consent"`
 	Doing   yaml.Node `yaml:"doing"`

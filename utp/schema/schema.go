@@ -1,5 +1,5 @@
 // Package schema compiles the JSON Schema of a tool's arguments: for the kernel, which judges
-// every call by it, and for whoever makes a tool, so that what is wrong with one is told when
+// every call by it, and for anyone who makes a tool, so that what is wrong with one is told when
 // the program starts, and in the same words.
 package schema
 
@@ -43,7 +43,7 @@ const place = "urn:earshot:parameters"
 func wrong(err error) error {
 	// The library names the metaschema of its own making that it puts together for [work].
 	text := strings.NewReplacer(place, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
-	return errors.New("it is no JSON Schema: " + strings.Join(strings.Fields(text), " "))
+	return errors.New("it is not JSON Schema: " + strings.Join(strings.Fields(text), " "))
 }
 
 // nothingOutside keeps a schema from reading files or the network.

@@ -44,7 +44,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestCompileRefuses: what is no schema, and what would have to be read elsewhere, is said
+// TestCompileRefuses: what is not a schema, and what would have to be read elsewhere, is said
 // in one line.
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,7 @@
 // It is the working part of the tool service "files": [Service.Scan] lists a tree page by page,
 // [Service.Hash] reads content, [Service.Delete] and [Service.Trash] remove duplicates whose survivor is
 // shown to be whole at that moment, and [Service.Reconcile] says after a crash what became of a call.
-// It knows nothing of NATS or of the kernel: whoever binds it to a tool SDK passes the call id and the clock check.
+// It knows nothing of NATS or of the kernel: anyone who binds it to a tool SDK passes the call id and the clock check.
 //
 // # What a removal promises
 //

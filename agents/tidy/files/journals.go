@@ -16,7 +16,7 @@ const markName = "since.json"
 
 const markVersion = 1
 
-// mark tells from when on a call without a journal is one that never began. It lies with the journals, so that whoever removes
+// mark tells from when on a call without a journal is one that never began. It lies with the journals, so that anyone who removes
 // them removes it too, and it names its own inode and its folder's, so that a copy from elsewhere or from a backup does not count.
 type mark struct {
 	Version int    `json:"v"`
@@ -41,7 +41,7 @@ func makeJournals(path string, now time.Time) error {
 	return writeMark(path, now)
 }
 
-// writeMark puts the whole mark in place at once. It needs no way to the disk: a mark that is lost is made anew with a later time.
+// writeMark puts the whole mark in place at once. It needs no way to the disk: a mark that is lost is made again with a later time.
 func writeMark(path string, now time.Time) error {
 	f, err := os.CreateTemp(path, markName+".*")
 	if err != nil {

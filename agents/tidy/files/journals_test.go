@@ -34,7 +34,7 @@ func install(t testing.TB) *installation {
 
 func (i *installation) journals() string { return filepath.Join(i.dir, "data", "journal") }
 
-// start starts the service anew, a minute later.
+// start starts the service again, a minute later.
 func (i *installation) start() *files.Service {
 	i.t.Helper()
 	allowed, err := files.Allow(i.root)

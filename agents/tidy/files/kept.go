@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Journals is the folder of a service's journals, for whoever erases what was kept of calls.
+// Journals is the folder of a service's journals, for anyone who erases what was kept of calls.
 type Journals struct{ Path string }
 
-// Forget removes the journals of calls. A call without one, and what is no call, is passed over.
+// Forget removes the journals of calls. A call without one, and what is not a call, is passed over.
 func (j Journals) Forget(calls []string) error {
 	var failed []error
 	for _, call := range calls {

@@ -38,7 +38,7 @@ func (s *Service) makePrivate(t *tree, call string) (*private, error) {
 	return p, nil
 }
 
-// openPrivate opens the folder that the call made, and locks it: whoever works in it is alive, whether or not its journal
+// openPrivate opens the folder that the call made, and locks it: anyone who works in it is alive, whether or not its journal
 // can still be found. It must be on the root's file system and closed to others.
 func (s *Service) openPrivate(t *tree, call string) (*private, error) {
 	name := privatePrefix + call
@@ -65,7 +65,7 @@ func (s *Service) openPrivate(t *tree, call string) (*private, error) {
 	return p, nil
 }
 
-// take locks the folder. A file system that locks no folders is no obstacle: the journal's lock says the same.
+// take locks the folder. A file system that locks no folders is not an obstacle: the journal's lock says the same.
 func (p *private) take() error {
 	f, err := p.dir.Open(".")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 )
 
-// Whatever lists are sent, whoever works in the tree meanwhile, and wherever the call dies: a content that only the call
+// Whatever lists are sent, no matter who works in the tree meanwhile, and wherever the call dies: a content that only the call
 // could have removed is still somewhere, nothing outside the root changes, and every path is answered for once.
 func TestNoSetLosesItsLastCopy(t *testing.T) {
 	t.Parallel()

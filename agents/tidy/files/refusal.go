@@ -17,7 +17,7 @@ const (
 	CodeVanished Code = "vanished"
 	// CodeKeepMissing: the survivor is not there.
 	CodeKeepMissing Code = "keep_missing"
-	// CodeKeepChanged: the survivor is no separate, whole, regular file that the call leaves alone.
+	// CodeKeepChanged: the survivor is not a separate, whole, regular file that the call leaves alone.
 	CodeKeepChanged Code = "keep_changed"
 	// CodeEscapesRoot: the path leads out of the root, through a link, to another file system or into a folder of ours.
 	CodeEscapesRoot Code = "escapes_root"

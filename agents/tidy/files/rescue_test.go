@@ -233,7 +233,7 @@ func TestScanTellsAnUnfinishedRemoval(t *testing.T) {
 	}
 }
 
-// The product's own data may lie in the tree under such a name; it is no unfinished removal.
+// The product's own data may lie in the tree under such a name; it is not an unfinished removal.
 func TestScanKnowsTheDataFolder(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)

@@ -67,7 +67,7 @@ func (s *Service) newRun(op string, args DeleteArgs, options CallOptions) (*run,
 func checkCall(call string) error {
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 	if call == "" || len(call) > 128 || strings.Trim(call, allowed) != "" {
-		return &Error{Code: ErrBadArgs, Path: call, Found: "is no call id that a file can be named after"}
+		return &Error{Code: ErrBadArgs, Path: call, Found: "is not a call id that a file can be named after"}
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ type ScanResult struct {
 // Errors: *[Error] with escapes_root, root_missing, root_unreadable, root_not_folder, bad_request or stopped.
 func (s *Service) Scan(ctx context.Context, args ScanArgs) (ScanResult, error) {
 	if args.Cursor != "" && !validCursor(args.Cursor) {
-		return ScanResult{}, &Error{Code: ErrBadArgs, Path: args.Cursor, Found: "is no cursor", Hint: "pass next as it was received"}
+		return ScanResult{}, &Error{Code: ErrBadArgs, Path: args.Cursor, Found: "is not a cursor", Hint: "pass next as it was received"}
 	}
 	t, err := s.openTree(args.Root)
 	if err != nil {

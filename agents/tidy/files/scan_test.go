@@ -209,7 +209,7 @@ func TestScanRemembersFew(t *testing.T) {
 	}
 }
 
-// A walk that waited too long holds old names; it is made anew.
+// A walk that waited too long holds old names; it is made again.
 func TestScanForgetsOldWalks(t *testing.T) {
 	t.Parallel()
 	base := bigTree(t)

@@ -133,7 +133,7 @@ func deviceOf(path string) (uint64, error) {
 	}
 }
 
-// ofDisk takes a trash at the top of the disk. The shared one counts only if it is no link and sticky.
+// ofDisk takes a trash at the top of the disk. The shared one counts only if it is not a link and sticky.
 func (b *trash) ofDisk(topdir string) error {
 	uid := strconv.Itoa(b.s.uid)
 	candidates := []string{".Trash-" + uid}

@@ -108,7 +108,7 @@ class Session:
         self, question: str, *, choices: Optional[Mapping[str, str]] = None, kinds: Sequence[str] = (), context: str = "",
         default: str = "", seconds: int = 0, key: str = "",
     ) -> Answer:
-        """Asks the person for something that the agent does not know. It is no consent: no answer allows the use of a tool.
+        """Asks the person for something that the agent does not know. It is not consent: no answer allows the use of a tool.
 
         kinds are freetext, yes_no, multiple_choice and numeric, any of them. choices maps 2 to 32 values to what a person
         reads. default, as text, is the answer when nobody gives one within so many seconds (default 5 minutes); without

@@ -233,7 +233,7 @@ export class Session {
     }
   }
 
-  /** Asks the person for something that the agent does not know. It is no consent: no answer allows the use of a tool. Throws what
+  /** Asks the person for something that the agent does not know. It is not consent: no answer allows the use of a tool. Throws what
    * call throws. */
   async ask(question: string, options: AskOptions = {}): Promise<Answer> {
     const { key, signal, choices, ...rest } = options;

@@ -25,7 +25,7 @@ const patience = 30 * time.Second
 func Address(t testing.TB) string {
 	t.Helper()
 	for range ports {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports))) //nolint:gosec // A port is no secret.
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports))) //nolint:gosec // A port is not a secret.
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
 		if err != nil {
 			continue // somebody has it
@@ -42,7 +42,7 @@ func Address(t testing.TB) string {
 // Start starts a bus at an address that a listener of this process has just left. A program that
 // another test is starting has that listener for a moment longer: what is not handed on is closed
 // only when the starter goes on already, so that no lock of this process keeps the two apart.
-// Whoever starts the bus closes it.
+// Anyone who starts the bus closes it.
 func Start(t testing.TB, o bus.Options) *bus.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -240,7 +240,7 @@ type state struct {
 	AnswerBy string         `json:"answer_by,omitempty"`
 }
 
-// stillOpen is the answer to a call that is open when the host's patience is nearly over. It is no error: nothing has failed.
+// stillOpen is the answer to a call that is open when the host's patience is nearly over. It is not an error: nothing has failed.
 func stillOpen(c api.AgentCall) *sdk.CallToolResult {
 	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. "+
 		"It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)

@@ -360,7 +360,7 @@ func TestStillOpen(t *testing.T) {
 			t.Errorf("error %v: %s %v", r.IsError, textOf(r), r.StructuredContent)
 		}
 		if strings.Contains(e.all(), "received") {
-			t.Error("an answer that is no result was taken as received")
+			t.Error("an answer that is not a result was taken as received")
 		}
 		r = h.use("earshot_wait", map[string]any{"call_id": "call_7"}, nil)
 		if r.IsError || textOf(r) != `{"sent":true}` {

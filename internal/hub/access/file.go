@@ -38,7 +38,7 @@ type mark struct {
 	mode, owner uint32
 }
 
-// look finds out which state the file is in; the zero mark is no file.
+// look finds out which state the file is in; the zero mark is not a file.
 func look(path string) (mark, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func load(path string) (content, mark, error) {
 func checkPrivate(path string, st *unix.Stat_t) error {
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return unsafe(path, path+" is no plain file", "move it away; it is made anew by `earshot token add`")
+		return unsafe(path, path+" is not a plain file", "move it away; it is made again by `earshot token add`")
 	case int(st.Uid) != os.Geteuid():
 		return unsafe(path, fmt.Sprintf("the token file %s belongs to user %d, and this is user %d", path, st.Uid, os.Geteuid()),
 			"give it back with `chown`, or move it away and make new tokens")

@@ -29,7 +29,7 @@ func login(t *testing.T, s *access.Store, name string) access.PageSession {
 	return page
 }
 
-// TestLoginOutlivesTheProcess: whoever was logged in is so after a restart, as the same
+// TestLoginOutlivesTheProcess: anyone who was logged in is so after a restart, as the same
 // principal with the same end, and nothing in the file would let anybody else in.
 func TestLoginOutlivesTheProcess(t *testing.T) {
 	t.Parallel()

@@ -165,7 +165,7 @@ func (s *Store) Page(cookie, user string) (Principal, error) {
 }
 
 // Logout ends the page session of a cookie; its streams end with it. A cookie that leads
-// nowhere is no error.
+// nowhere is not an error.
 func (s *Store) Logout(cookie string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -70,7 +70,7 @@ func (p Principal) Hears(owner string) bool {
 func (p Principal) Answers() bool { return p.May(api.Answer) }
 
 // Approves tells whether the principal may answer, extend and take back questions in the
-// sessions of an owner. Whoever has the role of an agent or a tool never may. That the
+// sessions of an owner. Anyone who has the role of an agent or a tool never may. That the
 // asking agent itself never does is the kernel's to see: it knows who asked.
 func (p Principal) Approves(owner string) bool {
 	return p.Answers() && (p.Has(Operator) || p.concerned(owner))

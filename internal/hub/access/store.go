@@ -133,7 +133,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 	return gone, err
 }
 
-// change writes the file anew under the lock of all processes.
+// change writes the file again under the lock of all processes.
 func (s *Store) change(fn func([]Token) ([]Token, error)) error {
 	held, err := lock(s.path)
 	if err != nil {

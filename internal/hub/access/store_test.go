@@ -272,7 +272,7 @@ func TestUnreadableFolder(t *testing.T) {
 	t.Parallel()
 	s, err := access.Open(access.Options{Path: filepath.Join(t.TempDir(), "gone", "tokens.json")})
 	if err != nil {
-		t.Fatal(err) // no file is no tokens
+		t.Fatal(err) // no file means no tokens
 	}
 	if _, _, err := s.Add(access.NewToken{Name: "a", Roles: []access.Role{access.Listener}}); !errors.Is(err, access.ErrUnreadable) {
 		t.Errorf("Add: %v", err)
@@ -282,7 +282,7 @@ func TestUnreadableFolder(t *testing.T) {
 	}
 }
 
-// TestManyWriters: changes by many never lose one; whoever is refused is told to try
+// TestManyWriters: changes by many never lose one; anyone who is refused is told to try
 // again.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
@@ -464,7 +464,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestOwnShare: whoever makes many codes or logs in often pushes out their own oldest, and
+// TestOwnShare: anyone who makes many codes or logs in often pushes out their own oldest, and
 // never anybody else's.
 func TestOwnShare(t *testing.T) {
 	t.Parallel()

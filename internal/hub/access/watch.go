@@ -22,7 +22,7 @@ type lookout struct {
 }
 
 // Watch sends when what counts may have changed, once for any number of changes, until
-// the context ends; then it closes the channel. Whoever calls it waits for that: with the
+// the context ends; then it closes the channel. Anyone who calls it waits for that: with the
 // last of them everything has ended that watching began.
 func (s *Store) Watch(ctx context.Context) <-chan struct{} {
 	bell := make(chan struct{}, 1)

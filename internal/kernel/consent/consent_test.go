@@ -125,12 +125,12 @@ func TestAskRefuses(t *testing.T) {
 		"CLAR-09 long value":               {"choices", clarification(), func(p *consent.Params) { p.Choices = choices("a", long) }},
 		"CLAR-09 same value":               {"choices", clarification(), func(p *consent.Params) { p.Choices = choices("a", "a") }},
 		"CLAR-09 no label":                 {"choices", clarification(), func(p *consent.Params) { p.Choices = []consent.Choice{{"a", "A"}, {"b", ""}} }},
-		"C-29 default is no choice": {"default_response", clarification(consent.MultipleChoice), func(p *consent.Params) {
+		"C-29 default is not a choice": {"default_response", clarification(consent.MultipleChoice), func(p *consent.Params) {
 			p.Choices, p.DefaultResponse = choices("a", "b"), "c"
 		}},
-		"C-29 default is null":        {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "null" }},
-		"C-29 default is hexadecimal": {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "0x1p4" }},
-		"C-29 default is no number":   {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "inf" }},
+		"C-29 default is null":         {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "null" }},
+		"C-29 default is hexadecimal":  {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "0x1p4" }},
+		"C-29 default is not a number": {"default_response", clarification(consent.Numeric), func(p *consent.Params) { p.DefaultResponse = "inf" }},
 	}
 
 	for name, c := range cases {
@@ -585,7 +585,7 @@ func TestPresent(t *testing.T) {
 
 	extended, outcome := q.Extend(after(time.Second), "rpl_2")
 	if !outcome.Changed || extended.Unseen {
-		t.Errorf("whoever asks for more time has seen it: %+v, %+v", outcome, extended)
+		t.Errorf("anyone who asks for more time has seen it: %+v, %+v", outcome, extended)
 	}
 }
 

@@ -28,7 +28,7 @@ func (q Question) Extend(now time.Time, newToken string) (Question, Outcome) {
 	}
 
 	longer.Extensions++
-	longer.Unseen = false // whoever asks for more time has seen it
+	longer.Unseen = false // anyone who asks for more time has seen it
 
 	return longer, changed(Extended)
 }

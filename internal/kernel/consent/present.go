@@ -12,7 +12,7 @@ const Grace = 5 * time.Second
 // Present says that a surface which can take the answer has shown the question. A
 // person's time begins there: within [Grace] of the asking nothing changes but that it
 // is known; later, it is asked again with its own length and a new token, which is the
-// form that a standard client understands. That is no extension, and it answers nothing.
+// form that a standard client understands. That is not an extension, and it answers nothing.
 func (q Question) Present(now time.Time, newToken string) (Question, Outcome) {
 	if !q.Unseen && !q.Waiting && q.State == Open {
 		return q, ignored(NotWaiting)

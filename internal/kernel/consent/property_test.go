@@ -252,7 +252,7 @@ func check(t failer, q, next consent.Question, outcome consent.Outcome, now time
 	}
 
 	if shows := s.name == "present" || s.name == "await"; shows && (next.State != q.State || next.Extensions != q.Extensions || next.Resolution != q.Resolution) {
-		t.Fatalf("%s: to be shown a question is no answer and no extension: %+v", s.name, next)
+		t.Fatalf("%s: to be shown a question is neither an answer nor an extension: %+v", s.name, next)
 	}
 
 	if next.Token != q.Token && !slices.Contains(next.SpentTokens, q.Token) {

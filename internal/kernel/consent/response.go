@@ -36,7 +36,7 @@ const (
 )
 
 // Response is the answer to a clarification: a text, a yes or no, or a number.
-// The zero value is no answer. Values compare with ==.
+// The zero value is not an answer. Values compare with ==.
 type Response struct {
 	Type   ResponseType `json:"type,omitzero"`
 	Text   string       `json:"text,omitzero"`

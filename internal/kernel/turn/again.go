@@ -26,7 +26,7 @@ func (s State) Stale(c Call) []Call {
 }
 
 // exhausted reports whether the call, whose consent is stale for the reason, is the last one of its
-// kind. That we were started anew says nothing about the call, and does not count.
+// kind. That we were started again says nothing about the call, and does not count.
 func (m *machine) exhausted(c *Call, reason string) bool {
 	if reason == StaleRestarted {
 		return false

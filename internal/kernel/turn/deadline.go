@@ -66,13 +66,13 @@ func (m *machine) idle() {
 	m.end(e)
 }
 
-// nobody: whoever worked on the turn does not any more.
+// nobody: anyone who worked on the turn does not any more.
 func (m *machine) nobody() {
 	m.Worker, m.Lease, m.IdleFrom = "", Moment{}, m.now
 }
 
 // Terminal is the call whose result ends the turn, once all calls of the step have ended:
-// the first that was no success among those that say so, else the first of them.
+// the first that was not a success among those that say so, else the first of them.
 func (s State) Terminal() (Call, bool) {
 	var found *Call
 	for i := range s.Calls {

@@ -13,7 +13,7 @@ type (
 		By, Surface string
 		// Detail is a code or a reason, never prose.
 		Detail string
-		// Again: the same work is asked for anew, so the person will hear of it again.
+		// Again: the same work is asked for again, so the person will hear of it again.
 		Again bool
 		// Percent is the progress of the whole work, where the note is one of progress.
 		Percent float64
@@ -57,7 +57,7 @@ type (
 	Receipt struct {
 		Call, By, Surface, Decision string
 	}
-	// Replace asks for the same work anew: a new call, a new question. The caller
+	// Replace asks for the same work again: a new call, a new question. The caller
 	// resolves and judges it again and hands it in with [Adopt] or as part of the step.
 	Replace struct{ Call string }
 	// KeepLate keeps a result that came after its call was resolved.

@@ -3,7 +3,7 @@ package turn
 import "github.com/earshot-dev/earshot/utp"
 
 // lapse is what follows when an owner has fallen silent: what may be repeated goes
-// back to be started anew, anything else is looked into.
+// back to be started again, anything else is looked into.
 func (m *machine) lapse(c *Call) {
 	c.Lapse++
 	if c.Class.Repeatable() && c.Overdue {

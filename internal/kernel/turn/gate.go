@@ -25,7 +25,7 @@ func (m *machine) questionAsked(in QuestionAsked) error {
 }
 
 // askedAgain tells that an open question is asked again as it is. That it was shown, or
-// not, is no answer: nothing of its call changes.
+// not, is not an answer: nothing of its call changes.
 func (m *machine) askedAgain(question int, why NoteKind) error {
 	c := m.asked(question)
 	if c == nil || c.State != Asked && c.State != Unknown {
@@ -178,7 +178,7 @@ const (
 	StaleRestarted = "restarted"
 )
 
-// stale ends a call whose consent no longer fits what would run, and asks anew. The
+// stale ends a call whose consent no longer fits what would run, and asks again. The
 // reason names what changed: "age", "arguments", "definition", …. One that is forbidden now
 // is not asked for again, nor one whose consents went stale [MaxStale] times in a row.
 func (m *machine) stale(c *Call, reason string) {

@@ -55,7 +55,7 @@ type (
 		// Credential is what the person has shown; it has to count still when the call leaves.
 		Credential string
 		Surface    string
-		// Undo is how long this person wishes to be able to take a yes back; 0 is no wish.
+		// Undo is how long this person wishes to be able to take a yes back; 0 means no wish.
 		Undo time.Duration
 		// Generation is the one that takes the answer, see [Consent].
 		Generation string
@@ -127,7 +127,7 @@ type (
 		Surface  string
 	}
 	// Orphan says that every owner and worker up to now is gone for good: the process
-	// that held them all has been started anew, and with it begins a generation.
+	// that held them all has been started again, and with it begins a generation.
 	Orphan struct{ Generation string }
 	// Restored says that the ledger is older than the world: it went back in time.
 	Restored struct{}

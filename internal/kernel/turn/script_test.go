@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-var update = flag.Bool("update", false, "write the scripts in testdata anew")
+var update = flag.Bool("update", false, "write the scripts in testdata again")
 
 // TestScripts plays every script in testdata: a line at the margin is a command, the
 // indented lines below it are all that the machine made of it. Each script is one way
@@ -271,7 +271,7 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		}}, nil
 	case "stop":
 		return turn.StopTurn{Stop: turn.Stop{By: "ada", Surface: "terminal", Reason: word(0)}}, nil
-	case "patience": // said by whoever began the turn
+	case "patience": // said by anyone who began the turn
 		d, err := time.ParseDuration(word(0))
 		s.state.Patience, s.state.IdleFrom = d, s.now
 		return turn.Tick{}, err

@@ -200,7 +200,7 @@ type Call struct {
 	Adopted    bool   `json:"adopted,omitempty"`
 	// Origin is the foreign command that an adopted call was made of.
 	Origin *Origin `json:"origin,omitempty"`
-	// Elsewhere: its owner is of another make and in no process of ours, so that a restart
+	// Elsewhere: its owner is a third party and in no process of ours, so that a restart
 	// says nothing of it. Offered is the card that this owner has kept here for its report.
 	Elsewhere bool     `json:"elsewhere,omitempty"`
 	Offered   string   `json:"offered,omitempty"`

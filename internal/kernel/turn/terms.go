@@ -17,7 +17,7 @@ func (c Call) Terms() Terms { return Terms{Decision: c.Decision, Limits: c.Limit
 
 // StricterThan reports whether t lets less happen than the terms before it: a stricter decision
 // (allow, ask, deny), or the same with less time to start or more time to take a yes back. A
-// looser decision is never stricter, whatever its times are: asking anew by it could mean not to
+// looser decision is never stricter, whatever its times are: asking again by it could mean not to
 // ask. The times to answer and for the result do not count: nobody who was told how long they
 // have is given less.
 func (t Terms) StricterThan(was Terms) bool {

@@ -142,7 +142,7 @@ func (w *world) one(in turn.Input) error {
 	return nil
 }
 
-// onlyTold: that a question was shown, or not, changes nothing. It is no consent, makes
+// onlyTold: that a question was shown, or not, changes nothing. It is not consent, makes
 // none older or younger, and lets nothing leave.
 func (w *world) onlyTold(in turn.Input, next turn.State, effects []turn.Effect) {
 	if !reflect.DeepEqual(next, w.state) {

@@ -154,7 +154,7 @@ func typedText(line []rune) string {
 	return b.String()
 }
 
-// echoed is how a key is shown: one that is no character cannot act on the screen.
+// echoed is how a key is shown: one that is not a character cannot act on the screen.
 func echoed(r rune) string {
 	switch {
 	case r <= keyLast:

@@ -9,7 +9,7 @@ import (
 )
 
 // FlushTerminal throws away what was typed at a terminal and not yet read. It is
-// what [Options.FlushInput] is made of; where f is no terminal it does nothing.
+// what [Options.FlushInput] is made of; where f is not a terminal it does nothing.
 func FlushTerminal(f *os.File) {
 	const read = 1 // FREAD: the queue of what was typed
 

@@ -13,7 +13,7 @@ import (
 
 // TakeKeys is what [Options.TakeKeys] is made of: the terminal hands over every key as it is pressed, and
 // shows none, until restore. The keys that send signals still do. While the process is stopped, and
-// once it goes on, the terminal is as whoever stopped it expects. It fails where f is no terminal, or that
+// once it goes on, the terminal is as anyone who stopped it expects. It fails where f is not a terminal, or that
 // of another process in the foreground.
 func TakeKeys(f *os.File) (restore func(), err error) {
 	k := &keyboard{file: f, quit: make(chan struct{}), signals: make(chan os.Signal, 2)}
@@ -91,7 +91,7 @@ func (k *keyboard) watch() {
 			return
 		case s := <-k.signals:
 			if s == unix.SIGTSTP {
-				_ = k.set(k.before) // whoever stops it sets its own mode too
+				_ = k.set(k.before) // anyone who stops it sets its own mode too
 				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
 			}
 

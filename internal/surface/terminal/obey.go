@@ -296,7 +296,7 @@ func (t *Terminal) sendUndo(q *question) {
 	t.send(Undo{Question: q.Number, At: t.now}, fmt.Sprintf("undo question %d", q.Number), announce.Recorded(q.Number, aaep.ResolutionStopped))
 }
 
-// other takes a line that is no word of ours as the answer to a clarification:
+// other takes a line that is not a word of ours as the answer to a clarification:
 // a choice, yes or no, or a number.
 func (t *Terminal) other(c command) {
 	whole := c.text

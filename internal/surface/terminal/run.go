@@ -260,7 +260,7 @@ func (s *shell) read(line typedLine, more bool) error {
 }
 
 // finish waits for what is under way after the last event. Events that ended
-// because ctx did are no end of the events.
+// because ctx did are not an end of the events.
 func (s *shell) finish(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("terminal: %w", context.Cause(ctx))

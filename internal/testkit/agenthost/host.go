@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// startLimit is how long a host waits for an MCP server to start. It is long because a loaded machine is no failure.
+// startLimit is how long a host waits for an MCP server to start. It is long because a loaded machine is not a failure.
 const startLimit = 2 * time.Minute
 
 // Host is an agent that people run.

@@ -55,7 +55,7 @@ func Start(t testing.TB, script Script) *Server {
 	listening := httptest.NewServer(server)
 	server.URL = listening.URL
 	t.Cleanup(func() {
-		close(server.stopped) // whoever waits at a gate goes
+		close(server.stopped) // anyone who waits at a gate goes
 		listening.Close()
 		if err := server.Err(); err != nil {
 			t.Errorf("the scripted model: %v", err)

@@ -81,7 +81,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestCodes: whoever shows a token gets a code that logs them in; a page, an agent and a
+// TestCodes: anyone who shows a token gets a code that logs them in; a page, an agent and a
 // tool get none.
 func TestCodes(t *testing.T) {
 	t.Parallel()

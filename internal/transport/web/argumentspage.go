@@ -52,7 +52,7 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 	return s.show(w, http.StatusOK, "arguments", view)
 }
 
-// askedThere is the question of an address, with all answers that it takes: whoever has come to the
+// askedThere is the question of an address, with all answers that it takes: anyone who has come to the
 // end of its arguments has been shown everything. None where it is not open any more.
 func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	number, err := questionNumber(r)

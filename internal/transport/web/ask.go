@@ -66,7 +66,7 @@ func (s *Server) ask(q api.OpenQuestion, who visitor) asked {
 	return a
 }
 
-// digest names what is shown of a question, but for the time to answer it: whoever is given more
+// digest names what is shown of a question, but for the time to answer it: anyone who is given more
 // time has read all of it. The summary of a clarification says its time too, and nothing that its
 // other members do not say.
 func (a asked) digest() string {

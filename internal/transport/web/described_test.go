@@ -16,7 +16,7 @@ import (
 )
 
 // described are the answers that the description of the API has: by the pattern of a route and the status the schema
-// of the body, nil where that is no JSON.
+// of the body, nil where that is not JSON.
 var described = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.Document()))
 	if err != nil {

@@ -64,7 +64,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 // noticeWithin bounds the word that an answer has left.
 const noticeWithin = 10 * time.Second
 
-// noticed notes that a yes has been confirmed to whoever gave it, once that has left: the time to take
+// noticed notes that a yes has been confirmed to anyone who gave it, once that has left: the time to take
 // it back begins with it. One who goes away meanwhile may still hear it on a stream.
 func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word Word, said api.ReplyAnswer) {
 	if word.Decision != "accept" || said.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {

@@ -33,7 +33,7 @@ func (*Server) healthy(http.ResponseWriter, *http.Request, visitor) (api.Health,
 	return api.Health{Status: "ok"}, nil
 }
 
-// readyTime is how long whoever asks whether the server is ready waits for the answer.
+// readyTime is how long anyone who asks whether the server is ready waits for the answer.
 const readyTime = 2 * time.Second
 
 // ready answers strangers too: with one word, and nothing about any session.

@@ -82,7 +82,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 }
 
 // elsewhereRoutes stand in the place of the page under the names that every server of this
-// machine has. They say where to look, and not what the page's name is: whoever knows it
+// machine has. They say where to look, and not what the page's name is: anyone who knows it
 // could be sent the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions/", "/sessions", "/sessions/"} {
@@ -93,7 +93,7 @@ func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	}
 }
 
-// home is the page. Whoever is not logged in is led to the login.
+// home is the page. Anyone who is not logged in is led to the login.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	v, err := s.visitor(r)
 	if err != nil {

@@ -34,7 +34,7 @@ type visitor struct {
 }
 
 // visitor finds out who makes a request. A header beats a cookie, and a cookie counts
-// under the page's own name only: under another it was sent by whoever has got hold of it.
+// under the page's own name only: under another it was sent by anyone who has got hold of it.
 func (s *Server) visitor(r *http.Request) (visitor, error) {
 	v, err := s.shownBy(r)
 	v.zone = s.zone(r)

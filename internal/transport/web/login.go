@@ -62,7 +62,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 	}
 }
 
-// newCode makes a one-time code for whoever shows a token. A page gets none: a login must
+// newCode makes a one-time code for anyone who shows a token. A page gets none: a login must
 // not be able to prolong itself.
 func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
 	var none api.LoginCode

@@ -110,7 +110,7 @@ func TestTimeIsUp(t *testing.T) {
 	})
 }
 
-// TestSlowBody: whoever sends a body and never its end holds nothing for long, also where the
+// TestSlowBody: anyone who sends a body and never its end holds nothing for long, also where the
 // body is not read because nobody is logged in.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func TestOperatorDoor(t *testing.T) {
 		}
 	}
 	if w := s.do("POST", "/api/v1/operator/tools", "ada", `{"tool_name"`); w.Code != 400 {
-		t.Errorf("what is no JSON: %d %s", w.Code, w.Body)
+		t.Errorf("what is not JSON: %d %s", w.Code, w.Body)
 	}
 	if w := s.do("GET", "/api/v1/operator/tools", "ada", ""); w.Code != 405 {
 		t.Errorf("GET: %d", w.Code)

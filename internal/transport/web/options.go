@@ -32,7 +32,7 @@ type Options struct {
 	// PageURL is the origin at which browsers see the page, such as
 	// http://0123456789abcdef0123456789abcdef.localhost:7411 or https://earshot.example.org.
 	// The page, its login and its cookie are served under this name and no other: browsers
-	// send a cookie to every port of a name, so whoever knows the name of a page without TLS
+	// send a cookie to every port of a name, so anyone who knows the name of a page without TLS
 	// can be sent its cookie. The API answers to the name too. Default: there is no page.
 	PageURL string
 	// User names the account of this machine that a request comes from, "" where that is not

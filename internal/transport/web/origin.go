@@ -52,7 +52,7 @@ func (s *Server) onPage(r *http.Request) bool { return s.page.names(r.Host) }
 
 // isLoopback answers whether a Host header is a name that every server of this machine
 // has. The API answers to it: it takes no cookie, so it does not matter who else can be
-// reached under it. Another name could be pointed at the loopback by whoever owns it.
+// reached under it. Another name could be pointed at the loopback by anyone who owns it.
 func isLoopback(hostport string) bool {
 	host := hostname(hostport)
 	if strings.EqualFold(host, "localhost") {

@@ -45,7 +45,7 @@ func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, er
 	person := o.hub.As(who)
 	q := api.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
 	if w.Before != "" {
-		row, err := person.Session(ctx, w.Before) // one that they may not hear is no place to go on behind
+		row, err := person.Session(ctx, w.Before) // one that they may not hear is not a place to go on behind
 		if err != nil {
 			return Listed{}, refusal(err)
 		}

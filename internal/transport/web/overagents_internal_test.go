@@ -36,7 +36,7 @@ func TestAgentUncertain(t *testing.T) {
 	}
 }
 
-// TestEchoes: what only repeats the error is no result of the tool's.
+// TestEchoes: what only repeats the error is not a result of the tool's.
 func TestEchoes(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]bool{

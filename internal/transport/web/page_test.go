@@ -19,7 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (go test -update writes it anew); found:\n%s", name, got)
+		t.Errorf("%s differs (go test -update writes it again); found:\n%s", name, got)
 	}
 }
 
@@ -484,7 +484,7 @@ func TestUndoAfterAReload(t *testing.T) {
 	}
 }
 
-// TestNoticed: a yes that is confirmed to whoever gave it is noted as told, once it has left; a no and
+// TestNoticed: a yes that is confirmed to anyone who gave it is noted as told, once it has left; a no and
 // a yes that did not count are not.
 func TestNoticed(t *testing.T) {
 	t.Parallel()

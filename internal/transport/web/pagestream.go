@@ -228,7 +228,7 @@ type openFrame struct {
 	Questions []api.Announcement `json:"questions"`
 }
 
-// open puts all open questions again: whoever comes again may not know of them any more. Each has
+// open puts all open questions again: anyone who comes again may not know of them any more. Each has
 // the id under which the stream puts it, so that a page says it once if it has not heard it yet.
 func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: pageSurface, Zone: p.visitor.zone})

@@ -182,7 +182,7 @@ func TestPageStream(t *testing.T) {
 	})
 }
 
-// TestPageProgress: how far the work is stands on the page, and is no line of its own.
+// TestPageProgress: how far the work is stands on the page, and is not a line of its own.
 func TestPageProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t)

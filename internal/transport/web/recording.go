@@ -240,7 +240,7 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	}
 	name := "aaep.event"
 	if q.URL.Path == "/events" {
-		name = "" // whoever listens there may hear unnamed events only (C-80)
+		name = "" // anyone who listens there may hear unnamed events only (C-80)
 	}
 	to := openStream(w)
 	if err := to.send(frame{comment: "connected"}); err != nil {

@@ -65,7 +65,7 @@ func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	return nil
 }
 
-// replySubscription reads a reply as strictly as whoever judges it and returns the
+// replySubscription reads a reply as strictly as anyone who judges it and returns the
 // subscription that it names.
 func replySubscription(kind string, raw []byte) (string, error) {
 	switch kind {
@@ -122,7 +122,7 @@ func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte)
 	return nil
 }
 
-// unreadable is the answer to a body that is no message (TR-SSE-08).
+// unreadable is the answer to a body that is not a message (TR-SSE-08).
 func unreadable(err error) error {
 	return &Refusal{Kind: api.KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
 }
@@ -143,5 +143,5 @@ func plainly(err error) string {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Message
 	}
-	return "it is no JSON object that can be read"
+	return "it is not JSON object that can be read"
 }

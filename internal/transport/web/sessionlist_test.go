@@ -190,7 +190,7 @@ func TestMoreSessions(t *testing.T) {
 	wants(t, s.do("GET", "/sessions?before=sess_x", "@ada", "", "Accept", "text/html").Body.String(), "Not here")
 }
 
-// TestAnswersOnly: whoever may not answer a question is shown it without buttons or token,
+// TestAnswersOnly: anyone who may not answer a question is shown it without buttons or token,
 // and told why; the API tells them neither the token nor the event that holds it.
 func TestAnswersOnly(t *testing.T) {
 	t.Parallel()

@@ -68,10 +68,10 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, rejected aaep.Su
 	s.rejectAs(w, r, rejected, rejectedStatus(rejected.ReasonCode))
 }
 
-// rejectUnread answers to what is no request: 400 and a rejection (C-53). A value that
+// rejectUnread answers to what is not a request: 400 and a rejection (C-53). A value that
 // a capability does not take is told apart from a message that is none.
 func (s *Server) rejectUnread(w http.ResponseWriter, r *http.Request, err error) {
-	rejected := aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "This is no subscription.request: " + plainly(err)}
+	rejected := aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "This is not a subscription.request: " + plainly(err)}
 	var wrong *aaep.Error
 	if errors.As(err, &wrong) && onlyCapabilities(wrong.Violations) {
 		rejected.ReasonCode = aaep.ReasonCapabilitiesIncompatible

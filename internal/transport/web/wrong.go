@@ -12,7 +12,7 @@ const (
 	wrongEvery  = time.Second
 )
 
-// wrong counts wrong login codes, whoever tried them: on the loopback nobody can be told
+// wrong counts wrong login codes, no matter who tried them: on the loopback nobody can be told
 // from another.
 type wrong struct {
 	mu   sync.Mutex

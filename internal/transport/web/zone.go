@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// zoneCookie names the time zone of whoever reads the page. The page's script sets it, because a
+// zoneCookie names the time zone of anyone who reads the page. The page's script sets it, because a
 // browser tells it to nobody else.
 const zoneCookie = "earshot_zone"
 

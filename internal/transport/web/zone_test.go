@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// TestZone: times are told in the zone of whoever reads, which a cookie names: on the page, in the
+// TestZone: times are told in the zone of anyone who reads, which a cookie names: on the page, in the
 // list of sessions, in what became of an act, and in what is spoken. Without one that is known they
 // are told in the server's.
 func TestZone(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // What can be wrong with a ledger as such; [Error] says more. No room is
 // [kernel.ErrFull], a lost race [kernel.ErrConflict], a missing row [kernel.ErrNotFound].
 var (
-	// ErrCorrupt: what is there is damaged, or is no ledger at all.
-	ErrCorrupt = errors.New("ledger: it is damaged or is no ledger")
+	// ErrCorrupt: what is there is damaged, or is not a ledger at all.
+	ErrCorrupt = errors.New("ledger: it is damaged or is not a ledger")
 	// ErrAccess: the ledger may not be opened or written.
 	ErrAccess = errors.New("ledger: it cannot be opened or written")
 	// ErrBusy: others have held the ledger for too long; nothing was written.

@@ -15,7 +15,7 @@ func (e *Error) Plain() string {
 		words string
 	}{
 		{kernel.ErrFull, "no room is left for the ledger"},
-		{ErrCorrupt, "the ledger is damaged or is no ledger"},
+		{ErrCorrupt, "the ledger is damaged or is not a ledger"},
 		{ErrAccess, "this user may not read or write the ledger"},
 		{ErrBusy, "another program holds the ledger"},
 		{ErrUnreachable, "the ledger cannot be reached"},

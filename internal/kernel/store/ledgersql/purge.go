@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// blobGrace is how long a blob that nothing refers to is left alone: whoever has put it may be
+// blobGrace is how long a blob that nothing refers to is left alone: anyone who has put it may be
 // about to refer to it.
 const blobGrace = time.Hour
 
@@ -124,7 +124,7 @@ func (t *Tx) erase(p *kernel.Purge, e ended) error {
 	for _, query := range []string{
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM outbox WHERE session_id = $1 AND (published_at IS NOT NULL OR dead_at IS NOT NULL)`,
-		// Of what never left, whoever tried to send it may still want to note what became of it.
+		// Of what never left, no matter who tried to send it may still want to note what became of it.
 		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
 	} {
 		if err := t.put(what, query, e.session); err != nil {

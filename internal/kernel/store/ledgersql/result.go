@@ -8,7 +8,7 @@ import (
 )
 
 // cardAlong is up to how many bytes a result's card comes along with it: most are small, and
-// whoever reads results asks for their cards next.
+// anyone who reads results asks for their cards next.
 const cardAlong = 8 << 10
 
 // Results implements [kernel.Tx].

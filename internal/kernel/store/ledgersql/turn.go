@@ -30,7 +30,7 @@ type document struct {
 // allowInvalidUTF8 lets a broken text be kept with its broken bytes replaced.
 var allowInvalidUTF8 = jsontext.AllowInvalidUTF8(true)
 
-// encode writes a document. Durations are nanoseconds; a text that is no UTF-8 is
+// encode writes a document. Durations are nanoseconds; a text that is not UTF-8 is
 // repaired, because a turn that cannot be saved could never end.
 func encode(v any) (string, error) {
 	raw, err := json.Marshal(v, jsonv1.FormatDurationAsNano(true), json.Deterministic(true), allowInvalidUTF8)

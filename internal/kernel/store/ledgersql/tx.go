@@ -32,7 +32,7 @@ type Tx struct {
 	// written by itself.
 	failed error
 	// condemned are blobs whose content is not what their name says. They are removed
-	// although the transaction is undone, so that an upload can begin anew.
+	// although the transaction is undone, so that an upload can begin again.
 	condemned []string
 	// tools are those that were read, as they were: one that has changed since is not
 	// replaced.

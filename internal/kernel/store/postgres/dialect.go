@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
-// lastEvent is the largest number that was given to a row of events. A sequence is no part
+// lastEvent is the largest number that was given to a row of events. A sequence is not part
 // of any snapshot: it is read as it is now.
 const lastEvent = `CASE WHEN is_called THEN last_value ELSE last_value - 1 END`
 

@@ -27,7 +27,7 @@
 //
 // Numbers of rows are given in one order and committed in another, so the newest row may
 // still be overtaken. A transaction that writes events says so by a shared advisory lock,
-// which nobody waits for; whoever asks what has gone on sees where the first of those under
+// which nobody waits for; anyone who asks what has gone on sees where the first of those under
 // way began, and is told up to there. Nothing is missed, and nobody waits.
 //
 // # What is durable

@@ -30,7 +30,7 @@ func kill(t *testing.T, tx kernel.Tx) {
 	}
 }
 
-// TestLostConnections: whoever loses the connection in the middle is told that nothing was
+// TestLostConnections: anyone who loses the connection in the middle is told that nothing was
 // written and that it may be tried again; nothing was, and it can.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()

@@ -231,7 +231,7 @@ func TestOrdinaryRole(t *testing.T) {
 		var special bool
 		err := postgres.Ask(tx, `SELECT rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls FROM pg_roles WHERE rolname = current_user`, &special)
 		if special {
-			t.Error("the role is no ordinary one")
+			t.Error("the role is not an ordinary one")
 		}
 		return errors.Join(err, tx.Save(kernel.Batch{Turn: numbered("a")}))
 	})

@@ -112,7 +112,7 @@ func (s *Store) keepTime(ctx context.Context) {
 			return
 		case <-due.C:
 			if err := s.remeasure(ctx); err != nil && ctx.Err() == nil {
-				s.log.Debug("the time of the database is not known anew", "error", err)
+				s.log.Debug("the time of the database could not be read again", "error", err)
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func TestKernelsOfDifferentTimes(t *testing.T) {
 	}
 }
 
-// accept says yes to what is asked anew.
+// accept says yes to what is asked again.
 func (w *town) accept(answered map[int]bool) {
 	var page api.QuestionsAnswer
 	w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)

@@ -126,7 +126,7 @@ func (s *Store) drop(c *conn, blobs []string) error {
 // pause waits a little before an update is run again, longer each time and not as long as
 // the others, and reports whether there is time.
 func pause(ctx context.Context, try int) bool {
-	timer := time.NewTimer(time.Duration(rand.Int64N(int64(time.Millisecond) << try))) //nolint:gosec // who waits how long is no secret
+	timer := time.NewTimer(time.Duration(rand.Int64N(int64(time.Millisecond) << try))) //nolint:gosec // who waits how long is not a secret
 	defer timer.Stop()
 	select {
 	case <-timer.C:

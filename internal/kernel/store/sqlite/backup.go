@@ -18,7 +18,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	defer s.views.Done()
-	// Nothing but SQLite may open the file: whoever closes it drops all locks that this process has on
+	// Nothing but SQLite may open the file: anyone who closes it drops all locks that this process has on
 	// it, and another process would take the log for one that nobody uses.
 	return backUp(ctx, s.path, path)
 }

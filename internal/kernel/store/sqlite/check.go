@@ -22,7 +22,7 @@ const (
 	magic      = "SQLite format 3\x00"
 )
 
-// inspect looks at the file before SQLite does, so that a file that is no ledger is not
+// inspect looks at the file before SQLite does, so that a file that is not a ledger is not
 // touched and its message is clear. It reports whether the last close was clean: a log
 // or a journal left beside the file says that it was not.
 func inspect(path string) (clean bool, err error) {

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// patience bounds every wait. It is long because a loaded machine is no failure.
+	// patience bounds every wait. It is long because a loaded machine is not a failure.
 	patience = 3 * time.Minute
 	// glance is how often a condition is looked at.
 	glance = 20 * time.Millisecond

@@ -39,7 +39,7 @@ func TestGuardFollowsTheLayout(t *testing.T) {
 	}
 }
 
-// TestLossIsSaid: whoever cannot see that the connection is lost is told, once.
+// TestLossIsSaid: anyone who cannot see that the connection is lost is told, once.
 func TestLossIsSaid(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1)

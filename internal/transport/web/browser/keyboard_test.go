@@ -157,7 +157,7 @@ func TestEscape(t *testing.T) {
 }
 
 // TestArrivalLeavesTheFocus: whatever comes, is answered elsewhere or ends, the focus
-// stays where the person put it, also on what is drawn anew.
+// stays where the person put it, also on what is drawn again.
 func TestArrivalLeavesTheFocus(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 2)

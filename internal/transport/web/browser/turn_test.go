@@ -124,7 +124,7 @@ func TestTwoLiveRegions(t *testing.T) {
 		}
 		const other = `document.querySelectorAll("#live-assertive > :not(p), #live-polite > :not(p), #live-assertive p *, #live-polite p *").length`
 		if n := value[int](b, other); n != 0 {
-			t.Errorf("%s %d elements in a live region are no sentences", when, n)
+			t.Errorf("%s %d elements in a live region are not sentences", when, n)
 		}
 	}
 	regions("with nothing to tell")

@@ -58,7 +58,7 @@ func TestReasonIsSpoken(t *testing.T) {
 	}
 }
 
-// TestReadersZone: times are told in the zone of whoever reads, on the page that comes first, in
+// TestReadersZone: times are told in the zone of anyone who reads, on the page that comes first, in
 // what is spoken, and in what comes later; without scripts the page names the zone.
 func TestReadersZone(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ export function isLost() {
 }
 
 // listen opens the stream. Returning says that the page has lost it, or was loaded: open questions
-// are then told again, for whoever comes again may not know of them.
+// are then told again, for anyone who comes again may not know of them.
 export function listen(returning = true) {
   const mine = new EventSource(address());
   const spoken = new Set(); // what this stream has said
@@ -147,7 +147,7 @@ async function broken(mine) {
   if (refused) wait = Math.min(wait * 2, slowest);
 }
 
-// sayLost says it once, to whoever cannot see it: silence must not be taken for "no question".
+// sayLost says it once, to anyone who cannot see it: silence must not be taken for "no question".
 function sayLost() {
   if (!lost || lostSaid) return;
   lostSaid = true;

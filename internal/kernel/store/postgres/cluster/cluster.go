@@ -1,4 +1,4 @@
-// Package cluster starts a private PostgreSQL for tests and benchmarks: made anew, reached by
+// Package cluster starts a private PostgreSQL for tests and benchmarks: made again, reached by
 // a Unix socket and on the loopback with a password that nobody else has, flushing what it
 // commits, run by a user that is not root, and ended with the process that started it,
 // however that ends.
@@ -322,7 +322,7 @@ const firstPort, ports = 12_000, 20_000
 func freePort(ctx context.Context) (int, error) {
 	var err error
 	for range ports {
-		port := firstPort + mathrand.IntN(ports) //nolint:gosec // A port is no secret.
+		port := firstPort + mathrand.IntN(ports) //nolint:gosec // A port is not a secret.
 		if err = tryPort(ctx, port); err == nil {
 			return port, nil
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Dump copies the schema that a DSN of [Cluster.Ledger] leads to into a file, as an operator
-// does, beside whoever works on it.
+// does, beside anyone who works on it.
 func (c *Cluster) Dump(ctx context.Context, dsn string) (file string, err error) {
 	at, err := url.Parse(dsn)
 	if err != nil {

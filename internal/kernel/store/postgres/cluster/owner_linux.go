@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// owner is who runs the cluster: nil is whoever we are.
+// owner is who runs the cluster: nil is the user we run as.
 type owner struct{ uid, gid int }
 
 // ordinary is a user that may run a cluster: PostgreSQL refuses root.

@@ -4,7 +4,7 @@ package cluster
 
 import "syscall"
 
-// owner is who runs the cluster: nil is whoever we are. PostgreSQL itself refuses root.
+// owner is who runs the cluster: nil is the user we run as. PostgreSQL itself refuses root.
 type owner struct{}
 
 func ordinary() (*owner, error) { return nil, nil } //nolint:nilnil // nil is ourselves
