@@ -174,6 +174,14 @@ var house = []room{
 		own:   []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/mcp", "tool/openapi", "tool/settings", "utp"},
 		third: []string{yamlModule},
 	},
+	{
+		pkg: "internal/hostfile", floor: 3, own: []string{"internal/cause", "tool/settings"},
+		third: []string{yamlModule, "github.com/aymanbagabas/go-udiff", "github.com/pelletier/go-toml/v2", "github.com/tailscale/hujson"},
+	},
+	{
+		pkg: "internal/hostsetup", floor: 5,
+		own: []string{"internal/cause", "internal/datadir", "internal/hostfile", "internal/toolfile", "tool/settings"},
+	},
 	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
@@ -249,7 +257,7 @@ var house = []room{
 	{
 		pkg: "server", floor: 6,
 		own: []string{
-			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
 			"internal/peer", "internal/policyfile", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",

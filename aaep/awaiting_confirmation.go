@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	"cmp"
 	_ "embed" // the example
 	"maps"
 
@@ -48,9 +49,9 @@ func (c AwaitingConfirmation) About(tool, callID string) AwaitingConfirmation {
 }
 
 // Subject returns the tool and the tool_call_id that the confirmation names, or
-// empty strings.
+// empty strings. A tool may be called tool_name by others.
 func (c AwaitingConfirmation) Subject() (tool, callID string) {
-	return unquote(c.ExtraContext["tool"]), unquote(c.ExtraContext["tool_call_id"])
+	return cmp.Or(unquote(c.ExtraContext["tool"]), unquote(c.ExtraContext["tool_name"])), unquote(c.ExtraContext["tool_call_id"])
 }
 
 // quote returns s as a JSON string; bytes that are not UTF-8 become U+FFFD.

@@ -104,6 +104,7 @@ var routes = []Route{
 	answers[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
 		refuses(KindConflict),
 	answers[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Hear, "Lists the open questions, the oldest first.")).
+		query("look", "boolean", "true only looks: no question counts as shown.").
 		detail("A question that is listed for an approver who can answer it counts as shown: its time to answer begins."),
 	answers[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Hear, "Reads a part of the arguments that a question is about.")).
 		query("offset", "integer", "The `next` of the part before; default 0.").

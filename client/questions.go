@@ -11,11 +11,21 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Questions lists the open questions that the token may hear, oldest first.
+// Questions lists the open questions that the token may hear, oldest first. Those that its owner can answer count as
+// shown: their time to answer begins.
 func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
+	return c.questions(ctx, url.Values{})
+}
+
+// LookAtQuestions lists what [Client.Questions] does, and no question counts as shown: for who shows them to nobody.
+func (c *Client) LookAtQuestions(ctx context.Context) ([]api.OpenQuestion, error) {
+	return c.questions(ctx, url.Values{"look": {"true"}})
+}
+
+func (c *Client) questions(ctx context.Context, query url.Values) ([]api.OpenQuestion, error) {
 	var list api.QuestionList
 
-	err := c.call(ctx, to(api.RouteQuestions), nil, &list)
+	err := c.call(ctx, to(api.RouteQuestions).with(query), nil, &list)
 
 	return list.Questions, err
 }

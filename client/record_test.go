@@ -388,7 +388,7 @@ func TestTapRefused(t *testing.T) {
 		"ws" + strings.TrimPrefix(server.URL, "http") + "/policy": {client.CodeForbidden, "with the code 1008 not for you"},
 		"ws" + strings.TrimPrefix(server.URL, "http") + "/other":  {client.CodeNotFound, "expected a stream"},
 		"ftp://localhost/":       {client.CodeUsage, `begins with "ftp"`},
-		"events":                 {client.CodeUsage, "no address of a stream"},
+		"events":                 {client.CodeUsage, "not the address of a stream"},
 		"http://192.0.2.1/event": {client.CodeInsecure, "unencrypted"},
 	} {
 		_, err := recorded(t, client.RecordOptions{URL: address, Token: "secret"})

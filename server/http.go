@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/peer"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -47,8 +48,10 @@ func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) 
 // serve serves the page and the API.
 func (s *Server) serve(o Options, certificate *address.Certificate, listeners []net.Listener) (err error) {
 	i := s.instance
+	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
 	s.web, err = web.New(web.Options{
-		Hub: web.Over(i.Hub), Programs: web.OverAgents(i.Hub), Access: i.Access, Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
+		Hub: web.Over(i.Hub), Programs: web.OverAgents(i.Hub), MCP: s.serveHost, Access: i.Access,
+		Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User:  peer.Of,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
 		Manifest: aaep.Manifest{
@@ -57,6 +60,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 		},
 	})
 	if err != nil {
+		s.hosts.Close()
 		return cause.Fail(err, "the page could not be made", "")
 	}
 	s.http = &http.Server{

@@ -23,6 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/transport/web"
@@ -39,8 +40,9 @@ type Server struct {
 	page  string // of the page, for browsers
 	https string // the address that others come to; "" has none
 
-	web  *web.Server
-	http *http.Server
+	web   *web.Server
+	hosts *mcp.HTTP
+	http  *http.Server
 	// serving are the goroutines that take connections.
 	serving sync.WaitGroup
 	once    sync.Once
@@ -165,6 +167,7 @@ func (s *Server) Close() {
 		_ = os.Remove(s.instance.Data.File(datadir.PersonFile)) // what it holds counts no more
 		if s.http != nil {
 			s.web.Close()
+			s.hosts.Close()
 			ctx, cancel := context.WithTimeout(context.Background(), answerGrace)
 			defer cancel()
 			if err := s.http.Shutdown(ctx); err != nil {

@@ -383,7 +383,7 @@ func TestServiceRefuses(t *testing.T) {
 		{"twice", []tool.Tool{{Definition: definition(), Run: run}, {Definition: definition(), Run: run}}, "work is listed twice"},
 		{"two services", []tool.Tool{{Definition: definition(), Run: run}, {Definition: utp.Definition{Tool: "other.x"}, Run: run}}, "a tool of the service other"},
 		{"bad name", []tool.Tool{{Definition: utp.Definition{Tool: "a b"}, Run: run}}, "tool_name"},
-		{"bad schema", []tool.Tool{{Definition: utp.Definition{Tool: "a.b", Parameters: jsontext.Value(`{"type":"strin"}`)}, Run: run}}, "no JSON Schema"},
+		{"bad schema", []tool.Tool{{Definition: utp.Definition{Tool: "a.b", Parameters: jsontext.Value(`{"type":"strin"}`)}, Run: run}}, "not JSON Schema"},
 		{"schema from elsewhere", []tool.Tool{{Definition: utp.Definition{Tool: "a.b", Parameters: jsontext.Value(`{"$ref":"file:///etc/hostname"}`)}, Run: run}}, "may not refer to file:"},
 		{"bad time", []tool.Tool{{Definition: utp.Definition{Tool: "a.b", Options: jsontext.Value(`{"timeout_seconds":"x"}`)}, Run: run}}, "numbers of seconds"},
 	}

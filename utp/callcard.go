@@ -84,7 +84,7 @@ func (f CallCard) validate(c Card) error {
 		return c.wrong("content.tool_name", Shown(f.ToolName), idRule, nil)
 	}
 	if f.Arguments.Kind() != jsontext.KindBeginObject {
-		return c.wrong("content.arguments", "no object", "a JSON object", nil)
+		return c.wrong("content.arguments", "not an object", "a JSON object", nil)
 	}
 	if f.TargetSubject != "" {
 		if _, err := ParseSubject(f.TargetSubject); err != nil {

@@ -170,7 +170,7 @@ func (c Card) validateMetadata() error {
 // decode reads one of the two objects of a card.
 func (c Card) decode(name string, raw jsontext.Value, into any) error {
 	if raw.Kind() != jsontext.KindBeginObject {
-		return c.wrong(name, "no object", "a JSON object", nil)
+		return c.wrong(name, "not an object", "a JSON object", nil)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return c.wrong(name, "malformed: "+clip(err.Error()), "what its type demands", err)

@@ -105,7 +105,7 @@ func contentOf[T Content](raw jsontext.Value) (Content, error) {
 
 func decodeContent(raw jsontext.Value, into any) error {
 	if raw.Kind() != jsontext.KindBeginObject {
-		return contentError("the content", "no object", "a JSON object", nil)
+		return contentError("the content", "not an object", "a JSON object", nil)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return contentError("the content", "malformed: "+clip(err.Error()), "what its type demands", err)

@@ -68,7 +68,7 @@ func (d Definition) Validate() error {
 	case !d.Risk.Valid() && (d.Risk != "" || !d.unclaimed()):
 		return wrong("risk", Shown(string(d.Risk)), "low, medium or high", nil)
 	case d.Parameters.Kind() != jsontext.KindBeginObject:
-		return wrong("parameters", "no object", "a JSON Schema object", nil)
+		return wrong("parameters", "not an object", "a JSON Schema object", nil)
 	}
 	if _, err := RenderTarget(d.Target, TargetValues{Project: "p", Channel: "c", Agent: "a"}); err != nil {
 		return wrong("target_subject", Shown(d.Target), "cg."+Version+".{project_id}.{channel_id}.cmd.tool.<target>.<suffix>", err)

@@ -28,7 +28,7 @@ func ParseOptions(raw jsontext.Value) (Options, error) {
 		return &DefinitionError{Field: "options" + field, Found: found, Expected: expected, Err: err}
 	}
 	if raw.Kind() != jsontext.KindBeginObject {
-		return Options{}, wrong("", "no object", "a JSON object", nil)
+		return Options{}, wrong("", "not an object", "a JSON object", nil)
 	}
 	var in struct {
 		Args struct {

@@ -60,7 +60,7 @@ func decodePayload(raw []byte) (payload, error) {
 	}
 	p := payload{}
 	if jsontext.Value(raw).Kind() != jsontext.KindBeginObject {
-		return nil, &PayloadError{Reason: CodeBadRequest, Found: "no object", Expected: "a JSON object"}
+		return nil, &PayloadError{Reason: CodeBadRequest, Found: "not an object", Expected: "a JSON object"}
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, &PayloadError{Reason: CodeBadRequest, Found: "malformed: " + clip(err.Error()), Expected: "a JSON object", Err: err}

@@ -50,6 +50,10 @@ func consentVectors() []source {
 		fails("SEQ-22", "refused", "asked, refused, done all the same", somewhere, anywhere, asking+bound+refused+calling+grantee+back+closing),
 		fails("SEQ-22", "afterwards", "done, then asked", 3, anywhere, open+calling+grantee+"state from_state=calling_tool to_state=awaiting_input\n"+loose+refused+closing), // C-38
 		fails("SEQ-22", "other-call", "asked for another call", somewhere, anywhere, asking+bound+accepted+"invoked tool=files.delete tool_call_id=call_2 irreversible=true risk_level=high\ndone tool=files.delete tool_call_id=call_2\n"+back+closing).also("SEQ-24"),
+		flows("SEQ-22", "this-tool", "the question names the tool and no call", asking+grave+" extra_context.tool=files.delete\n"+accepted+grantee+back+closing), // C-45
+		fails("SEQ-22", "other-tool", "the question names another tool and no call", 6, anywhere, asking+grave+" extra_context.tool=files.trash\n"+accepted+grantee+back+closing).also("SEQ-24", "CONF-01"),
+		fails("SEQ-22", "other-tool-called", "the action is a call of another tool", 6, anywhere, asking+grave+" action=files.trash(old)\n"+accepted+grantee+back+closing).also("SEQ-24", "CONF-01"),
+		fails("SEQ-22", "other-tool-same-call", "the question names the call and another tool", 6, anywhere, asking+grave+" extra_context.tool=files.trash extra_context.tool_call_id=call_1\n"+accepted+grantee+back+closing),
 		fails("SEQ-22", "refusal-inferred", "no reply in the capture; the state that follows tells of a no", somewhere, anywhere, asking+bound+"state from_state=awaiting_input to_state=thinking\n"+calling+grantee+back+closing),
 		warns("SEQ-22", "silence", "allowed by silence only", somewhere, anywhere,
 			asking+"confirmation irreversible=true risk_level=low default_decision=accept timeout_seconds=60 extra_context.tool_call_id=call_1\nstate @context=https://github.com/earshot-dev/earshot/ns/v1 from_state=awaiting_input to_state=calling_tool extensions.earshot.resolution=expired at=63\ninvoked tool=files.delete tool_call_id=call_1 irreversible=true at=64\ndone tool=files.delete tool_call_id=call_1 at=65\nstate from_state=calling_tool to_state=thinking at=66\ncompleted at=67"), // C-24

@@ -25,7 +25,8 @@ const (
 // Silence means no unless p says otherwise, which it may not for what is irreversible
 // (C-24). Whatever p.Reversibility calls irreversible is emitted as that too (C-21), and
 // needs a RiskLevel (C-22). A TimeoutSeconds of 0 becomes 300 for high risk or
-// irreversible actions, else 60.
+// irreversible actions, else 60. Where the question itself was not taken, it comes with the
+// error ([CodeNotSent]); do not ask again.
 func (e *Emitter) Confirm(tool string, p aaep.AwaitingConfirmation) (*Asked, error) {
 	if err := e.session.open(); err != nil {
 		return nil, err
@@ -55,15 +56,15 @@ func (e *Emitter) Confirm(tool string, p aaep.AwaitingConfirmation) (*Asked, err
 		return nil, err
 	}
 	event, err := e.session.Confirm(e.options.Now(), e.options.Rand, p.About(tool, callID))
-	if err := e.one(event, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	asked, _ := event.Payload.(aaep.AwaitingConfirmation)
-	return &Asked{emitter: e, token: asked.ReplyToken, tool: tool, callID: callID, irreversible: p.Irreversible}, nil
+	return &Asked{emitter: e, token: asked.ReplyToken, tool: tool, callID: callID, irreversible: p.Irreversible}, e.one(event, nil)
 }
 
 // Clarify asks for information, in awaiting_input, which it tells. A TimeoutSeconds of
-// 0 becomes 60.
+// 0 becomes 60. What was not taken is handled as by [Emitter.Confirm].
 func (e *Emitter) Clarify(p aaep.AwaitingClarification) (*Asked, error) {
 	if p.TimeoutSeconds == 0 {
 		p.TimeoutSeconds = patience
@@ -72,11 +73,11 @@ func (e *Emitter) Clarify(p aaep.AwaitingClarification) (*Asked, error) {
 		return nil, err
 	}
 	event, err := e.session.Clarify(e.options.Now(), e.options.Rand, p)
-	if err := e.one(event, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	asked, _ := event.Payload.(aaep.AwaitingClarification)
-	return &Asked{emitter: e, token: asked.ReplyToken}, nil
+	return &Asked{emitter: e, token: asked.ReplyToken}, e.one(event, nil)
 }
 
 // Token is the question's reply_token.

@@ -21,13 +21,13 @@ func (s *Session) Confirm(now time.Time, rand io.Reader, p aaep.AwaitingConfirma
 	if err := safe(p); err != nil {
 		return aaep.Event{}, err
 	}
-	_, callID := p.Subject()
+	tool, callID := p.Subject()
 	if callID != "" && s.asked(callID) {
 		return aaep.Event{}, refuse(CodeQuestionOpen, "SEQ-28", fmt.Sprintf("the call %s has been asked for; settle that question first", callID))
 	}
 	d := s.draft(now, rand)
 	p.ReplyToken = d.token(p.ReplyToken)
-	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken, Confirmation: true, CallID: callID, Reversible: !forever(p)})
+	d.state.Questions = append(d.state.Questions, Question{Token: p.ReplyToken, Confirmation: true, CallID: callID, Tool: tool, Reversible: !forever(p)})
 	d.build(p)
 	return d.one()
 }
@@ -83,8 +83,10 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 	next.Questions = remove(next.Questions, i)
 	next.UsedTokens = next.keep(next.UsedTokens, token)
 	next.Settled = &Settlement{Token: token, Resolution: r}
-	if r.Allows() && question.CallID != "" {
-		next.Granted = append(next.Granted, Grant{CallID: question.CallID, Token: token, Reversible: question.Reversible})
+	if r.Allows() {
+		next.grantTo(question)
+	} else {
+		next.bar(question.CallID)
 	}
 	s.state = next
 	return nil
@@ -97,6 +99,7 @@ func (s *Session) revoke(grant int, r aaep.Resolution) error {
 	if next.Settled != nil && next.Settled.Token != token {
 		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
 	}
+	next.bar(next.Granted[grant].CallID)
 	next.Granted = remove(next.Granted, grant)
 	next.Settled = &Settlement{Token: token, Resolution: r}
 	s.state = next

@@ -36,7 +36,7 @@ type Checker struct {
 	things  int
 
 	tokens    map[uint64]*question
-	doubts    table[doubt] // by token: of ended sessions, what was done before an answer was seen
+	doubts    table[doubt] // by token: of questions that are forgotten, what was done before an answer was seen
 	doubtful  ring
 	words     map[string]string
 	lastAgent []byte
@@ -274,7 +274,7 @@ func (c *Checker) finish(s *judged, key uint64, end kind, r *report) {
 		c.ids.remove(id)
 	}
 	for _, q := range s.questions {
-		c.forgetToken(q, end, r)
+		c.forgetToken(q, end != lost, r)
 	}
 	c.rememberEnd(key, end, r)
 	c.things -= s.counted
@@ -373,14 +373,14 @@ func (c *Checker) bound(r *report) {
 	}
 }
 
-// forgetToken forgets a question whose session is over, except that something was done on
-// it before an answer was seen.
-func (c *Checker) forgetToken(q *question, end kind, r *report) {
+// forgetToken forgets a question, except, where its session was judged as long as it
+// should be, that something was done on it before an answer was seen.
+func (c *Checker) forgetToken(q *question, judged bool, r *report) {
 	if c.tokens[q.token] != q {
 		return // the token was another question's
 	}
 	delete(c.tokens, q.token)
-	if !q.doubted || end == lost {
+	if !q.doubted || !judged {
 		return
 	}
 	if _, known := c.doubts.add(q.token, q.doubt()); known {
@@ -393,7 +393,7 @@ func (c *Checker) forgetToken(q *question, end kind, r *report) {
 	c.doubts.remove(oldest)
 	if !c.told.doubts {
 		c.told.doubts = true
-		const message = "more than %d questions of ended sessions were acted on before an answer was seen; an answer to an early one is no longer judged"
+		const message = "more than %d forgotten questions were acted on before an answer was seen; an answer to an early one is no longer judged"
 		r.info("SEQ-22", "§4.3.1", fmt.Sprintf(message, maxDoubts))
 	}
 }

@@ -9,20 +9,21 @@ import (
 
 // consent judges whether an invocation was allowed, and uses the consent up.
 func (s *judged) consent(f *facts, r *report) {
-	q := s.consentFor(f)
+	q, other := s.consentFor(f)
 	if q == nil {
-		s.unconsented(f, r)
+		s.unconsented(f, other, r)
 		return
 	}
 	stands, silent := q.standing()
-	if f.irreversible || q.callID != "" || stands != refused && stands != closed {
+	forever := f.irreversible || q.undoing == irreversible && len(f.callID) > 0 && q.callID == string(f.callID) // as the person was told
+	if forever || q.callID != "" || stands != refused && stands != closed {
 		q.followed = true
 	}
-	if !f.irreversible {
+	if !forever {
 		s.reversible(f, q, stands, r)
 		return
 	}
-	if message, rules := q.against(stands, silent); message != "" {
+	if message, rules := q.against(string(f.tool), stands, silent); message != "" {
 		r.error("/irreversible", "§4.3.1", "found "+message, rules...)
 	} else {
 		q.weak(silent, r)
@@ -36,10 +37,12 @@ func (s *judged) consent(f *facts, r *report) {
 // against is what the stream shows against an irreversible invocation that rests on the
 // question; "" where it shows nothing. Where it does not show how the question ended, it
 // may have been accepted.
-func (q *question) against(stands answer, silent bool) (message string, rules []string) {
+func (q *question) against(tool string, stands answer, silent bool) (message string, rules []string) {
 	switch {
 	case q.used > 0:
 		return fmt.Sprintf("a second irreversible invocation on the consent of %s, expected one consent for each", q.name), []string{"SEQ-22", "SEQ-23", "CONF-01"}
+	case another(q.tool, tool):
+		return fmt.Sprintf("an irreversible invocation of %s, but question %s asked about %s", tool, q.name, q.tool), []string{"SEQ-22"}
 	case stands == refused && q.late:
 		return fmt.Sprintf("an irreversible invocation, but question %s was accepted only after its deadline", q.name), []string{"SEQ-22", "SEQ-26", "CONF-53"}
 	case stands == refused && silent:
@@ -70,19 +73,23 @@ func (q *question) weak(silent bool, r *report) {
 	}
 }
 
-// unconsented judges an invocation without any question.
-func (s *judged) unconsented(f *facts, r *report) {
-	if f.irreversible {
-		s.unasked(r)
+// unconsented judges an invocation that no question is about; other asked about another
+// tool, if there is one.
+func (s *judged) unconsented(f *facts, other *question, r *report) {
+	if !f.irreversible {
+		s.grave(f, r)
 		return
 	}
-	s.grave(f, r)
+	message := "found an irreversible invocation that nobody was asked about"
+	if other != nil {
+		message = fmt.Sprintf("found an irreversible invocation of %s, but question %s asked about %s", f.tool, other.name, other.tool)
+	}
+	s.unasked(message+", expected a confirmation answered accept before", r)
 }
 
-// unasked judges an irreversible invocation without any question. Anyone who cannot
+// unasked judges an irreversible invocation without a question. Anyone who cannot
 // answer is not asked, and who came late has not heard the question (C-46, C-91).
-func (s *judged) unasked(r *report) {
-	const message = "found an irreversible invocation that nobody was asked about, expected a confirmation answered accept before"
+func (s *judged) unasked(message string, r *report) {
 	switch {
 	case s.late:
 	case s.view().hidden[confirmation]:
@@ -111,26 +118,28 @@ func (s *judged) grave(f *facts, r *report) {
 }
 
 // consentFor finds the confirmation that an invocation rests on: the latest that names
-// its call, or else the nearest earlier one that names no call (C-45). Of those the one
-// is taken that makes the finding the mildest that the stream allows.
-func (s *judged) consentFor(f *facts) *question {
-	var best *question
+// its call, or else the nearest earlier one that names no call (C-45) and no other tool.
+// Of those the one is taken that makes the finding the mildest that the stream allows.
+// Other is the nearest one that is left out for its tool.
+func (s *judged) consentFor(f *facts) (best, other *question) {
 	most := 0
 	for _, q := range slices.Backward(s.questions) {
-		if !q.confirmation {
-			continue
-		}
-		if len(f.callID) > 0 && q.callID == string(f.callID) {
-			return q
-		}
-		if q.callID != "" && (len(f.callID) > 0 || q.tool != string(f.tool)) {
-			continue
-		}
-		if worth := q.worth(f.irreversible); best == nil || worth > most {
-			best, most = q, worth
+		switch {
+		case !q.confirmation:
+		case len(f.callID) > 0 && q.callID == string(f.callID):
+			return q, nil
+		case q.callID != "" && (len(f.callID) > 0 || q.tool != string(f.tool)):
+		case another(q.tool, string(f.tool)):
+			if other == nil {
+				other = q
+			}
+		default:
+			if worth := q.worth(f.irreversible); best == nil || worth > most {
+				best, most = q, worth
+			}
 		}
 	}
-	return best
+	return best, other
 }
 
 // worth ranks the consents that an invocation could rest on. Of two that are worth the

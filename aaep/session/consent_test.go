@@ -21,6 +21,9 @@ const (
 	two     = ask + "confirmation reply_token=rpl_2 extra_context.tool=delete extra_context.tool_call_id=call_2\n"
 	doing2  = "invoked tool=delete tool_call_id=call_2 irreversible=true\ndone tool=delete tool_call_id=call_2\n"
 	looses  = askAny + "confirmation reply_token=rpl_2 action=Other.\n"
+	granted = "accept\n" + entered + doing
+	unsaid  = "invoked tool=delete tool_call_id=call_1\ndone tool=delete tool_call_id=call_1\n" // a call that does not say that it is irreversible
+	idless  = "invoked tool=delete irreversible=true\ndone tool=delete\n"                       // a call without an id
 )
 
 // words is a state.changed that says how the question rpl_1 ended.
@@ -31,6 +34,11 @@ func words(resolution string) string {
 // with changes the question of a stream.
 func with(stream, change string) string {
 	return strings.ReplaceAll(stream, "confirmation ", "confirmation "+change+" ")
+}
+
+// asks is a stream up to a question that names no call.
+func asks(members string) string {
+	return strings.Replace(askAny, "confirmation", "confirmation "+members, 1)
 }
 
 // consentCases hold of each stream the messages with an error SEQ-22, and those with a warning of it.
@@ -114,6 +122,38 @@ var consentCases = []struct {
 	{name: "undoing takes effort", stream: with(ask, "irreversible=- reversibility=reversible_with_effort") + "accept\n" + entered + doing, warns: []int{6}},
 	{name: "undoing takes effort, and it is irreversible", stream: with(ask, "reversibility=reversible_with_effort") + "accept\n" + entered + doing},
 	{name: "what can be undone is done", stream: with(ask, "irreversible=false") + "accept\n" + entered + strings.ReplaceAll(doing, "irreversible=true", "irreversible=false")},
+
+	{name: "a yes to this tool", stream: asks("extra_context.tool=delete") + granted},
+	{name: "a yes to another tool", stream: asks("extra_context.tool=scan") + granted, errors: []int{6}},
+	{name: "a yes to another tool, and the call has no id", stream: asks("extra_context.tool=scan") + "accept\n" + entered + idless, errors: []int{6}},
+	{name: "another tool, and nothing else is shown", stream: asks("extra_context.tool=scan") + doing + left, errors: []int{4}},
+	{name: "another tool, and a move that tells of a yes", stream: asks("extra_context.tool=scan") + entered + doing, errors: []int{5}},
+	{name: "another tool, and the call's id", stream: strings.Replace(ask, "tool=delete", "tool=scan", 1) + granted, errors: []int{6}},
+	{name: "no tool, and the call's id", stream: strings.Replace(ask, "extra_context.tool=delete ", "", 1) + granted},
+	{name: "another tool, by its other name", stream: asks("extra_context.tool_name=scan") + granted, errors: []int{6}},
+	{name: "this tool, by its other name", stream: asks("extra_context.tool_name=delete") + granted},
+	{name: "another tool, named beside the action", stream: asks("tool=scan") + granted, errors: []int{6}},
+	{name: "a tool that is not a name", stream: asks(`extra_context.tool=["scan"]`) + granted},
+	{name: "the action is another tool", stream: asks("action=files.trash") + granted, errors: []int{6}},
+	{name: "the action is a call of another tool", stream: asks("action=scan(old)") + granted, errors: []int{6}},
+	{name: "the action is a call of this tool", stream: asks("action=delete(old)") + granted},
+	{name: "the action is a sentence", stream: asks("action=Send~the~list~of~files.trash~to~a_friend.") + granted},
+	{name: "the action is a word", stream: asks("action=trash") + granted},
+	{name: "the action is another tool, and the call's id", stream: with(ask, "action=files.trash") + granted},
+	{name: "the action is another tool, and this one is named", stream: asks("action=files.trash extra_context.tool=delete") + granted},
+	{name: "a yes to another tool, and one that names nothing", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 action=Other.\naccept\naccept reply_token=rpl_2\n" + doing},
+	{name: "a yes to another tool, a no to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\naccept\nreject reply_token=rpl_2\n" + doing, errors: []int{7}},
+	{name: "a no to another tool, a yes to this one", stream: asks("extra_context.tool=scan") + "confirmation reply_token=rpl_2 extra_context.tool=delete\nreject\naccept reply_token=rpl_2\n" + doing},
+	{name: "two calls of two tools, one yes to each", stream: asks("extra_context.tool=delete") + "confirmation reply_token=rpl_2 action=Other. extra_context.tool=scan\naccept\naccept reply_token=rpl_2\ninvoked tool_call_id=call_7 irreversible=true\ndone tool_call_id=call_7\n" + doing},
+	{name: "another tool, and anyone who listens came late", stream: asks("extra_context.tool=scan")[len("started\n"):] + granted, told: session.Stream{JoinedLate: true}},
+
+	{name: "a no, then the call, which does not say that it is irreversible", stream: ask + "reject\n" + entered + unsaid, errors: []int{6}},
+	{name: "a no, then the call, which says that it is not irreversible", stream: ask + "reject\n" + entered + strings.Replace(unsaid, "call_1", "call_1 irreversible=false", 1), errors: []int{6}},
+	{name: "the call, which does not say that it is irreversible, then a no", stream: ask + unsaid + "reject\n" + left, errors: []int{6}},
+	{name: "a yes, then the call, which does not say that it is irreversible", stream: ask + "accept\n" + entered + unsaid},
+	{name: "a no to what can be undone, then the call", stream: with(ask, "irreversible=false") + "reject\n" + entered + unsaid},
+	{name: "a no to what may be irreversible, then the call", stream: with(ask, "irreversible=-") + "reject\n" + entered + unsaid},
+	{name: "a no that names no call, then a call that does not say that it is irreversible", stream: askAny + "reject\n" + entered + unsaid},
 
 	{name: "the call, then the word rejected", stream: ask + doing + words("rejected"), errors: []int{6}},
 	{name: "the call, then the word withdrawn", stream: ask + doing + words("withdrawn"), errors: []int{6}},

@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,6 +286,64 @@ func TestNotSent(t *testing.T) {
 	if got := e.types(); got != "session.started →calling_tool session.completed" {
 		t.Errorf("emitted %s", got)
 	}
+}
+
+// TestNotSentOnce: a step whose event was built and not taken is done: what was said is not
+// said twice, and what was asked or begun has its handle.
+func TestNotSentOnce(t *testing.T) {
+	t.Parallel()
+	unsent := func(t *testing.T, err error) {
+		t.Helper()
+		if refused, ok := errors.AsType[*session.Error](err); !ok || refused.Code != session.CodeNotSent {
+			t.Fatalf("got %v, want %s", err, session.CodeNotSent)
+		}
+	}
+	t.Run("text", func(t *testing.T) {
+		t.Parallel()
+		e := newTroupe(t, "en").begin()
+		text := e.Output(session.TextOptions{})
+		e.must(e.State(aaep.StateWritingOutput, aaep.StateChanged{SummaryNormal: "Writing."}))
+		e.fails = 1
+		_, err := text.WriteString("One sentence. And ")
+		unsent(t, err)
+		_, err = text.WriteString("another. The end")
+		e.must(err)
+		e.fails = 1
+		unsent(t, text.Close())
+		e.must(text.Close())
+		e.must(e.Complete(aaep.SessionCompleted{SummaryNormal: "Done."}))
+		var said []string
+		for _, event := range e.events {
+			if p, ok := event.Payload.(aaep.OutputStreaming); ok {
+				said = append(said, p.Chunk)
+			}
+		}
+		if want := []string{"One sentence. ", "And another. ", "The end"}; !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	})
+	t.Run("question and call", func(t *testing.T) {
+		t.Parallel()
+		e := newTroupe(t, "en").begin()
+		e.must(e.State(aaep.StateAwaitingInput, aaep.StateChanged{SummaryNormal: "Waiting."}))
+		e.fails = 1
+		asked, err := e.Confirm("files.delete", deletion())
+		unsent(t, err)
+		e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{}))
+		e.fails = 1
+		tool, err := asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."})
+		unsent(t, err)
+		e.must(tool.Complete(aaep.ToolCompleted{Status: aaep.ToolSuccess, SummaryNormal: "Deleted."}))
+		e.must(e.State(aaep.StateAwaitingInput, aaep.StateChanged{SummaryNormal: "Waiting."}))
+		e.fails = 1
+		which, err := e.Clarify(aaep.AwaitingClarification{Question: "Which?", SummaryNormal: "Which?"})
+		unsent(t, err)
+		e.must(which.Settle(aaep.ResolutionAnswered, aaep.StateChanged{}))
+		e.must(e.Complete(aaep.SessionCompleted{SummaryNormal: "Done."}))
+		if found := e.checker.Close(); len(found) > 0 {
+			t.Errorf("at the end%s", list(found))
+		}
+	})
 }
 
 // TestText writes one text in pieces of any size, at each boundary: joined, the chunks

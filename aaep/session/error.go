@@ -16,7 +16,7 @@ const (
 	CodeStarted        Code = "started"         // it has one already
 	CodeEnded          Code = "ended"           // its terminal event has been built
 	CodeBadCall        Code = "bad_call"        // the call id is missing, unknown, used, or of another tool
-	CodeNoConsent      Code = "no_consent"      // irreversible, and no accept was recorded for this call
+	CodeNoConsent      Code = "no_consent"      // irreversible or asked about, and no accept was recorded for this call
 	CodeUnusedConsent  Code = "unused_consent"  // an accepted call was neither invoked nor stopped
 	CodeUnsafeQuestion Code = "unsafe_question" // silence could count as yes, or nobody could say no
 	CodeQuestionOpen   Code = "question_open"   // a question has no outcome yet, or one is not told yet

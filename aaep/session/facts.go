@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -107,18 +108,59 @@ func (f *facts) is(word string, path ...string) bool {
 	return ok && string(text) == word
 }
 
-// subject is what a confirmation is about, where it says so: extra_context.tool and
-// .tool_call_id.
+// subject is what a confirmation is about, where it says so: the tool in extra_context.tool
+// or .tool_name, or in a member of its own, and the call in extra_context.tool_call_id. Of
+// a confirmation that names neither, the action may name the tool.
 func (f *facts) subject() (tool, callID []byte) {
+	var other []byte
 	for m := f.about; m.Next(); {
 		switch string(m.Name()) {
 		case "tool":
 			tool = m.Bytes()
+		case "tool_name":
+			other = m.Bytes()
 		case "tool_call_id":
 			callID = m.Bytes()
 		}
 	}
+	if len(tool) == 0 {
+		tool = other
+	}
+	if len(tool) == 0 {
+		tool = f.document.Places().Member(aaep.KnownTool).Bytes()
+	}
+	if len(tool) == 0 && len(callID) == 0 {
+		tool = toolIn(f.action)
+	}
 	return tool, callID
+}
+
+// toolIn is the tool that an action names, where it is nothing but a tool's name, such as
+// send_mail or files.delete, or a call, such as delete("old"). No word of a sentence is
+// taken for a tool.
+func toolIn(action []byte) []byte {
+	action = bytes.Trim(action, " `")
+	name := action
+	if i := bytes.IndexFunc(action, func(r rune) bool { return !inName(r) }); i >= 0 {
+		name = action[:i]
+	}
+	switch called := action[len(name):]; {
+	case len(name) == 0 || !isLetter(rune(name[0])):
+		return nil
+	case len(called) == 0 && bytes.ContainsAny(name[:len(name)-1], "_.:"):
+		return name
+	case len(called) > 1 && called[0] == '(' && called[len(called)-1] == ')':
+		return name
+	default:
+		return nil
+	}
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// inName answers whether names of tools hold a character.
+func inName(r rune) bool {
+	return isLetter(r) || r >= '0' && r <= '9' || r == '_' || r == '.' || r == ':' || r == '-' || r == '/'
 }
 
 // undoing is what a confirmation says of whether its action can be undone. What takes

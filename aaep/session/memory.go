@@ -9,7 +9,7 @@ const (
 	maxAllIDs = 1_048_576 // of all open sessions together
 	maxEnded  = 100_000   // ended sessions: that they ended, and how
 	maxLateID = 65_536    // event ids and reply tokens of ended sessions together
-	maxDoubts = 4_096     // questions of ended sessions that were acted on before an answer was seen
+	maxDoubts = 4_096     // questions that are forgotten and were acted on before an answer was seen
 	maxOpen   = 10_000    // open sessions
 	maxThings = 262_144   // calls, outputs, questions and producers of all open sessions
 	maxEach   = 4_096     // of each of these in one session

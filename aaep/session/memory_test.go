@@ -215,6 +215,36 @@ func TestManyDoubts(t *testing.T) {
 	}
 }
 
+// TestDoubtOutlivesItsQuestion: that something was done before an answer was seen is remembered, also when so
+// many questions follow that the one it rests on is forgotten.
+func TestDoubtOutlivesItsQuestion(t *testing.T) {
+	t.Parallel()
+	c := session.NewChecker()
+	n := 0
+	check := func(kind, rest string) []aaep.Violation {
+		n++
+		return c.Check(bare(kind, n, "sess_1", rest))
+	}
+	reply := func(token int, decision string) []aaep.Violation {
+		return c.Check(fmt.Appendf(nil, `{"type":"confirmation.reply","reply_token":"rpl_%d","decision":%q}`, token, decision))
+	}
+	asks := func(token int) []aaep.Violation {
+		return check("awaiting.confirmation", fmt.Sprintf(`,"reply_token":"rpl_%d","extra_context":{"tool_call_id":"call_%d"}`, token, n))
+	}
+	check("session.started", "")
+	asks(0)
+	check("state.changed", `,"from_state":"awaiting_input","to_state":"calling_tool"`)
+	check("tool.invoked", `,"tool":"delete","tool_call_id":"call_1","irreversible":true`)
+	check("tool.completed", `,"tool":"delete","tool_call_id":"call_1"`)
+	for token := 1; token < 4200; token++ {
+		asks(token)
+		reply(token, "reject")
+	}
+	if found := reply(0, "reject"); !names(found, asError, "SEQ-22") {
+		t.Errorf("the answer to a question that was forgotten: found%s", list(found))
+	}
+}
+
 // TestNoNewMemory: an ordinary event is judged without an allocation.
 func TestNoNewMemory(t *testing.T) {
 	c := session.NewChecker()

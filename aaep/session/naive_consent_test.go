@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +41,23 @@ func (q *plainQuestion) undoable() string {
 		return "yes"
 	}
 	return ""
+}
+
+// called is an action that is a tool's name, or a call of it.
+var called = regexp.MustCompile("^[ `]*([A-Za-z][A-Za-z0-9/-]*[_.:][A-Za-z0-9_.:/-]+|([A-Za-z][A-Za-z0-9_.:/-]*)\\(.*\\))[ `]*$")
+
+// tool is what the question names, or "".
+func (q *plainQuestion) tool() string {
+	tool := cmp.Or(q.About.Tool, q.About.Name, q.Tool)
+	if parts := called.FindStringSubmatch(q.Action); tool == "" && q.About.Call == "" && parts != nil {
+		tool = cmp.Or(parts[2], parts[1])
+	}
+	return tool
+}
+
+// other answers whether the question names another tool than that of the call.
+func (q *plainQuestion) other(e plainEvent) bool {
+	return q.tool() != "" && e.Tool != "" && !strings.EqualFold(q.tool(), e.Tool)
 }
 
 func (q *plainQuestion) confirms() bool { return q.Type == aaep.TypeAwaitingConfirmation }
@@ -204,7 +223,7 @@ func naiveConsent(questions []*plainQuestion, e plainEvent, at time.Time) *plain
 		case !q.confirms():
 		case e.Call != "" && q.About.Call == e.Call:
 			return q
-		case q.About.Call == "", e.Call == "" && q.About.Tool == e.Tool:
+		case q.About.Call == "" && !q.other(e), e.Call == "" && q.tool() == e.Tool:
 			loose = append(loose, q)
 		}
 	}
@@ -253,6 +272,7 @@ func naiveInvoked(questions []*plainQuestion, e plainEvent, at time.Time, found 
 		found["SEQ-22"] = forever
 		return
 	}
+	forever = forever || e.Call != "" && q.About.Call == e.Call && q.undoable() == "no"
 	answer, silent := q.now(at)
 	refused := answer == "no" || answer == "over"
 	q.followed = q.followed || forever || q.About.Call != "" || !refused
@@ -261,8 +281,8 @@ func naiveInvoked(questions []*plainQuestion, e plainEvent, at time.Time, found 
 		return
 	}
 	found["SEQ-23"] = q.used
-	found["SEQ-22"] = q.used || refused || answer == "other" || q.undoable() == "yes" || answer == "" && q.Extensions.Earshot.Question != nil
-	found["SEQ-26"] = !q.used && answer == "no"
+	found["SEQ-22"] = q.used || q.other(e) || refused || answer == "other" || q.undoable() == "yes" || answer == "" && q.Extensions.Earshot.Question != nil
+	found["SEQ-26"] = !q.used && !q.other(e) && answer == "no"
 	if !found["SEQ-22"] {
 		found["SEQ-22 warning"] = silent || q.undoable() == ""
 		q.doubted = !q.final && !silent
@@ -396,8 +416,23 @@ func (a *asker) question() map[string]any {
 		"type": a.pick("kind", "awaiting.confirmation", "awaiting.confirmation", "awaiting.confirmation", "awaiting.clarification"), "reply_token": token,
 		"action": fmt.Sprintf("Do %d.", a.n), "default_decision": a.pick("default", "reject", "reject", "accept"), "timeout_seconds": a.pick("timeout", 3, 300, 300),
 	}
+	about := map[string]any{}
 	if call := a.pick("call", "", "call_1", "call_2"); call != "" {
-		m["extra_context"] = map[string]any{"tool": a.pick("about", "scan", "hash"), "tool_call_id": call}
+		about["tool_call_id"] = call
+	}
+	tool := a.pick("about", "scan", "hash")
+	switch a.pick("tool", "", "", "tool", "tool", "tool_name", "beside", "called") {
+	case "tool":
+		about["tool"] = tool
+	case "tool_name":
+		about["tool_name"] = tool
+	case "beside":
+		m["tool"] = tool
+	case "called":
+		m["action"] = fmt.Sprintf("%s(%d)", tool, a.n)
+	}
+	if len(about) > 0 {
+		m["extra_context"] = about
 	}
 	if a.flip("numbered", 9) {
 		m["extensions"] = map[string]any{"earshot": map[string]any{"question": a.n}}

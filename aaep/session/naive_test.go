@@ -39,6 +39,7 @@ type plainEvent struct {
 	Complete bool   `json:"complete"`
 	Status   string `json:"status"`
 
+	Action        string         `json:"action"`
 	Token         string         `json:"reply_token"`
 	Timeout       int64          `json:"timeout_seconds"`
 	Default       string         `json:"default_decision"`
@@ -48,6 +49,7 @@ type plainEvent struct {
 	Modified      map[string]any `json:"modified_action"`
 	About         struct {
 		Tool string `json:"tool"`
+		Name string `json:"tool_name"`
 		Call string `json:"tool_call_id"`
 	} `json:"extra_context"`
 	Extensions struct {

@@ -90,11 +90,7 @@ func (p *program) tolerant(event aaep.Event, err error) {
 func (p *program) invoke() {
 	irreversible := rapid.Bool().Draw(p.rt, "irreversible")
 	p.enterAny(aaep.StateCallingTool)
-	call := p.call()
-	if !irreversible {
-		call += "0" // calls that were refused stay away, reversible or not
-	}
-	p.one(p.session.ToolInvoked(p.now, p.rand, aaep.ToolInvoked{Tool: "files.delete", ToolCallID: call, Irreversible: irreversible, SummaryNormal: "Running."}))
+	p.one(p.session.ToolInvoked(p.now, p.rand, aaep.ToolInvoked{Tool: "files.delete", ToolCallID: p.call(), Irreversible: irreversible, SummaryNormal: "Running."}))
 }
 
 func (p *program) confirm() {

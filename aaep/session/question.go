@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -100,6 +101,12 @@ func (s *judged) read(f *facts) *question {
 	return q
 }
 
+// another answers whether the tool that a question names, if it names one, is another
+// than the one that is invoked.
+func another(asked, invoked string) bool {
+	return asked != "" && invoked != "" && !strings.EqualFold(asked, invoked)
+}
+
 // askedTwice judges that nothing is asked a second time while the first question
 // about it is open (SEQ-28): certain where the questions name their calls, likely
 // where they use the same words.
@@ -138,7 +145,7 @@ func (s *judged) forgetQuestion(r *report) {
 		i = 0
 		s.crowd("questions", "SEQ-30", "§9.4.1", r)
 	}
-	delete(s.checker.tokens, s.questions[i].token)
+	s.checker.forgetToken(s.questions[i], true, r)
 	s.questions = slices.Delete(s.questions, i, i+1)
 }
 

@@ -77,6 +77,31 @@ func TestRefusals(t *testing.T) {
 			p.move("awaiting_input")
 			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
 		}, invoke("call_2", true), session.CodeNoConsent, "SEQ-22"},
+		{"refused, and called reversible", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			p.settle(p.ask("call_1"), aaep.ResolutionRejected)
+			p.move("calling_tool")
+		}, invoke("call_1", false), session.CodeNoConsent, "SEQ-26"},
+		{"unanswered, and called reversible", func(p *producer) { p.start(); p.move("awaiting_input"); p.ask("call_1") }, invoke("call_1", false), session.CodeNoConsent, "SEQ-26"},
+		{"stopped, and called reversible", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			token := p.ask("call_1")
+			p.settle(token, aaep.ResolutionAccepted)
+			p.move("deciding")
+			p.settle(token, aaep.ResolutionStopped)
+			p.move("calling_tool")
+		}, invoke("call_1", false), session.CodeNoConsent, "SEQ-26"},
+		{"consent to another tool", func(p *producer) {
+			p.start()
+			p.move("awaiting_input")
+			p.settle(p.ask("call_1"), aaep.ResolutionAccepted)
+			p.move("calling_tool")
+		}, func(p *producer) error {
+			_, err := p.session.ToolInvoked(p.now, p.rand, aaep.ToolInvoked{Tool: "files.empty", ToolCallID: "call_1", Irreversible: true, SummaryNormal: "Emptying."})
+			return err
+		}, session.CodeNoConsent, "SEQ-22"},
 		{"irreversible on a consent to what can be undone", func(p *producer) {
 			p.start()
 			p.move("awaiting_input")

@@ -78,9 +78,9 @@ func (c *Checker) disproved(decision aaep.Decision, question string, at int64) {
 	c.report.error("/decision", "§4.3.1", fmt.Sprintf(message, decision, question, at), "SEQ-22")
 }
 
-// doubt is a question of a session that has ended, on which something irreversible was
-// done before any answer was seen: the message that did it, and which answers the
-// question does not take.
+// doubt is a question that is forgotten, on which something irreversible was done before
+// any answer was seen: the message that did it, and which answers the question does not
+// take.
 type doubt int64
 
 const (

@@ -182,7 +182,7 @@ var ruleCases = []struct {
 	{"SEQ-38", asError, []string{open + question + "cancelled"}, nil},
 	{"SEQ-45", asError, []string{"started\nrepeat\ninvoked tool_call_id=call_1\nrepeat\ndone tool_call_id=call_1\nrepeat\nchunk complete=true\nrepeat\ncompleted\nrepeat"}, nil},
 	{"SEQ-47", asError, []string{"started\nstate from_state=idle to_state=thinking\nstate producer.agent_id=b from_state=idle to_state=deciding\nstate from_state=thinking to_state=deciding\ncompleted"}, nil},
-	{"CONF-02", asWarning, []string{open + question + yes + "invoked tool_call_id=call_1 risk_level=high\ndone tool_call_id=call_1\n" + closing}, []string{open + "invoked risk_level=high\ndone\n" + closing}},
+	{"CONF-02", asWarning, []string{open + question + yes + "invoked tool=delete tool_call_id=call_1 risk_level=high\ndone tool=delete tool_call_id=call_1\n" + closing}, []string{open + "invoked risk_level=high\ndone\n" + closing}},
 }
 
 func TestRules(t *testing.T) {

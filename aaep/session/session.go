@@ -139,8 +139,13 @@ func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
 	switch {
 	case grant < 0 && p.Irreversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible and nobody accepted it; ask first", p.ToolCallID))
+	case grant < 0 && s.state.refused(p.ToolCallID):
+		return refuse(CodeNoConsent, "SEQ-26", fmt.Sprintf("somebody was asked about the call %s and has not accepted it; settle its question first, or ask again", p.ToolCallID))
 	case grant < 0:
 		return nil
+	case p.Irreversible && another(s.state.Granted[grant].Tool, p.Tool):
+		const message = "the call %s is of %s, and its question asked about %s; ask about the tool that is invoked"
+		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf(message, p.ToolCallID, p.Tool, s.state.Granted[grant].Tool))
 	case p.Irreversible && s.state.Granted[grant].Reversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible, and its question said that it can be undone; ask with irreversible=true", p.ToolCallID))
 	case s.state.Settled != nil && s.state.Settled.Token == s.state.Granted[grant].Token:

@@ -33,12 +33,13 @@ type State struct {
 	Calls       []Call        `json:"calls,omitempty"`     // invoked and not completed
 	Granted     []Grant       `json:"granted,omitempty"`   // accepted and not invoked
 	Questions   []Question    `json:"questions,omitempty"` // asked and without an outcome
+	Barred      []string      `json:"barred,omitempty"`    // calls whose question did not end with an accept, and that were not accepted since
 	Settled     *Settlement   `json:"settled,omitempty"`   // an outcome that no event has told yet
 	Outputs     []Output      `json:"outputs,omitempty"`   // begun and not complete
 	UsedCalls   []string      `json:"used_calls,omitempty"`
 	UsedOutputs []string      `json:"used_outputs,omitempty"`
 	UsedTokens  []string      `json:"used_tokens,omitempty"`
-	Remember    int           `json:"remember,omitempty"` // ids of each kind in the three lists above at most; 0 is 1,024
+	Remember    int           `json:"remember,omitempty"` // ids of each kind in the lists above at most; 0 is 1,024
 }
 
 // Call is a tool call that runs.
@@ -53,6 +54,7 @@ type Call struct {
 // Grant is an accept that waits for its invocation.
 type Grant struct {
 	CallID     string `json:"call_id"`
+	Tool       string `json:"tool,omitempty"` // of which the question asked; "" where it did not say
 	Token      string `json:"token"`
 	Reversible bool   `json:"reversible,omitempty"` // what was accepted can be undone, as the question said
 }
@@ -62,6 +64,7 @@ type Question struct {
 	Token        string `json:"token"`
 	Confirmation bool   `json:"confirmation"`
 	CallID       string `json:"call_id,omitempty"`
+	Tool         string `json:"tool,omitempty"`
 	Reversible   bool   `json:"reversible,omitempty"` // a confirmation said that its action can be undone
 }
 
@@ -86,6 +89,7 @@ func (s State) clone() State {
 	s.Calls = slices.Clone(s.Calls)
 	s.Granted = slices.Clone(s.Granted)
 	s.Questions = slices.Clone(s.Questions)
+	s.Barred = slices.Clone(s.Barred)
 	s.Outputs = slices.Clone(s.Outputs)
 	s.UsedCalls = slices.Clone(s.UsedCalls)
 	s.UsedOutputs = slices.Clone(s.UsedOutputs)
@@ -105,6 +109,27 @@ func (s *State) keep(used []string, id string) []string {
 	}
 	used = append(used, id)
 	return used[max(0, len(used)-most):]
+}
+
+// bar notes that a call was asked about, and not accepted.
+func (s *State) bar(callID string) {
+	if callID != "" && !contains(s.Barred, callID) {
+		s.Barred = s.keep(s.Barred, callID)
+	}
+}
+
+// grantTo notes that the call of a question was accepted.
+func (s *State) grantTo(q Question) {
+	if q.CallID == "" {
+		return
+	}
+	s.Barred = slices.DeleteFunc(s.Barred, func(id string) bool { return id == q.CallID })
+	s.Granted = append(s.Granted, Grant{CallID: q.CallID, Tool: q.Tool, Token: q.Token, Reversible: q.Reversible})
+}
+
+// refused answers whether a call was asked about, and is not accepted.
+func (s *State) refused(callID string) bool {
+	return contains(s.Barred, callID) || s.question(func(q Question) bool { return q.CallID == callID && callID != "" }) >= 0
 }
 
 func (s *State) call(id string) int {

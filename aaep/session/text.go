@@ -93,10 +93,9 @@ func (t *Text) emit() error {
 		if n == 0 {
 			return nil
 		}
-		if err := t.chunk(string(t.buffer[:n]), boundary, false); err != nil {
+		if err := t.piece(n, boundary); err != nil {
 			return err
 		}
-		t.buffer = t.buffer[n:]
 	}
 }
 
@@ -108,16 +107,15 @@ func (t *Text) Close() error {
 	}
 	for len(t.buffer) > maxPiece {
 		n, boundary := forced(valid(t.buffer))
-		if err := t.chunk(string(t.buffer[:n]), boundary, false); err != nil {
+		if err := t.piece(n, boundary); err != nil {
 			return err
 		}
-		t.buffer = t.buffer[n:]
 	}
-	if err := t.chunk(string(t.buffer), aaep.BoundaryCompletion, true); err != nil {
-		return err
+	built, err := t.chunk(string(t.buffer), aaep.BoundaryCompletion, true)
+	if built {
+		t.forget()
 	}
-	t.forget()
-	return nil
+	return err
 }
 
 // forget closes the text without a word.
@@ -126,16 +124,30 @@ func (t *Text) forget() {
 	t.emitter.texts = slices.DeleteFunc(t.emitter.texts, func(other *Text) bool { return other == t })
 }
 
-// chunk emits one piece.
-func (t *Text) chunk(text string, boundary aaep.CoalesceHint, complete bool) error {
+// piece emits the first n bytes of the buffer.
+func (t *Text) piece(n int, boundary aaep.CoalesceHint) error {
+	built, err := t.chunk(string(t.buffer[:n]), boundary, false)
+	if built {
+		t.buffer = t.buffer[n:]
+	}
+	return err
+}
+
+// chunk emits one piece. One that was built is said, even if it was not taken: the emitter
+// keeps it.
+func (t *Text) chunk(text string, boundary aaep.CoalesceHint, complete bool) (built bool, err error) {
 	if err := t.emitter.enter(aaep.StateWritingOutput); err != nil {
-		return err
+		return false, err
 	}
 	e := t.emitter
-	return e.one(e.session.Output(e.options.Now(), e.options.Rand, aaep.OutputStreaming{
+	event, err := e.session.Output(e.options.Now(), e.options.Rand, aaep.OutputStreaming{
 		Chunk: strings.ToValidUTF8(text, "\uFFFD"), Complete: complete, CoalesceHint: boundary,
 		OutputID: t.options.OutputID, ContentType: t.options.ContentType, Language: t.options.Language,
-	}))
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, e.one(event, nil)
 }
 
 // ready is how much of the buffer may leave, and at which boundary it ends.

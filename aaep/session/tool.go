@@ -15,7 +15,8 @@ type Tool struct {
 // Tool emits tool.invoked, in calling_tool, which it tells where needed. An empty
 // ToolCallID is made. An irreversible call, and one of high risk, is refused with
 // [CodeNoConsent] unless a person accepted it: ask with [Emitter.Confirm] and invoke
-// with [Asked.Tool].
+// with [Asked.Tool]. Where the invocation itself was not taken, the call comes with the
+// error ([CodeNotSent]); do not invoke it again.
 func (e *Emitter) Tool(p aaep.ToolInvoked) (*Tool, error) {
 	if err := e.session.open(); err != nil {
 		return nil, err
@@ -40,10 +41,11 @@ func (e *Emitter) Tool(p aaep.ToolInvoked) (*Tool, error) {
 	if err := e.enter(aaep.StateCallingTool); err != nil {
 		return nil, err
 	}
-	if err := e.one(e.session.ToolInvoked(e.options.Now(), e.options.Rand, p)); err != nil {
+	event, err := e.session.ToolInvoked(e.options.Now(), e.options.Rand, p)
+	if err != nil {
 		return nil, err
 	}
-	return &Tool{emitter: e, id: p.ToolCallID, name: p.Tool}, nil
+	return &Tool{emitter: e, id: p.ToolCallID, name: p.Tool}, e.one(event, nil)
 }
 
 // ID is the call's tool_call_id.

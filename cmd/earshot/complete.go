@@ -41,7 +41,7 @@ func offerQuestions(ctx context.Context, remote *client.Client, args []string) [
 	if len(args) > 0 {
 		return nil
 	}
-	open, err := remote.Questions(ctx)
+	open, err := remote.LookAtQuestions(ctx)
 	if err != nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func offerAnswers(ctx context.Context, remote *client.Client, args []string) []s
 	if len(args) != 1 {
 		return offerQuestions(ctx, remote, args)
 	}
-	open, err := remote.Questions(ctx)
+	open, err := remote.LookAtQuestions(ctx)
 	if err != nil {
 		return nil
 	}

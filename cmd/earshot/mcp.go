@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -139,17 +140,11 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 
 // looked lists the tools of one server of a draft.
 func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (offeredTools, error) {
-	services, err := draft.Services(m.toolOptions(""))
-	if err != nil {
-		return offeredTools{}, err
-	}
 	var out offeredTools
-	for _, s := range services {
-		if s.Source != nil && s.Name == name {
-			out.place = s.Place
-			out.Offered, err = s.Look(ctx)
-		}
-		s.Close()
+	var err error
+	out.Offered, out.place, err = draft.Look(ctx, name, m.toolOptions(""))
+	if wrong, is := errors.AsType[*cause.Error](err); is && wrong.Kind == cause.Usage {
+		return out, err // the entry itself
 	}
 	if err != nil {
 		return out, cause.Fail(err, "the MCP server "+name+" was not added, since its tools cannot be listed",

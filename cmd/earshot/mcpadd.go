@@ -241,6 +241,9 @@ func (m *Main) tellAdded(added addedServer, got offeredTools, entry toolfile.MCP
 	for _, why := range added.LeftOut {
 		m.sayf("  %s.", why)
 	}
+	for _, one := range got.Beside {
+		m.sayf("Its %s are not passed on.", one)
+	}
 }
 
 // fetches reports whether a command fetches the newest version of what it starts.

@@ -37,10 +37,14 @@ A person may take longer than the host waits for a call. Before the host gives u
 call is answered with what it waits for, and the agent waits on with earshot_wait. What
 cannot be undone starts only while the agent waits for it.
 
-What the agent can do by itself, without this server, is not held up by it.`,
-		Example: `  claude mcp add earshot -- earshot mcp serve`,
-		Args:    noArguments,
-		RunE:    func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
+What the agent can do by itself, without this server, is not held up by it.
+
+A host that connects by an address needs no program: it goes to /mcp of "earshot up", with
+a token that "earshot token add NAME --role agent" makes.`,
+		Example: `  earshot install codex
+  claude mcp add earshot -- earshot mcp serve`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", dataUsage)

@@ -207,7 +207,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFl
 			stopped = append(stopped, name)
 		case which == "all" && isConflict(err): // it has ended since they were listed
 		default:
-			trouble = cmp.Or(trouble, err)
+			trouble = err
 		}
 	}
 	switch {

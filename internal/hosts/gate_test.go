@@ -174,6 +174,20 @@ func (g *gate) gateway(args ...string) []agenthost.MCPServer {
 	return []agenthost.MCPServer{{Name: "earshot", Command: append([]string{program, "mcp", "serve", "--data", g.data}, args...)}}
 }
 
+// byAddress is the gateway as a host has it that connects to the server itself, with a token of its own.
+func (g *gate) byAddress(host agenthost.Host) []agenthost.MCPServer {
+	g.t.Helper()
+	return []agenthost.MCPServer{{
+		Name: "earshot", URL: g.people.Server() + "/mcp?answer-before=10s", Headers: map[string]string{"Authorization": "Bearer " + g.token(host.String())},
+	}}
+}
+
+// token makes one for an agent.
+func (g *gate) token(agent string) string {
+	g.t.Helper()
+	return regexp.MustCompile(`\bearshot_\S+`).FindString(g.does("token", "add", agent, "--role", "agent", "--data", g.data))
+}
+
 func adds(line string) []fakemodel.Call {
 	return []fakemodel.Call{{Tool: "earshot/box_add", Args: map[string]any{"line": line}}}
 }
@@ -215,6 +229,42 @@ func TestGateWall(t *testing.T) {
 		g.linesAre("")
 		g.does("reply", "1", "accept", "--data", g.data)
 		ended(t, process.Wait(t.Context()), "Done.")
+		g.linesAre("one\n")
+	})
+}
+
+// TestGateByAddress: the same for a host that connects by an address: nothing before the yes, also where the host's patience ends
+// first, and one effect after it; and nothing for a host that was killed.
+func TestGateByAddress(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		t.Parallel() // it waits for most of its time
+		g := newGate(t)
+		model := fakemodel.Start(t, fakemodel.Script{
+			{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Call: adds("two")}, {When: "said no", Call: adds("three")},
+		})
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
+			Model: model.URL, Prompt: "Add lines.", MCP: g.byAddress(host), Limit: 25 * time.Second,
+		}))
+		if _, err := model.Request(process.Context(t.Context()), 2); err != nil {
+			t.Fatal(err)
+		}
+		g.linesAre("")
+		if shown := g.does("pending", "1", "--data", g.data); !strings.Contains(shown, host.String()+", ") {
+			t.Errorf("the question is: %s", shown)
+		}
+		g.does("reply", "1", "accept", "--data", g.data)
+		g.asks(2)
+		g.linesAre("one\n")
+		g.does("reply", "2", "reject", "--data", g.data)
+		g.asks(3)
+		process.Kill()
+		g.does("reply", "3", "accept", "--data", g.data)
+		g.until("the reason", func(context.Context) error {
+			if told := g.does("recap", "20", "--data", g.data); !strings.Contains(told, "did not wait for it any more") {
+				return errors.New(told)
+			}
+			return nil
+		})
 		g.linesAre("one\n")
 	})
 }

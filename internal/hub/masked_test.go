@@ -69,7 +69,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 				t.Fatal(err)
 			}
 			judge(name, "the record", page.Events[1].Body, one.answers)
-			rows, err := s.hub.As(one.who).Questions(s.t.Context())
+			rows, err := s.hub.As(one.who).Questions(s.t.Context(), false)
 			if err != nil || (rows[0].Token == q.Token) != one.answers || (rows[0].Token == "") == one.answers {
 				t.Errorf("%s, the list: %+v, %v", name, rows, err)
 			}

@@ -114,15 +114,15 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 }
 
 // Questions lists the open questions of the sessions that the principal may hear, by
-// their numbers. Those that it can answer are shown by that, and their time starts. The
-// token of one that it may not answer is left out, and masked in its event.
-func (p *Person) Questions(ctx context.Context) ([]api.QuestionRow, error) {
+// their numbers. Those that it can answer are shown by that, and their time starts,
+// unless it only looks: then the list is shown to nobody. The token of one that it may not answer is left out, and masked in its event.
+func (p *Person) Questions(ctx context.Context, look bool) ([]api.QuestionRow, error) {
 	who, err := p.listens()
 	if err != nil {
 		return nil, err
 	}
 	rows, err := p.hub.Questions(ctx)
-	if err == nil && p.hub.presentAll(ctx, who, rows) {
+	if err == nil && !look && p.hub.presentAll(ctx, who, rows) {
 		rows, err = p.hub.Questions(ctx)
 	}
 	if err != nil {

@@ -114,8 +114,8 @@ func TestListedIsShown(t *testing.T) {
 		s.book.mu.Lock()
 		s.book.open[2].Parked = true
 		s.book.mu.Unlock()
-		list := func(who access.Principal) (seen []int) {
-			rows, err := s.hub.As(who).Questions(s.t.Context())
+		read := func(who access.Principal, look bool) (seen []int) {
+			rows, err := s.hub.As(who).Questions(s.t.Context(), look)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,6 +126,9 @@ func TestListedIsShown(t *testing.T) {
 			}
 			return seen
 		}
+		list := func(who access.Principal) []int { return read(who, false) }
+		read(person("ann", access.Approver), true)
+		s.want("only looked at", s.shown(), nil)
 		for _, who := range []access.Principal{person("ann", access.Listener), person("op", access.Operator), person("aud", access.Auditor)} {
 			list(who)
 			s.want("listed by a "+string(who.Roles[0]), s.shown(), nil)
@@ -148,7 +151,7 @@ func TestShownInVain(t *testing.T) {
 		s.book.answer = &api.Fault{Code: utp.CodeParked}
 		for range 2 {
 			s.waits()
-			if _, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context()); err != nil {
+			if _, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), false); err != nil {
 				t.Error(err)
 			}
 			s.want("listed", s.shown(), []string{"1 ann@page"})
@@ -166,7 +169,7 @@ func TestShownOnceByEachProcess(t *testing.T) {
 			other := hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}}})
 			for range 2 {
 				s.waits()
-				if _, err := other.As(person("ann", access.Approver)).Questions(s.t.Context()); err != nil {
+				if _, err := other.As(person("ann", access.Approver)).Questions(s.t.Context(), false); err != nil {
 					t.Error(err)
 				}
 			}

@@ -231,11 +231,11 @@ func TestPersonMay(t *testing.T) {
 				}
 			}
 		}
-		rows, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context())
+		rows, err := s.hub.As(person("ann", access.Approver)).Questions(s.t.Context(), false)
 		if err != nil || len(rows) != 1 || rows[0].Title != "Delete file 7" || rows[0].Token != q.Token {
 			t.Errorf("questions %+v, %v", rows, err)
 		}
-		rows, err = s.hub.As(person("bob", access.Approver)).Questions(s.t.Context())
+		rows, err = s.hub.As(person("bob", access.Approver)).Questions(s.t.Context(), false)
 		if err != nil || len(rows) != 0 {
 			t.Errorf("another's questions %+v, %v", rows, err)
 		}

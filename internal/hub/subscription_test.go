@@ -1,10 +1,12 @@
 package hub_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -407,6 +409,30 @@ func TestOvertaken(t *testing.T) {
 		}
 		e.leave()
 	})
+}
+
+// TestResolutionIsAtOnce: how a question ended, and with it the time to take a yes back, reaches every listener in the instant it is
+// known, whatever rate they asked for and whatever waits for that rate.
+func TestResolutionIsAtOnce(t *testing.T) {
+	for rate := 1; rate <= 3; rate++ {
+		t.Run(fmt.Sprintf("%d a second", rate), func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				ann := person("ann", access.Listener)
+				e := s.listen(s.subscribeAt(rate, ann), "")
+				s.book.begin("sess_a", "ann")
+				s.book.move("sess_a", 50)
+				s.book.ask("sess_a", 7)
+				s.book.move("sess_a", 50)
+				asked := time.Now()
+				s.book.answered("sess_a", 7, "accepted", "ann", "page")
+				last := slices.MaxFunc(e.all(), func(a, b hub.Delivery) int { return cmp.Compare(a.Last, b.Last) })
+				if !strings.Contains(string(last.Raw), `"resolution":"accepted"`) || !time.Now().Equal(asked) {
+					t.Errorf("after %v the newest that was heard is %s", time.Since(asked), last.Raw)
+				}
+				e.leave()
+			})
+		})
+	}
 }
 
 // TestOneStream: the newest stream counts, also while the older one stands still.

@@ -68,17 +68,17 @@ func TestPolicyDecides(t *testing.T) {
 func TestPolicyRefused(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]kernel.Rule{
-		"decide is":                   {Tool: "x", Decide: "accept"},
-		"decide is \"\"":              {Tool: "x"},
-		"no tool":                     {Decide: turn.Ask},
-		"start_within is at":          {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
-		"timeout at most":             {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
-		"timeout is 1s":               {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
-		"or longer":                   {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
-		"start_within is not a negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
-		"undo is from 3s":             {Tool: "x", Decide: turn.Ask, Undo: 3*time.Second - 1},
-		"undo is from 3s to 5m":       {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
-		"from 3s to 5m":               {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1},
+		"decide is":                 {Tool: "x", Decide: "accept"},
+		"decide is \"\"":            {Tool: "x"},
+		"no tool":                   {Decide: turn.Ask},
+		"start_within is at":        {Tool: "x", Decide: turn.Ask, StartWithin: 10*time.Minute + 1},
+		"timeout at most":           {Tool: "x", Decide: turn.Ask, Timeout: 24*time.Hour + 1},
+		"timeout is 1s":             {Tool: "x", Decide: turn.Ask, Timeout: time.Second - 1},
+		"or longer":                 {Tool: "x", Decide: turn.Ask, Timeout: -time.Hour},
+		"start_within is not negat": {Tool: "x", Decide: turn.Ask, StartWithin: -1},
+		"undo is from 3s":           {Tool: "x", Decide: turn.Ask, Undo: 3*time.Second - 1},
+		"undo is from 3s to 5m":     {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
+		"from 3s to 5m":             {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1},
 	} {
 		if _, err := kernel.NewRules([]kernel.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want an error that says %q", rule, err, want)

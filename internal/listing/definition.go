@@ -29,7 +29,7 @@ func claimed(d utp.Definition) string {
 func howHeld(e utp.Enforcement) string {
 	switch e {
 	case utp.Enforced:
-		return "enforced, its service runs nothing before it is let"
+		return "enforced, its service starts a call only when Earshot grants the start"
 	case utp.BrokerOnly:
 		return "broker-only, its service is sent a call only when the gate is passed, and nobody holds it to what it then does"
 	case utp.Advisory:

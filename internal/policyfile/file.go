@@ -75,7 +75,10 @@ func (p *File) Reviewed(tools []kernel.Tool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tools = tools
-	return p.settled.CheckTools(tools)
+	if err := p.settled.CheckTools(tools); err != nil {
+		return err
+	}
+	return p.latest.CheckTools(tools)
 }
 
 // Decide implements [kernel.Policy].

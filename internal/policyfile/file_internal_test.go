@@ -54,6 +54,20 @@ func (o *lawbook) writes(text string) {
 	}
 }
 
+func (o *lawbook) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// links puts a link in the place of the file.
+func (o *lawbook) links(target string) {
+	o.t.Helper()
+	o.must(os.Symlink(target, o.path+".link"))
+	o.must(os.Rename(o.path+".link", o.path))
+}
+
 func (o *lawbook) decides(want turn.Decision) {
 	o.t.Helper()
 	paint := kernel.Tool{Definition: utp.Definition{Tool: "paint", Class: utp.Reversible, Risk: utp.RiskHigh}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh}
@@ -109,6 +123,68 @@ func TestPolicyRewritten(t *testing.T) {
 	})
 }
 
+// TestPolicyExchanged: whatever takes the place of the file counts in that instant.
+func TestPolicyExchanged(t *testing.T) {
+	t.Parallel()
+	for name, exchange := range map[string]func(o *lawbook){
+		"another file": func(o *lawbook) {
+			o.must(os.WriteFile(o.path+".new", []byte(denyPaint), 0o600))
+			o.must(os.Rename(o.path+".new", o.path))
+		},
+		"a link": func(o *lawbook) {
+			o.must(os.WriteFile(o.path+".new", []byte(denyPaint), 0o600))
+			o.links(o.path + ".new")
+		},
+		"its folder": func(o *lawbook) {
+			dir := filepath.Dir(o.path)
+			o.must(os.Mkdir(dir+".new", 0o700))
+			o.must(os.WriteFile(filepath.Join(dir+".new", filepath.Base(o.path)), []byte(denyPaint), 0o600))
+			o.must(os.Rename(dir, dir+".old"))
+			o.must(os.Rename(dir+".new", dir))
+		},
+		"its folder, made again": func(o *lawbook) {
+			o.must(os.RemoveAll(filepath.Dir(o.path)))
+			o.decides(turn.Ask)
+			o.must(os.Mkdir(filepath.Dir(o.path), 0o700))
+			o.decides(turn.Ask)
+			o.writes(denyPaint)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withPolicy(t, askPaint, func(_ *testing.T, o *lawbook) {
+				o.decides(turn.Ask)
+				exchange(o)
+				o.decides(turn.Deny)
+			})
+		})
+	}
+}
+
+// TestPolicyGrows: a file that is longer when it is read than when it was opened is too long, too, and not cut off.
+func TestPolicyGrows(t *testing.T) {
+	t.Parallel()
+	if raw, err := within(strings.NewReader(strings.Repeat("#", maxSize))); err != nil || len(raw) != maxSize {
+		t.Errorf("at the limit: %d bytes, %v", len(raw), err)
+	}
+	if raw, err := within(strings.NewReader(strings.Repeat("#", maxSize+1))); err == nil {
+		t.Errorf("beyond the limit: %d bytes, no error", len(raw))
+	}
+}
+
+// TestReviewedAfterAChange: the rules of a file that was changed since the start are held against the tools, too.
+func TestReviewedAfterAChange(t *testing.T) {
+	t.Parallel()
+	withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
+		burn := kernel.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
+		o.writes("rules:\n  - {tool: burn, decide: allow}\n")
+		o.decides(turn.Ask) // it is read
+		if err := o.policy.Reviewed([]kernel.Tool{burn}); err == nil {
+			t.Error("a rule that allows what cannot be undone was taken")
+		}
+	})
+}
+
 // TestPolicySpoilt: a file that cannot be used changes nothing, however long it stays so, and
 // counts again by itself once it is mended.
 func TestPolicySpoilt(t *testing.T) {
@@ -123,6 +199,11 @@ func TestPolicySpoilt(t *testing.T) {
 		"two documents":        func(o *lawbook) { o.writes(denyPaint + "---\n" + denyPaint) },
 		"too large":            func(o *lawbook) { o.writes(strings.Repeat("#", maxSize) + "\n" + denyPaint) },
 		"missing":              func(o *lawbook) { _ = os.Remove(o.path) },
+		"a link to nothing":    func(o *lawbook) { o.links(filepath.Join(filepath.Dir(o.path), "nothing")) },
+		"a link to itself":     func(o *lawbook) { o.links(o.path) },
+		"a device":             func(o *lawbook) { o.links(os.DevNull) },
+		"its folder is gone":   func(o *lawbook) { o.must(os.RemoveAll(filepath.Dir(o.path))) },
+		"not text":             func(o *lawbook) { o.writes("rules:\n  - {tool: \"p\xff\", decide: deny}\n") },
 		"a folder":             func(o *lawbook) { _, _ = os.Remove(o.path), os.Mkdir(o.path, 0o700) },
 		"allows too much": func(o *lawbook) {
 			o.writes("rules:\n  - {tool: burn, decide: allow}\n  - {tool: paint, decide: deny}\n")
@@ -146,6 +227,7 @@ func TestPolicySpoilt(t *testing.T) {
 					pass(time.Minute)
 				}
 				_ = os.Remove(o.path)
+				o.must(os.MkdirAll(filepath.Dir(o.path), 0o700))
 				o.writes(denyPaint)
 				o.decides(turn.Deny)
 				pass(settleTime)

@@ -56,10 +56,11 @@ func (n *notifier) listen() {
 	}
 }
 
-// concerns answers whether an event can be about the file. Behind a link, anything can: a folder on the way may be exchanged.
+// concerns answers whether an event can be about the file, or about its folder, which may be another one now. Behind a link,
+// anything can: a folder on the way may be exchanged.
 func (n *notifier) concerns(name string) bool {
 	target, err := filepath.EvalSymlinks(n.path)
-	return err != nil || target != n.path || filepath.Base(name) == filepath.Base(n.path)
+	return err != nil || target != n.path || name == filepath.Dir(n.path) || filepath.Base(name) == filepath.Base(n.path)
 }
 
 // wait is woken up when the file may have changed.

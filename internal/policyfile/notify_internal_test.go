@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // TestNotified: whichever way a file is changed, that is heard of; what happens to its neighbours is not.
@@ -24,11 +26,19 @@ func TestNotified(t *testing.T) {
 			write(t, filepath.Join(dir, "new"), askPaint)
 			must(t, os.Rename(filepath.Join(dir, "new"), path))
 		},
-		"removed": func(t *testing.T, _, path string) { must(t, os.Remove(path)) },
+		"exchanged with its folder": func(t *testing.T, dir, path string) {
+			must(t, os.Mkdir(dir+".new", 0o700))
+			write(t, filepath.Join(dir+".new", filepath.Base(path)), askPaint)
+			must(t, os.Rename(dir, dir+".old"))
+			must(t, os.Rename(dir+".new", dir))
+		},
+		"removed with its folder": func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) },
+		"removed":                 func(t *testing.T, _, path string) { must(t, os.Remove(path)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), "etc")
+			must(t, os.Mkdir(dir, 0o700))
 			path := filepath.Join(dir, "policy.yaml")
 			write(t, path, allowPaint)
 			n, err := newNotifier(path)
@@ -61,6 +71,20 @@ func TestNotified(t *testing.T) {
 			t.Error("nothing was heard")
 		}
 	})
+	t.Run("more than the system keeps", func(t *testing.T) {
+		t.Parallel()
+		watcher := &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)}
+		n := &notifier{watcher: watcher, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+		go n.listen()
+		watcher.Errors <- fsnotify.ErrEventOverflow
+		close(watcher.Events)
+		<-n.ended
+		select {
+		case <-n.wait():
+		default:
+			t.Error("nobody was woken up")
+		}
+	})
 	t.Run("a neighbour", func(t *testing.T) {
 		t.Parallel()
 		dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -70,6 +94,9 @@ func TestNotified(t *testing.T) {
 		n := &notifier{path: path}
 		if n.concerns(filepath.Join(dir, "other.yaml")) || !n.concerns(path) {
 			t.Error("a neighbour concerns the file, or the file does not")
+		}
+		if !n.concerns(dir) {
+			t.Error("its folder, which may be another one now, does not concern the file")
 		}
 	})
 }

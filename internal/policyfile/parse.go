@@ -45,14 +45,30 @@ func bytesOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
+	unfit := fmt.Errorf("the policy %s should be a file of at most 1 MiB", path)
 	if !info.Mode().IsRegular() || info.Size() > maxSize {
-		return nil, fmt.Errorf("the policy %s should be a file of at most 1 MiB", path)
+		return nil, unfit
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxSize))
-	if err != nil {
+	raw, err := within(f)
+	switch {
+	case errors.Is(err, errLonger):
+		return nil, unfit
+	case err != nil:
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
 	return raw, nil
+}
+
+var errLonger = errors.New("it is longer")
+
+// within reads at most maxSize bytes of what may still grow. A file that is longer is not
+// cut off: it could lose the rules at its end.
+func within(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err == nil && len(raw) > maxSize {
+		err = errLonger
+	}
+	return raw, err
 }
 
 // parse reads the rules. A file without any is refused: it may be one that is being

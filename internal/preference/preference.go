@@ -63,7 +63,7 @@ func wishedTime(word string, given bool, w wished) (*int, error) {
 			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
 		}
 		if err != nil || d < w.least || d > w.most {
-			return nil, cause.Misuse(fmt.Sprintf("%.64q is no %s; it can be %s", word, w.what, w.bounds), w.hint)
+			return nil, cause.Misuse(fmt.Sprintf("%.64q is not a valid %s; it can be %s", word, w.what, w.bounds), w.hint)
 		}
 	}
 	n := int(d / time.Second)

@@ -2,6 +2,7 @@ package toolfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -74,6 +76,24 @@ func RemoveServer(path, name string) (*Draft, error) {
 	})
 }
 
+// Servers are the MCP servers of a file as they are written there; none where there is no file.
+func Servers(path string) (map[string]MCPServer, error) {
+	raw, err := settings.ReadFile(path, settings.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]MCPServer{}, nil
+	}
+	if err != nil {
+		return nil, cause.Fail(err, "the file of tools cannot be read", Hint)
+	}
+	var file struct {
+		MCP map[string]MCPServer `yaml:"mcp"`
+	}
+	if err := yaml.Unmarshal(raw, &file); err != nil {
+		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.Of(err), "mend the file")
+	}
+	return file.MCP, nil
+}
+
 // edit changes the tree of a file, which is checked before.
 func edit(path string, change func(root *yaml.Node) error) (*Draft, error) {
 	raw, err := settings.ReadFile(path, settings.MaxFile)
@@ -122,6 +142,22 @@ func write(path string, text []byte) (*Draft, error) {
 
 // Services are those of the draft.
 func (d *Draft) Services(o Options) ([]Service, error) { return read(d.draft, d.path, o) }
+
+// Look starts one server of the draft, or connects to it, lists its tools, and ends it. No tool is called.
+func (d *Draft) Look(ctx context.Context, name string, o Options) (offered mcp.Offered, place string, err error) {
+	services, err := d.Services(o)
+	if err != nil {
+		return offered, "", err
+	}
+	for _, s := range services {
+		if s.Source != nil && s.Name == name {
+			place = s.Place
+			offered, err = s.Look(ctx)
+		}
+		s.Close()
+	}
+	return offered, place, err
+}
 
 // Keep puts the draft in the place of the file. One in which nothing is left takes the file away.
 func (d *Draft) Keep() error {

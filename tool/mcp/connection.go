@@ -133,6 +133,22 @@ func (c *connection) ending() error {
 	return errors.New("it ended: " + string(c.redactor.Text([]byte(how))))
 }
 
+// beside is what the server offers beside tools.
+func (c *connection) beside() []string {
+	r := c.session.InitializeResult()
+	if r == nil || r.Capabilities == nil {
+		return nil
+	}
+	var offers []string
+	if r.Capabilities.Prompts != nil {
+		offers = append(offers, "prompts")
+	}
+	if r.Capabilities.Resources != nil {
+		offers = append(offers, "resources")
+	}
+	return offers
+}
+
 // close ends the session and all that belongs to it.
 func (c *connection) close() {
 	c.link.end()

@@ -112,6 +112,8 @@ type Offered struct {
 	Definitions []utp.Definition
 	// LeftOut says which of its tools cannot be had, and why.
 	LeftOut []error
+	// Beside is what it offers beside tools, which is not passed on: prompts, resources.
+	Beside []string
 }
 
 // Look starts the server, or connects to it, lists its tools, and ends it. No tool is called.
@@ -127,7 +129,7 @@ func (s *Server) Look(ctx context.Context) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	out := Offered{Server: conn.calls, LeftOut: leftOut}
+	out := Offered{Server: conn.calls, LeftOut: leftOut, Beside: conn.beside()}
 	for _, t := range tools {
 		out.Definitions = append(out.Definitions, t.Definition)
 	}

@@ -254,9 +254,9 @@ func TestClosed(t *testing.T) {
 		"":                         `{"additionalProperties":false,"type":"object"}`,
 		`{"properties":{"a":{}}}`:  `{"additionalProperties":false,"properties":{"a":{}},"type":"object"}`,
 		`{"type":"array"}`:         "its type",
-		`[]`:                       "no object",
-		`{"properties":[]}`:        "no object",
-		`{"properties":{"a":3}}`:   "no JSON Schema",
+		`[]`:                       "not an object",
+		`{"properties":[]}`:        "not an object",
+		`{"properties":{"a":3}}`:   "not JSON Schema",
 		`{"$ref":"https://x.org"}`: "may not refer",
 	} {
 		got, _, err := settings.Closed([]byte(schema))

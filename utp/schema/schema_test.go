@@ -49,12 +49,12 @@ func TestCompile(t *testing.T) {
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"type":"strin"}`:                   "no JSON Schema",
-		`{`:                                  "no JSON Schema",
-		`{"pattern":"("}`:                    "no JSON Schema",
+		`{"type":"strin"}`:                   "not JSON Schema",
+		`{`:                                  "not JSON Schema",
+		`{"pattern":"("}`:                    "not JSON Schema",
 		`{"$ref":"file:///etc/hostname"}`:    "may not refer to file:///etc/hostname",
 		`{"$ref":"https://example.org/a"}`:   "may not refer to https://example.org/a",
-		`{"$ref":"#/$defs/absent","type":1}`: "no JSON Schema",
+		`{"$ref":"#/$defs/absent","type":1}`: "not JSON Schema",
 	} {
 		_, err := schema.Compile(jsontext.Value(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "urn:") {

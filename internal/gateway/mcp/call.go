@@ -36,7 +36,7 @@ func (g *Gateway) call(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTo
 	if len(args) == 0 {
 		args = jsontext.Value("{}")
 	}
-	q := api.AgentInvoke{Tool: g.toolNamed(r.Params.Name), Args: args, HostCall: hostCall(r.Params.Meta)}
+	q := api.AgentInvoke{Tool: g.tools.toolNamed(r.Params.Name), Args: args, HostCall: hostCall(r.Params.Meta)}
 	return g.until(ctx, r, func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error) {
 		return s.Invoke(ctx, q, wait)
 	})
@@ -97,6 +97,7 @@ func (g *Gateway) look(ctx context.Context, s Session, known string, wait time.D
 	if known != "" {
 		return s.Wait(ctx, known, wait)
 	}
+	g.receipts.wait(ctx)
 	return ask(ctx, s, wait)
 }
 

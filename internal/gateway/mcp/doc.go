@@ -6,5 +6,7 @@
 // answered before the host's own limit with what it waits for, and the host asks again: with the tool earshot_wait, or with the
 // same call, which joins the open one. A person's yes starts a call only while the host waits for it.
 //
+// A host comes to its own gateway by standard input and output, or connects to an address, where [HTTP] has a gateway for each.
+//
 // Beside Earshot's tools the host has three: earshot_wait, earshot_say and earshot_ask.
 package mcp

@@ -67,36 +67,36 @@ const (
 	goodbye = 2 * time.Second
 )
 
-// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run].
+// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run]; [HTTP] has one for each host
+// that connects by an address.
 type Gateway struct {
-	o      Options
-	server *sdk.Server
+	o     Options
+	tools *toolset
+	// receipts are of results that are on their way to the host. A call waits until it is known whether they were received: the same
+	// call again could else take that result once more.
+	receipts receipts
 
 	mu      sync.Mutex
-	agent   Agent
 	session Session
-	opened  int               // how many sessions there have been under the key
-	open    map[string]bool   // calls that the host has asked for and has no result of, by id or by the number of the request
-	asked   int               // requests for calls
-	tools   map[string]string // Earshot's names, by those that the host has
-	offered map[string]string // what the host was offered under each name, to see what has changed
+	opened  int             // how many sessions there have been under the key
+	open    map[string]bool // calls that the host has asked for and has no result of, by id or by the number of the request
+	asked   int             // requests for calls
 }
 
 // New makes a gateway.
 func New(o Options) *Gateway {
+	o = o.complete()
+	g := &Gateway{o: o, open: map[string]bool{}}
+	g.tools = newToolset(o, func(context.Context) *Gateway { return g })
+	return g
+}
+
+func (o Options) complete() Options {
 	o.Wall, o.Beat = cmp.Or(o.Wall, defaultWall), cmp.Or(o.Beat, defaultBeat)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	g := &Gateway{o: o, open: map[string]bool{}, tools: map[string]string{}, offered: map[string]string{}}
-	g.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
-		Instructions: instructions,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
-		Logger:       o.Logger,
-	})
-	g.addOwn()
-	g.server.AddReceivingMiddleware(g.prepared)
-	return g
+	return o
 }
 
 // instructions are for the host's model.
@@ -111,20 +111,15 @@ func (g *Gateway) RunStdio(ctx context.Context) error { return g.Run(ctx, &sdk.S
 func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	watching, quiet := context.WithCancel(ctx)
 	var owned sync.WaitGroup
-	owned.Go(func() { g.watch(watching) })
-	err := g.server.Run(ctx, acknowledging{t, g})
+	owned.Go(func() { g.tools.watch(watching) })
+	err := g.tools.server.Run(ctx, acknowledging{t, g})
 	quiet()
 	owned.Wait()
 	g.mu.Lock()
-	session := g.session
 	leaves := len(g.open) > 0
 	g.mu.Unlock()
-	if session != nil && !leaves {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-		defer cancel()
-		if err := session.End(ctx, api.AgentEnd{}); err != nil {
-			g.o.Logger.Info("the session is not ended", "reason", err)
-		}
+	if !leaves {
+		g.end(ctx)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
 		return nil // the host has gone, or has been told to go
@@ -132,44 +127,19 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	return err //nolint:wrapcheck // it says itself what it is about
 }
 
-// prepared has the tools up to date before the host asks for them, or for one of them.
-func (g *Gateway) prepared(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		var host *sdk.Implementation
-		switch r := r.(type) {
-		case *sdk.ListToolsRequest:
-			host = r.ClientInfo()
-		case *sdk.CallToolRequest:
-			host = r.ClientInfo()
-		default:
-			return next(ctx, method, r)
-		}
-		if err := g.refresh(ctx, nameOf(host), method == "tools/list"); err != nil {
-			return nil, err
-		}
-		return next(ctx, method, r)
-	}
-}
-
-func nameOf(host *sdk.Implementation) string {
-	if host == nil {
-		return ""
-	}
-	return host.Name
-}
-
-// dial finds Earshot, once.
-func (g *Gateway) dial(ctx context.Context, host string) (Agent, error) {
+// end ends the session, if there is one.
+func (g *Gateway) end(ctx context.Context) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.agent == nil {
-		agent, err := g.o.Dial(ctx, host)
-		if err != nil {
-			return nil, err
-		}
-		g.agent = agent
+	session := g.session
+	g.mu.Unlock()
+	if session == nil {
+		return
 	}
-	return g.agent, nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	if err := session.End(ctx, api.AgentEnd{}); err != nil {
+		g.o.Logger.Info("the session is not ended", "reason", err)
+	}
 }
 
 // at is the session, which is opened where there is none.
@@ -179,14 +149,15 @@ func (g *Gateway) at(ctx context.Context) (Session, error) {
 	if g.session != nil {
 		return g.session, nil
 	}
-	if g.agent == nil {
+	agent := g.tools.known()
+	if agent == nil {
 		return nil, errors.New("mcp: a call came before the tools were known")
 	}
 	q := api.AgentOpen{Label: g.o.Label, Holder: g.o.Holder, Idle: int(g.o.Idle / time.Second)}
 	if g.o.Key != "" {
 		q.Key = keyFor(g.o.Key, g.opened)
 	}
-	session, err := g.agent.Open(ctx, q)
+	session, err := agent.Open(ctx, q)
 	if err == nil {
 		g.session = session
 	}

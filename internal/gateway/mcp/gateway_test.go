@@ -27,6 +27,9 @@ type earshot struct {
 	wait   func(n int, call string, wait time.Duration) (api.AgentCall, error)
 	invoke func(n int, q api.AgentInvoke, wait time.Duration) (api.AgentCall, error)
 	asked  int
+	slow   time.Duration // how long it takes to note that a result was received
+	report func(n int) error
+	told   int
 }
 
 func (e *earshot) notef(format string, args ...any) {
@@ -101,13 +104,18 @@ func (s *session) Wait(ctx context.Context, call string, wait time.Duration) (ap
 }
 
 func (s *session) Received(_ context.Context, call string) error {
+	pass(s.slow)
 	s.notef("received %s", call)
 	return nil
 }
 
 func (s *session) Report(_ context.Context, q api.AgentReport) error {
 	s.notef("say %s", q.Doing)
-	return nil
+	if s.report == nil {
+		return nil
+	}
+	s.told++
+	return s.report(s.told)
 }
 
 func (s *session) End(context.Context, api.AgentEnd) error {
@@ -151,7 +159,18 @@ func join(t *testing.T, e *earshot) *host {
 	})
 	theirs, ours := sdk.NewInMemoryTransports()
 	go func() { h.gone <- g.Run(t.Context(), theirs) }()
-	c := sdk.NewClient(&sdk.Implementation{Name: "a-host", Version: "1"}, &sdk.ClientOptions{
+	c := sdk.NewClient(&sdk.Implementation{Name: "a-host", Version: "1"}, h.options())
+	s, err := c.Connect(t.Context(), ours, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ClientSession = s
+	return h
+}
+
+// options have the host note what it is told.
+func (h *host) options() *sdk.ClientOptions {
+	return &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -162,13 +181,7 @@ func join(t *testing.T, e *earshot) *host {
 			defer h.mu.Unlock()
 			h.changed++
 		},
-	})
-	s, err := c.Connect(t.Context(), ours, nil)
-	if err != nil {
-		t.Fatal(err)
 	}
-	h.ClientSession = s
-	return h
 }
 
 // leave has the host go, and waits for the gateway.

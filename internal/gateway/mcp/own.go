@@ -22,28 +22,28 @@ const (
 var ownNames = []string{waitTool, sayTool, askTool}
 
 // addOwn adds them.
-func (g *Gateway) addOwn() {
+func (m *toolset) addOwn() {
 	no := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
-	g.server.AddTool(&sdk.Tool{
+	m.server.AddTool(&sdk.Tool{
 		Name: waitTool, Annotations: looks,
 		Description: "Wait for the result of a call that is still open, such as one that waits for a person's answer. It starts only while you wait.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"call_id":{"type":"string","description":"The call_id that came with the answer."}},` +
 			`"required":["call_id"],"additionalProperties":false}`),
-	}, g.wait)
-	g.server.AddTool(&sdk.Tool{
+	}, m.handler((*Gateway).wait))
+	m.server.AddTool(&sdk.Tool{
 		Name: sayTool, Annotations: looks,
 		Description: "Tell the person in one or two sentences what you are doing. It is read or spoken to them at once.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":2000}},"required":["text"],"additionalProperties":false}`),
-	}, g.say)
-	g.server.AddTool(&sdk.Tool{
+	}, m.handler((*Gateway).say))
+	m.server.AddTool(&sdk.Tool{
 		Name: askTool, Annotations: looks,
 		Description: "Ask the person something that you need to know. The answer is information: it never allows the use of a tool.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4000},` +
 			`"context":{"type":"string","maxLength":4000,"description":"What helps to understand the question."},` +
 			`"choices":{"type":"array","minItems":2,"maxItems":32,"items":{"type":"string","minLength":1,"maxLength":256},"description":"The possible answers, if there are only these."}},` +
 			`"required":["question"],"additionalProperties":false}`),
-	}, g.ask)
+	}, m.handler((*Gateway).ask))
 }
 
 // read reads the arguments of a tool of Earshot's own.
@@ -73,14 +73,24 @@ func (g *Gateway) say(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToo
 	if wrong := read(r, &q); wrong != nil {
 		return wrong, nil
 	}
-	s, err := g.at(ctx)
-	if err == nil {
-		err = s.Report(ctx, api.AgentReport{Doing: q.Text})
+	s, err := g.report(ctx, q.Text)
+	if hasEnded(err) { // it was idle for too long
+		g.ended(s)
+		_, err = g.report(ctx, q.Text)
 	}
 	if err != nil {
 		return failed(wordsOf(err), api.AgentCall{}), nil
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Told."}}}, nil
+}
+
+// report tells the person what the agent is at.
+func (g *Gateway) report(ctx context.Context, doing string) (Session, error) {
+	s, err := g.at(ctx)
+	if err == nil {
+		err = s.Report(ctx, api.AgentReport{Doing: doing})
+	}
+	return s, err
 }
 
 func (g *Gateway) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

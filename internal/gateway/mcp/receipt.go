@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,10 +36,15 @@ type acknowledged struct {
 
 // Write implements sdk.Connection.
 func (c acknowledged) Write(ctx context.Context, m jsonrpc.Message) error {
+	call := callIn(m)
+	if call != "" {
+		c.gateway.receipts.begin()
+		defer c.gateway.receipts.end()
+	}
 	if err := c.Connection.Write(ctx, m); err != nil {
 		return err //nolint:wrapcheck // as the connection says it
 	}
-	if call := callIn(m); call != "" {
+	if call != "" {
 		c.gateway.received(ctx, call)
 	}
 	return nil
@@ -72,5 +78,45 @@ func (g *Gateway) received(ctx context.Context, call string) {
 	defer cancel()
 	if err := session.Received(ctx, call); err != nil && !errors.Is(err, context.Canceled) {
 		g.o.Logger.Info("that a result was received is not noted", "call", call, "reason", err)
+	}
+}
+
+// receipts counts the results that are on their way to the host.
+type receipts struct {
+	mu      sync.Mutex
+	pending int
+	settled chan struct{} // closed when none is under way any more; nil then
+}
+
+// begin notes that a result is about to leave.
+func (r *receipts) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending++; r.settled == nil {
+		r.settled = make(chan struct{})
+	}
+}
+
+// end notes that it is known whether the host has it.
+func (r *receipts) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending--; r.pending == 0 {
+		close(r.settled)
+		r.settled = nil
+	}
+}
+
+// wait waits until that is known of each of them.
+func (r *receipts) wait(ctx context.Context) {
+	r.mu.Lock()
+	settled := r.settled
+	r.mu.Unlock()
+	if settled == nil {
+		return
+	}
+	select {
+	case <-settled:
+	case <-ctx.Done():
 	}
 }

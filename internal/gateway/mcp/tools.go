@@ -1,10 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,30 +17,116 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// toolset is what hosts of one agent are offered. By standard input and output there is one host; those that connect by an address
+// share it, for its tools are most of what a host takes up here.
+type toolset struct {
+	server *sdk.Server
+	dialer func(ctx context.Context, host string) (Agent, error)
+	// of is the gateway that a request is for.
+	of     func(ctx context.Context) *Gateway
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	agent   Agent
+	tools   map[string]string // Earshot's names, by those that the host has
+	offered map[string]string // what the host was offered under each name, to see what has changed
+}
+
+func newToolset(o Options, of func(ctx context.Context) *Gateway) *toolset {
+	m := &toolset{dialer: o.Dial, of: of, logger: o.Logger, tools: map[string]string{}, offered: map[string]string{}}
+	m.server = sdk.NewServer(&sdk.Implementation{Name: "earshot", Title: "Earshot", Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+		Logger:       o.Logger,
+	})
+	m.addOwn()
+	m.server.AddReceivingMiddleware(m.prepared)
+	return m
+}
+
+// handler has a tool carried out by the gateway that a request is for.
+func (m *toolset) handler(f func(g *Gateway, ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)) sdk.ToolHandler {
+	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return f(m.of(ctx), ctx, r)
+	}
+}
+
+// prepared has the tools up to date before the host asks for them, or for one of them.
+func (m *toolset) prepared(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		var host *sdk.Implementation
+		switch r := r.(type) {
+		case *sdk.ListToolsRequest:
+			host = r.ClientInfo()
+		case *sdk.CallToolRequest:
+			host = r.ClientInfo()
+		default:
+			return next(ctx, method, r)
+		}
+		if err := m.refresh(ctx, nameOf(host), method == "tools/list"); err != nil {
+			return nil, err
+		}
+		return next(ctx, method, r)
+	}
+}
+
+func nameOf(host *sdk.Implementation) string {
+	if host == nil {
+		return ""
+	}
+	return host.Name
+}
+
+// dial finds Earshot, once.
+func (m *toolset) dial(ctx context.Context, host string) (Agent, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.agent == nil {
+		agent, err := m.dialer(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		m.agent = agent
+	}
+	return m.agent, nil
+}
+
+// known is the agent that was dialled; nil before.
+func (m *toolset) known() Agent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.agent
+}
+
 // refresh brings the tools that the host has up to those that Earshot offers: always where it asks for the list, else where
 // nothing is known yet. The host is told of what has changed.
-func (g *Gateway) refresh(ctx context.Context, host string, always bool) error {
-	agent, err := g.dial(ctx, host)
+func (m *toolset) refresh(ctx context.Context, host string, always bool) error {
+	agent, err := m.dial(ctx, host)
 	if err != nil {
 		return err
 	}
-	g.mu.Lock()
-	known := len(g.tools) > 0
-	g.mu.Unlock()
+	m.mu.Lock()
+	known := len(m.tools) > 0
+	m.mu.Unlock()
 	if known && !always {
 		return nil
 	}
-	return g.update(ctx, agent)
+	return m.update(ctx, agent)
 }
 
 // update brings the host's tools up to date.
-func (g *Gateway) update(ctx context.Context, agent Agent) error {
+func (m *toolset) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		m.offer(tools)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	return err
+}
+
+// offer has the host offered these tools, and no others beside Earshot's own.
+func (m *toolset) offer(tools []api.AgentTool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	there := map[string]bool{}
 	for _, t := range tools {
 		name := t.ModelName
@@ -46,48 +135,45 @@ func (g *Gateway) update(ctx context.Context, agent Agent) error {
 		}
 		there[name] = true
 		tool, offer := toolFor(t)
-		if g.offered[name] == offer {
+		if m.offered[name] == offer {
 			continue
 		}
-		if err := g.add(tool); err != nil {
-			g.o.Logger.Warn("a tool is not offered to the host", "tool", t.Name, "reason", err)
+		if err := m.add(tool); err != nil {
+			m.logger.Warn("a tool is not offered to the host", "tool", t.Name, "reason", err)
 			continue
 		}
-		g.tools[name], g.offered[name] = t.Name, offer
+		m.tools[name], m.offered[name] = t.Name, offer
 	}
-	for name := range g.tools {
+	for name := range m.tools {
 		if !there[name] {
-			g.server.RemoveTools(name)
-			delete(g.tools, name)
-			delete(g.offered, name)
+			m.server.RemoveTools(name)
+			delete(m.tools, name)
+			delete(m.offered, name)
 		}
 	}
-	return nil
 }
 
 // watch follows the tools of a host that knows some.
-func (g *Gateway) watch(ctx context.Context) {
+func (m *toolset) watch(ctx context.Context) {
 	for rest(ctx, look) == nil {
-		g.mu.Lock()
-		agent := g.agent
-		g.mu.Unlock()
+		agent := m.known()
 		if agent == nil {
 			continue
 		}
-		if err := g.update(ctx, agent); err != nil {
-			g.o.Logger.Debug("the tools are not known", "reason", err)
+		if err := m.update(ctx, agent); err != nil {
+			m.logger.Debug("the tools are not known", "reason", err)
 		}
 	}
 }
 
 // add offers a tool to the host. The library panics at a schema that the protocol does not allow.
-func (g *Gateway) add(tool *sdk.Tool) (err error) {
+func (m *toolset) add(tool *sdk.Tool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("mcp: %v", r)
 		}
 	}()
-	g.server.AddTool(tool, g.call)
+	m.server.AddTool(tool, m.handler((*Gateway).call))
 	return nil
 }
 
@@ -120,8 +206,8 @@ func object(schema jsontext.Value) bool {
 }
 
 // toolNamed is Earshot's own name of what the host calls.
-func (g *Gateway) toolNamed(name string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.tools[name]
+func (m *toolset) toolNamed(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tools[name]
 }

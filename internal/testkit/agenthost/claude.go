@@ -17,17 +17,21 @@ var Title = fakemodel.Turn{Aside: "You are naming a coding session", Say: "A fil
 func prepareClaude(p *preparation) (args, env []string) {
 	servers := object{}
 	for _, server := range p.MCP {
-		if server.URL != "" {
-			servers[server.Name] = object{"type": "http", "url": server.URL, "headers": server.Headers}
-			continue
+		entry := object{"type": "http", "url": server.URL, "headers": server.Headers}
+		if server.URL == "" {
+			entry = object{"type": "stdio", "command": server.Command[0], "args": server.Command[1:], "env": server.Env}
 		}
-		servers[server.Name] = object{"type": "stdio", "command": server.Command[0], "args": server.Command[1:], "env": server.Env}
+		if p.Limit > 0 {
+			entry["timeout"] = p.Limit.Milliseconds()
+		}
+		servers[server.Name] = entry
 	}
 	mcp := p.writeJSON("mcp.json", object{"mcpServers": servers})
-	return []string{
-		p.platform("@anthropic-ai/claude-code-*", "claude"), "-p", p.Prompt,
-		"--output-format", "stream-json", "--verbose", "--mcp-config", mcp, "--strict-mcp-config",
-	}, p.claudeEnv()
+	args = []string{p.platform("@anthropic-ai/claude-code-*", "claude"), "-p", p.Prompt, "--output-format", "stream-json", "--verbose", "--mcp-config", mcp}
+	if len(p.Installed) == 0 {
+		args = append(args, "--strict-mcp-config")
+	}
+	return args, p.claudeEnv()
 }
 
 // prepareClaudeACP starts claude-agent-acp, which brings a Claude of its own.
@@ -41,6 +45,9 @@ func (p *preparation) claudeEnv() []string {
 	for _, server := range p.MCP {
 		allow = append(allow, "mcp__"+server.Name)
 	}
+	for _, name := range p.Installed {
+		allow = append(allow, "mcp__"+name)
+	}
 	if p.OwnTools {
 		allow = append(allow, "Bash", "Read", "Write", "Edit") // bypassPermissions is refused to root
 	}
@@ -48,16 +55,12 @@ func (p *preparation) claudeEnv() []string {
 		"permissions": object{"allow": append([]string{}, allow...)},
 		"hooks":       p.hooks("PreToolUse", time.Second),
 	})
-	env := []string{
+	return []string{
 		"ANTHROPIC_BASE_URL=" + p.Model, "ANTHROPIC_API_KEY=sk-ant-scripted",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 		"MCP_CONNECTION_NONBLOCKING=false", "MCP_TIMEOUT=" + strconv.FormatInt(startLimit.Milliseconds(), 10), // else the first request can go out before the tools are there
 		"ENABLE_TOOL_SEARCH=false", // else the tools of MCP servers are offered only after a search for them
 	}
-	if p.Limit > 0 {
-		env = append(env, "MCP_TOOL_TIMEOUT="+strconv.FormatInt(p.Limit.Milliseconds(), 10))
-	}
-	return env
 }
 
 // claudeSaid is the result of stream-json.

@@ -19,6 +19,9 @@ func prepareCodex(p *preparation) (args, env []string) {
 	}
 	p.codexSettings("never", sandbox)
 	args = []string{p.codexProgram(), "exec", "--skip-git-repo-check", "--json"}
+	for _, name := range p.Installed {
+		args = append(args, "-c", "mcp_servers."+name+".required=true") // else the first request can go out before the tools are there
+	}
 	if len(p.Hooks) > 0 {
 		args = append(args, "--dangerously-bypass-hook-trust") // a person grants it in the terminal
 	}

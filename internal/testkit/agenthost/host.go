@@ -46,6 +46,9 @@ type Setup struct {
 	Prompt string
 	// MCP are its servers of tools, which it calls without asking. A client of ACP names them when it opens a session.
 	MCP []MCPServer
+	// Installed are servers that somebody writes into the host's own settings between Prepare and Start. They are called without
+	// asking where OwnTools are.
+	Installed []string
 	// Limit is how long the host waits for an answer of an MCP server. Zero is the host's own limit.
 	Limit time.Duration
 	// Hooks are programs that the host runs at its events.
@@ -139,6 +142,11 @@ func (p Programs) FilesystemServer(folder string) []string {
 // EverythingServer starts @modelcontextprotocol/server-everything, which has a tool for each part of the protocol.
 func (p Programs) EverythingServer() []string {
 	return []string{p.Node(), p.path("@modelcontextprotocol", "server-everything", "dist", "index.js"), "stdio"}
+}
+
+// Conformance judges an MCP server at an address, with @modelcontextprotocol/conformance.
+func (p Programs) Conformance(url string, args ...string) []string {
+	return append([]string{p.Node(), p.path("@modelcontextprotocol", "conformance", "dist", "index.js"), "server", "--url", url}, args...)
 }
 
 func (p Programs) path(parts ...string) string {

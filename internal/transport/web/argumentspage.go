@@ -59,7 +59,7 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := s.hub.Questions(r.Context(), v.Principal)
+	open, err := s.hub.Questions(r.Context(), v.Principal, looks(r))
 	if err != nil {
 		return nil, err
 	}

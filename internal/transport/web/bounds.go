@@ -28,7 +28,9 @@ func bounded(next http.Handler) http.Handler {
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + patience)) // not every writer has one
 		w.Header().Set("Cache-Control", "no-store")
-		if !strings.HasSuffix(r.URL.Path, "/events") {
+		if isMCP(r) { // each of its writes has a bound of its own
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		} else if !strings.HasSuffix(r.URL.Path, "/events") {
 			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
 			r = r.WithContext(ctx)
@@ -58,7 +60,7 @@ func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 // methods are those with which there is something at an address, in their alphabetical order.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var found []string
-	for _, method := range api.Methods() {
+	for _, method := range methodsServed() {
 		_, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
 		if !strings.HasPrefix(pattern, method+" ") {
 			continue

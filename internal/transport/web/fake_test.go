@@ -257,7 +257,7 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, _ web.Principal) ([]api.OpenQuestion, error) {
+func (h *room) Questions(ctx context.Context, _ web.Principal, look bool) ([]api.OpenQuestion, error) {
 	if h.hangs() {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -265,6 +265,7 @@ func (h *room) Questions(ctx context.Context, _ web.Principal) ([]api.OpenQuesti
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
+	h.looked = append(h.looked, look)
 	return slices.Clone(h.questions), h.fail
 }
 

@@ -46,22 +46,26 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 			return
 		}
 		origin := r.Header.Get("Origin")
-		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text)
+		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text) && !namesItself(r, origin)
 		if foreign && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
 			h.Add("Vary", "Origin")
 			h.Set("Access-Control-Allow-Origin", origin)
-			h.Set("Access-Control-Expose-Headers", "Location, Retry-After")
+			h.Set("Access-Control-Expose-Headers", "Location, Mcp-Session-Id, Retry-After")
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 			if r.Method == http.MethodOptions {
-				h.Set("Access-Control-Allow-Methods", strings.Join(api.Methods(), ", "))
-				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Cache-Control")
+				methods, headers := strings.Join(api.Methods(), ", "), "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Cache-Control"
+				if isMCP(r) {
+					methods, headers = mcpMethods, mcpHeaders
+				}
+				h.Set("Access-Control-Allow-Methods", methods)
+				h.Set("Access-Control-Allow-Headers", headers)
 				h.Set("Access-Control-Max-Age", "600")
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
 			foreign = false
 		}
-		if !safe(r.Method) && (foreign || crossSite(r, origin)) {
+		if (!safe(r.Method) || isMCP(r)) && (foreign || crossSite(r, origin)) {
 			s.fail(w, r, refuse(api.KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
 			return
 		}
@@ -69,9 +73,9 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// isAPI answers whether a path is one of the API's, which takes tokens.
+// isAPI answers whether a path is one of those that take tokens.
 func isAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
+	return isMCP(r) || strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
 }
 
 // crossSite answers whether a browser says that another site made the request. It says

@@ -102,7 +102,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	}
 	if err = denied(v.Principal, api.Hear); err == nil {
 		var view homeView
-		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session")); err == nil {
+		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), looks(r)); err == nil {
 			if n, ok := s.flashes.take(v.form); ok && r.Method == http.MethodGet {
 				view.Notice = &n
 			} else if ok { // HEAD shows nothing to anybody
@@ -116,13 +116,13 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) homeView(ctx context.Context, v visitor, chosen string) (homeView, error) {
+func (s *Server) homeView(ctx context.Context, v visitor, chosen string, look bool) (homeView, error) {
 	view := homeView{Person: v.Name, Form: v.form, Zone: s.zoneText(v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err
 	}
-	n, err := s.news(ctx, v, chosen)
+	n, err := s.news(ctx, v, chosen, look)
 	if err != nil {
 		return view, err
 	}
@@ -153,9 +153,9 @@ type news struct {
 
 // news reads the sessions and the questions. Without a choice the newest session that
 // runs is chosen, or else the newest.
-func (s *Server) news(ctx context.Context, v visitor, chosen string) (news, error) {
+func (s *Server) news(ctx context.Context, v visitor, chosen string, look bool) (news, error) {
 	var n news
-	open, err := s.hub.Questions(ctx, v.Principal)
+	open, err := s.hub.Questions(ctx, v.Principal, look)
 	if err != nil {
 		return n, err
 	}

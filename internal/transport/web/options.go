@@ -17,6 +17,9 @@ type Options struct {
 	Access Access
 	// Programs serves agents that are programs outside. Default: there are none.
 	Programs Agents
+	// MCP serves a host of the Model Context Protocol, whose token is an agent's. The request's context ends with the server. Default:
+	// none are served.
+	MCP func(w http.ResponseWriter, r *http.Request, who Principal, token string)
 	// Agents judges a turn before it is started: an agent that is not there, or arguments
 	// that it does not take, are a [Refusal]. Default: the hub alone judges.
 	Agents func(ctx context.Context, t *api.TurnStart) error

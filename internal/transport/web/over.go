@@ -108,8 +108,8 @@ func (o over) Newest(ctx context.Context, who Principal) (string, error) {
 	return newest, refusal(err)
 }
 
-func (o over) Questions(ctx context.Context, who Principal) ([]api.OpenQuestion, error) {
-	rows, err := o.hub.As(who).Questions(ctx)
+func (o over) Questions(ctx context.Context, who Principal, look bool) ([]api.OpenQuestion, error) {
+	rows, err := o.hub.As(who).Questions(ctx, look)
 	if err != nil {
 		return nil, refusal(err)
 	}

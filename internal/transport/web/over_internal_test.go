@@ -121,7 +121,7 @@ func TestOver(t *testing.T) {
 	if fmt.Sprint(seqs) != "[2 3 4 5 6 7]" {
 		t.Errorf("events %v", seqs)
 	}
-	questions, err := h.Questions(t.Context(), ada())
+	questions, err := h.Questions(t.Context(), ada(), false)
 	if err != nil || len(questions) != 2 || string(questions[0].Event) != `{"here":true}` || string(questions[1].Event) != `{"n":5}` {
 		t.Errorf("%+v %v", questions, err)
 	}

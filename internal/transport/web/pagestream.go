@@ -378,7 +378,7 @@ type listFrame struct {
 
 // lists makes the frames of those lists that have changed since they were last sent.
 func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
-	n, err := p.server.news(ctx, p.visitor, p.chosen)
+	n, err := p.server.news(ctx, p.visitor, p.chosen, false)
 	if err != nil {
 		return nil, n, err
 	}

@@ -31,8 +31,8 @@ type Hub interface {
 	// after that, with the deliveries after that event, has no gap.
 	Newest(ctx context.Context, who Principal) (string, error)
 	// Questions lists the open questions that the principal may hear, oldest first. What it
-	// can answer is shown to it by that, and its time to answer starts.
-	Questions(ctx context.Context, who Principal) ([]api.OpenQuestion, error)
+	// can answer is shown to it by that, and its time to answer starts, unless it only looks.
+	Questions(ctx context.Context, who Principal, look bool) ([]api.OpenQuestion, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
 	Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error)

@@ -17,7 +17,7 @@ func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor
 }
 
 func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
-	open, err := s.hub.Questions(r.Context(), v.Principal)
+	open, err := s.hub.Questions(r.Context(), v.Principal, onlyLooks(r))
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +30,12 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, 
 	}
 	return list, nil
 }
+
+// looks answers whether a request gets no content: what is not sent is not read, either.
+func looks(r *http.Request) bool { return r.Method == http.MethodHead }
+
+// onlyLooks answers whether a program says so itself: it shows nobody what it reads.
+func onlyLooks(r *http.Request) bool { return looks(r) || r.URL.Query().Get("look") == "true" }
 
 // arguments reads a page of what a question is about: exactly the text that runs.
 func (s *Server) arguments(_ http.ResponseWriter, r *http.Request, v visitor) (api.ArgumentsPart, error) {
@@ -45,8 +51,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	look := r.Method == http.MethodHead || r.URL.Query().Get("look") == "true" // what is not sent is not read, either
-	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: look}
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: onlyLooks(r)}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err

@@ -83,6 +83,7 @@ func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 	if err := s.serveRoutes(mux, s.endpoints()); err != nil {
 		return nil, err
 	}
+	s.mcpRoutes(mux)
 	others(mux)
 	mux.HandleFunc("/", s.elsewhere(mux, "the API is below "+api.Root))
 	return mux, nil

@@ -126,7 +126,8 @@ func older(than string, open bool) string {
 
 // waiting says of each session with an open question on whom it waits.
 func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
-	open, err := s.hub.Questions(ctx, v.Principal)
+	const look = true // no question is shown
+	open, err := s.hub.Questions(ctx, v.Principal, look)
 	if err != nil {
 		return nil, err
 	}

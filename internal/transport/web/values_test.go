@@ -99,9 +99,28 @@ func TestLooking(t *testing.T) {
 		{"GET", "/api/v1/questions/2/arguments?look=false", false},
 		{"GET", "/api/v1/questions/2/arguments?look=true", true},
 		{"HEAD", "/api/v1/questions/2/arguments", true},
+		{"GET", "/api/v1/questions", false},
+		{"GET", "/api/v1/questions?look=true", true},
+		{"HEAD", "/api/v1/questions", true},
 	} {
 		s.room.looked = nil
 		if w := s.do(row.method, row.target, "ada", ""); w.Code != 200 || !slices.Equal(s.room.looked, []bool{row.looks}) {
+			t.Errorf("%s %s: %d, looks %v; want %t", row.method, row.target, w.Code, s.room.looked, row.looks)
+		}
+	}
+	for _, row := range []struct {
+		method, target string
+		looks          bool
+	}{
+		{"GET", "/", false},
+		{"HEAD", "/", true},
+		{"GET", "/sessions", true}, // on whom each waits, and no question
+		{"GET", "/questions/2/arguments", false},
+		{"HEAD", "/questions/2/arguments", true},
+	} {
+		s.room.looked = nil
+		w := s.do(row.method, row.target, "@ada", "", "Accept", "text/html")
+		if w.Code != 200 || len(s.room.looked) == 0 || slices.Contains(s.room.looked, !row.looks) {
 			t.Errorf("%s %s: %d, looks %v; want %t", row.method, row.target, w.Code, s.room.looked, row.looks)
 		}
 	}

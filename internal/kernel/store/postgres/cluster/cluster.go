@@ -1,4 +1,4 @@
-// Package cluster starts a private PostgreSQL for tests and benchmarks: made again, reached by
+// Package cluster starts a private PostgreSQL for tests and benchmarks: made afresh, reached by
 // a Unix socket and on the loopback with a password that nobody else has, flushing what it
 // commits, run by a user that is not root, and ended with the process that started it,
 // however that ends.

@@ -1,0 +1,248 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-dev/earshot/api"
+)
+
+// HTTPOptions of an [HTTP]. Dial is required.
+type HTTPOptions struct {
+	// Dial comes to Earshot as the agent that a token is for.
+	Dial func(ctx context.Context, token string) (Agent, error)
+	// Hosts is how many sessions of hosts are held for one token at a time, and Requests how many requests; default 256 and 512.
+	Hosts, Requests int
+	// Forget is after how long without a request a host's session takes no room here any more; by then Earshot has ended it.
+	// Default 65 minutes.
+	Forget time.Duration
+	// Wall and Beat are those of [Options].
+	Wall, Beat time.Duration
+	Version    string
+	Logger     *slog.Logger
+}
+
+const (
+	defaultHosts    = 256
+	defaultRequests = 512
+	defaultForget   = api.DefaultIdle*time.Second + 5*time.Minute
+)
+
+// Caller is who makes a request: an agent, with a token of its own.
+type Caller struct {
+	// Credential names the token, and is not secret. Sessions belong to it.
+	Credential string
+	Token      string
+}
+
+// HTTP serves hosts that connect by an address, with the transport that the protocol calls streamable HTTP. Who a request is from
+// has been found out before. Make it with [NewHTTP], and close it at the end.
+//
+// Until version 2025-11-25 a host's session is the one that it is given an id for. Later versions have no such id: all requests of
+// one token and one name are a session. The library holds neither: it sees each request by itself, so that an idle session takes
+// nothing but its list of tools, and one goes on after a restart.
+type HTTP struct {
+	o       HTTPOptions
+	holder  string
+	library *sdk.StreamableHTTPHandler
+
+	life context.Context //nolint:containedctx // it is the life of all requests, not of a call
+	quit context.CancelFunc
+	open sync.WaitGroup // what is owned: requests, and the watch
+
+	mu       sync.Mutex
+	closed   bool
+	toolsets map[string]*agentTools // by the credential
+	hosts    map[hostKey]*host
+	ended    endedSessions
+}
+
+// NewHTTP makes one.
+func NewHTTP(o HTTPOptions) *HTTP {
+	o.Hosts, o.Requests, o.Forget = cmp.Or(o.Hosts, defaultHosts), cmp.Or(o.Requests, defaultRequests), cmp.Or(o.Forget, defaultForget)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &HTTP{o: o, holder: rand.Text(), toolsets: map[string]*agentTools{}, hosts: map[hostKey]*host{}}
+	h.life, h.quit = context.WithCancel(context.Background())
+	h.library = sdk.NewStreamableHTTPHandler(
+		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.tools.server },
+		// Who may come under which name and from where, and how much they may send, is judged before.
+		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true, Logger: important(o.Logger)},
+	)
+	h.open.Go(h.watch)
+	return h
+}
+
+// Close ends all requests and waits for them. The sessions go on: with the next server, or until they have been idle for too long.
+func (h *HTTP) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.quit()
+	h.open.Wait()
+}
+
+// ServeHTTP answers a request of the caller's.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request, from Caller) {
+	version := r.Header.Get("Mcp-Protocol-Version")
+	switch {
+	case r.Method == http.MethodPost:
+		h.post(w, r, from, version)
+	case version >= withoutSessions:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "version "+withoutSessions+" of the protocol has no sessions; send a POST", http.StatusMethodNotAllowed)
+	case r.Method == http.MethodDelete:
+		h.end(w, r, from)
+	case r.Method == http.MethodGet:
+		h.listen(w, r, from, version)
+	default:
+		w.Header().Set("Allow", "DELETE, GET, POST")
+		http.Error(w, "found the method "+r.Method+", expected DELETE, GET or POST", http.StatusMethodNotAllowed)
+	}
+}
+
+// withoutSessions is the first version of the protocol that has no ids of sessions. Versions are dates, so they are in order.
+const withoutSessions = "2026-07-28"
+
+const sessionHeader = "Mcp-Session-Id"
+
+// post answers a message of a host.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request, from Caller, version string) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "the body could not be read; send it again", http.StatusBadRequest)
+		return
+	}
+	m, err := readMessage(raw)
+	if err != nil {
+		http.Error(w, "the body is not one message of JSON-RPC: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	key, refused := h.named(r, from, version, m)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	e, refused := h.enter(r.Context(), from, key, wallOf(r), string(m.ID))
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	defer h.leave(e)
+	switch m.Method {
+	case "initialize":
+		w.Header().Set(sessionHeader, key.session)
+	case "notifications/cancelled":
+		h.cancel(e.host, string(m.Params.RequestID))
+	case "subscriptions/listen":
+		h.listens(e)
+	}
+	h.library.ServeHTTP(trackedWriter{w, e}, r.WithContext(e.context()))
+}
+
+// named finds out whose session a message belongs to.
+func (h *HTTP) named(r *http.Request, from Caller, version string, m message) (hostKey, *refusal) {
+	if version >= withoutSessions {
+		return hostKey{credential: from.Credential, name: nameIn(m.client())}, nil
+	}
+	id := r.Header.Get(sessionHeader)
+	if m.Method == "initialize" {
+		id = newSession(from.Credential, nameIn(m.client()))
+	}
+	return h.sessionOf(from, id)
+}
+
+// sessionOf is the session with an id. One that this process does not know is taken up again: it was given out before a restart.
+func (h *HTTP) sessionOf(from Caller, id string) (hostKey, *refusal) {
+	if id == "" {
+		return hostKey{}, &refusal{http.StatusBadRequest, "found no " + sessionHeader + "; begin with initialize, and send the id that comes with its answer"}
+	}
+	name, ours := sessionName(from.Credential, id)
+	key := hostKey{credential: from.Credential, name: name, session: id}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !ours || h.ended.has(key) {
+		return hostKey{}, &refusal{http.StatusNotFound, "there is no session with this " + sessionHeader + "; begin with initialize"}
+	}
+	return key, nil
+}
+
+// listen answers with what the host is to know between its requests: that the tools have changed.
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, from Caller, version string) {
+	key, refused := h.sessionOf(from, r.Header.Get(sessionHeader))
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	e, refused := h.enter(r.Context(), from, key, wallOf(r), "")
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	defer h.leave(e)
+	h.listens(e)
+	ctx := e.context()
+	t := &sdk.StreamableServerTransport{Stateless: true}
+	s, err := e.host.gateway.tools.server.Connect(ctx, t, &sdk.ServerSessionOptions{State: &sdk.ServerSessionState{
+		InitializeParams: &sdk.InitializeParams{ProtocolVersion: cmp.Or(version, "2025-06-18")}, InitializedParams: &sdk.InitializedParams{},
+	}})
+	if err != nil {
+		http.Error(w, "the stream could not be opened; try again", http.StatusInternalServerError)
+		return
+	}
+	t.ServeHTTP(w, r.WithContext(ctx))
+	_ = s.Close() // the host has gone
+}
+
+// end ends a session that the host is done with.
+func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
+	key, refused := h.sessionOf(from, r.Header.Get(sessionHeader))
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	e, refused := h.enter(r.Context(), from, key, 0, "")
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	defer h.leave(e)
+	e.host.gateway.receipts.wait(r.Context()) // what has been answered just now was received
+	h.mu.Lock()
+	h.ended.add(key)
+	delete(h.hosts, key)
+	for other := range e.host.open {
+		if other != e {
+			other.cancel(errEnded)
+		}
+	}
+	h.mu.Unlock()
+	e.host.gateway.end(r.Context())
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// watch follows the tools of agents whose hosts listen, and forgets hosts that have been away for long.
+func (h *HTTP) watch() {
+	for rest(h.life, look) == nil {
+		for _, m := range h.sweep() {
+			agent := m.known()
+			if agent == nil {
+				continue
+			}
+			if err := m.update(h.life, agent); err != nil {
+				h.o.Logger.Debug("the tools are not known", "reason", err)
+			}
+		}
+	}
+}
