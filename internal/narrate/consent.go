@@ -144,6 +144,9 @@ func (s *scene) consentFacts(facts Params) map[string]any {
 	if e := s.enforcement(); e != utp.Enforced {
 		out[extEnforcement] = string(e)
 	}
+	if s.isPermission() {
+		out[extOwnTool] = true
+	}
 	return out
 }
 

@@ -34,6 +34,10 @@ var englishOutside = map[string]Message{
 		Terse:  "Question {question} is withdrawn.",
 		Normal: "Question {question} is withdrawn. {agent} is told not to do it.",
 	},
+	"permission.refused.gone": {
+		Terse:  "Your yes was not used: {agent} was no longer waiting.",
+		Normal: "Your yes to question {question} was not used: {agent} was no longer waiting for it. If it asks again, you are asked again.",
+	},
 	"permission.refused.stopped": {
 		Terse:  "Stopped.",
 		Normal: "Stopped. {agent} is told not to use {tool}.",

@@ -52,6 +52,9 @@ func (s *scene) permitted() error {
 func (s *scene) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
 	params["agent"], params["tool"] = s.agent(), s.ownTool()
 	key = "permission.refused." + string(code)
+	if s.t.Note.Surface == turn.StaleGone {
+		key = "permission.refused.gone"
+	}
 	_, own = s.narrator.speaker.tongue.messages[key]
 	return key, own
 }
