@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
+	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/gateway/permission"
 )
 
@@ -215,6 +216,7 @@ func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 	}
 	return permission.Asker{
 		Host: r.host, Key: local.Parent(), Folder: folder, Answer: max(api.MinAnswerSeconds*time.Second, r.before-hookSlack).Truncate(time.Second), Once: "hook-" + rand.Text(),
+		Gateway: mcp.OwnTools(),
 		Modes: permission.ModeFiles{Folder: filepath.Join(data, "agents", "modes"), Host: r.host.Name, Now: r.m.Now},
 		Dial: func(ctx context.Context, start bool) (permission.Agent, error) {
 			if !start && !datadir.Exists(filepath.Join(data, datadir.ServerFile)) {

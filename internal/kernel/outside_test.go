@@ -470,7 +470,7 @@ func TestOutsideTold(t *testing.T) {
 		}
 		tell(api.TellRequest{Text: "Found it. "})
 		tell(api.TellRequest{Progress: 40})
-		w.tells(p.session, "claude reports what it did by itself: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
+		w.tells(p.session, "claude reports: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
 		if n := w.cell(`SELECT count(*) FROM events WHERE template = 'agent.observed'`); n != "1" {
 			t.Errorf("it is told %s times", n)
 		}

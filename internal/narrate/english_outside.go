@@ -50,8 +50,8 @@ var englishOutside = map[string]Message{
 	// What an agent outside says of itself.
 	"agent.observed": {
 		Terse:    "{agent} reports: {words}",
-		Normal:   "{agent} reports what it did by itself: {words}",
-		Detailed: "{agent} reports what it did by itself: {words} End of its words. Earshot has seen nothing of it.",
+		Normal:   "{agent} reports: {words}",
+		Detailed: "{agent} reports: {words} End of its words. Earshot has seen nothing of it.",
 	},
 	"agent.doing": {
 		Terse:  "{agent}: {words}",

@@ -16,7 +16,7 @@ func claude() Host {
 			"Agent", "Task", "SendMessage", // agents of its own, whose tools are asked for one by one
 			"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ReportFindings", // they speak to the person, or ask by themselves
 		},
-		gateway: []string{"mcp__earshot__"},
+		gateway: "mcp__earshot__",
 		answer:  answerPreToolUse,
 		settings: func(command string, limit time.Duration) Settings {
 			use := shellHook(command, limit, time.Second)

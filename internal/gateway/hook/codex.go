@@ -15,7 +15,7 @@ func codex() Host {
 			"get_goal", "create_goal", "update_goal", // its own aims
 			"request_user_input", // it speaks to the person
 		},
-		gateway: []string{"mcp__earshot__"},
+		gateway: "mcp__earshot__",
 		answer: func(a Answer) any {
 			if a.Verdict == Allow {
 				return object{} // it knows no yes that needs no rule of its own: what it would ask for, it still does

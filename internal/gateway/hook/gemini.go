@@ -15,7 +15,7 @@ func gemini() Host {
 			"write_todos", "update_topic", "complete_task", // its notes of what is to be done
 			"ask_user", "enter_plan_mode", "exit_plan_mode", // they speak to the person, or ask by themselves
 		},
-		gateway: []string{"mcp_earshot_"},
+		gateway: "mcp_earshot_",
 		answer: func(a Answer) any {
 			decision := "deny"
 			if a.Verdict == Allow {

@@ -204,7 +204,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestTools: what runs, writes or sends is asked for, and so is what is not known. What goes through the gate is not asked for twice.
+// TestTools: what runs, writes or sends is asked for, and so is what is not known. A tool that may be Earshot's is told apart by its name.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	for host, tools := range map[string][]string{
@@ -225,8 +225,19 @@ func TestTools(t *testing.T) {
 		}
 	}
 	for host, tool := range map[string]string{"claude": "mcp__earshot__files_delete", "codex": "mcp__earshot__files_delete", "gemini": "mcp_earshot_files_delete"} {
-		if h, _ := hook.Named(host); h.Asks(tool) {
-			t.Errorf("%s: %s goes through the gate, and is asked for twice", host, tool)
+		h, _ := hook.Named(host)
+		if name, is := h.OfGateway(tool); !is || name != "files_delete" || !h.Asks(tool) {
+			t.Errorf("%s: %s is %q of the gateway (%v)", host, tool, name, is)
+		}
+		for _, other := range []string{"mcp__earshotx__a", "mcp__files__earshot__a", "files_delete", ""} {
+			if _, is := h.OfGateway(other); is {
+				t.Errorf("%s: %q counts as of the gateway", host, other)
+			}
+		}
+	}
+	if h, _ := hook.Named("cursor"); true {
+		if _, is := h.OfGateway("MCP:files_delete"); is {
+			t.Error("Cursor does not say of which server a tool is")
 		}
 	}
 }

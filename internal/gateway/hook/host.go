@@ -25,7 +25,7 @@ type Host struct {
 
 	events  map[string]Kind
 	quiet   []string // tools that are not asked for
-	gateway []string // how the names of the tools of `earshot mcp serve` begin
+	gateway string   // how the names of the tools begin of an MCP server that is called earshot; "" where that is not known
 	answer  func(a Answer) any
 	// noExit: no exit code blocks a tool, so that only JSON can.
 	noExit   bool
@@ -138,13 +138,15 @@ func inputObject(raw jsontext.Value) (jsontext.Value, error) {
 }
 
 // Asks reports whether a person is asked before the tool is used. What is not in the table is asked for.
-func (h Host) Asks(tool string) bool {
-	for _, prefix := range h.gateway {
-		if strings.HasPrefix(tool, prefix) {
-			return false // it goes through the gate
-		}
+func (h Host) Asks(tool string) bool { return !slices.Contains(h.quiet, tool) }
+
+// OfGateway is the name that a tool has at the MCP server that the host calls earshot; false where it is of no such server. Whether
+// that server is Earshot's is not known here.
+func (h Host) OfGateway(tool string) (name string, is bool) {
+	if h.gateway == "" {
+		return "", false
 	}
-	return !slices.Contains(h.quiet, tool)
+	return strings.CutPrefix(tool, h.gateway)
 }
 
 // Quiet are the tools that are not asked for, by name.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 
 // Agent is an agent at Earshot. [Client] is one.
 type Agent interface {
+	// Tools are those that Earshot offers to the agent.
+	Tools(ctx context.Context) ([]api.AgentTool, error)
 	Open(ctx context.Context, q api.AgentOpen) (Session, error)
 }
 
@@ -54,6 +57,8 @@ type Asker struct {
 	Answer time.Duration
 	// Once is the id of this use where the host says none, so that a request that is sent again is not another one.
 	Once string
+	// Gateway are the tools that Earshot's gateway has beside those that Earshot offers.
+	Gateway []string
 	// Modes remembers how the host treats its tools; nil remembers nothing.
 	Modes Modes
 }
@@ -78,6 +83,9 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 		return refused(ctx, err)
 	}
 	a.announceMode(ctx, agent, e)
+	if a.gated(ctx, agent, e.Tool) {
+		return hook.Answer{Verdict: hook.NoDecision}
+	}
 	q := api.AgentPermission{Tool: e.Tool, Input: e.Input, Says: a.says(e), HostCall: e.Call}
 	if q.HostCall == "" {
 		q.HostCall = a.Once
@@ -94,6 +102,20 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 		return refused(ctx, err)
 	}
 	return answer
+}
+
+// gated reports whether the tool is one that Earshot itself offers to the host, so that it goes through the gate. Another server that
+// is called earshot does not have that by its name alone.
+func (a Asker) gated(ctx context.Context, agent Agent, tool string) bool {
+	name, is := a.Host.OfGateway(tool)
+	if !is {
+		return false
+	}
+	if slices.Contains(a.Gateway, name) {
+		return true
+	}
+	tools, err := agent.Tools(ctx)
+	return err == nil && slices.ContainsFunc(tools, func(t api.AgentTool) bool { return t.ModelName == name })
 }
 
 // says names the folder in which the host would use the tool, where it is not the one that the session is named after.
@@ -151,7 +173,15 @@ func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api
 			}
 			return err
 		})
-		if err != nil || known.Ended() {
+		switch {
+		case err != nil || !known.Ended():
+		case known.Code == utp.CodeConsentStale: // a yes came while the server did not know that we wait: it is not for us, and is asked for again
+			err = a.retry(ctx, func() error { return s.Received(ctx, known.ID) })
+			known = api.AgentCall{}
+		default:
+			return known, nil
+		}
+		if err != nil {
 			return known, err
 		}
 	}
