@@ -217,7 +217,7 @@ func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 	return permission.Asker{
 		Host: r.host, Key: local.Parent(), Folder: folder, Answer: max(api.MinAnswerSeconds*time.Second, r.before-hookSlack).Truncate(time.Second), Once: "hook-" + rand.Text(),
 		Gateway: mcp.OwnTools(),
-		Modes: permission.ModeFiles{Folder: filepath.Join(data, "agents", "modes"), Host: r.host.Name, Now: r.m.Now},
+		Modes:   permission.ModeFiles{Folder: filepath.Join(data, "agents", "modes"), Host: r.host.Name, Now: r.m.Now},
 		Dial: func(ctx context.Context, start bool) (permission.Agent, error) {
 			if !start && !datadir.Exists(filepath.Join(data, datadir.ServerFile)) {
 				return nil, errors.New("Earshot does not run") //nolint:staticcheck // a sentence

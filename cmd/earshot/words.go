@@ -145,6 +145,8 @@ func (m *Main) became(f wordFlags, q api.OpenQuestion, said api.ReplyAnswer, wan
 		if err := m.writeJSON(said); err != nil {
 			return err
 		}
+	} else if said.Unused {
+		m.sayf("%s", announce.Unused(q.Number))
 	} else {
 		m.sayf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
 		if said.Undo > 0 {

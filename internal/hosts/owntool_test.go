@@ -3,7 +3,9 @@ package hosts_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,6 +67,42 @@ func TestOwnTool(t *testing.T) {
 	})
 }
 
+// failure is something that goes wrong with a hook.
+type failure struct {
+	name, command string
+	// blocks: only a host that is told to block where its hook fails is safe.
+	blocks bool
+	// serves: a server runs, which the failure ends once it has asked.
+	serves bool
+}
+
+// failures are all of them, for a hook on the data directory of a server that runs, and one of which nothing is there.
+func failures(host agenthost.Host, data, away, broken string) []failure {
+	run := program + " hook " + host.String() + " --no-start --data "
+	signalled := func(name string) string { // a program in the background has no input of its own
+		return "exec 3<&0; " + run + data + " <&3 & sleep 2; kill -" + name + " $!; wait $!"
+	}
+	return []failure{
+		{name: "server away", command: run + away},
+		{name: "server killed", serves: true},
+		{name: "data directory is a file", command: run + broken},
+		{name: "nobody answers", command: run + data + " --answer-before 5s"},
+		{name: "told to end", command: signalled("TERM")},
+		{name: "interrupted", command: signalled("INT")},
+		{name: "hung up", command: signalled("HUP")},
+		{name: "crashed", command: signalled("QUIT")}, // the Go runtime ends as it does after a panic
+		{name: "nothing said", command: run + data + " < /dev/null"},
+		{name: "garbage said", command: "echo 'not json {' | " + run + data},
+		{name: "too much said", command: "yes | head -c 9000000 | " + run + data},
+		{name: "unknown event", command: `echo '{"hook_event_name":"BeforeLunch","tool_name":"Bash","tool_input":{}}' | ` + run + data},
+		{name: "output closed", command: run + away + " >&-"},
+		{name: "output full", command: run + away + " > /dev/full"},
+		{name: "unknown flag", command: run + data + " --nonsense"},
+		{name: "killed", command: signalled("KILL"), blocks: true},
+		{name: "program missing", command: filepath.Join(away, "earshot") + " hook " + host.String(), blocks: true},
+	}
+}
+
 // TestOwnToolFails: whatever fails in the hook, the real host does not run its command.
 func TestOwnToolFails(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
@@ -75,51 +113,94 @@ func TestOwnToolFails(t *testing.T) {
 		}
 		g := emptyGate(t)
 		g.serves()
-		run := program + " hook " + host.String() + " --no-start --data "
-		rows := []struct {
-			name, command string
-			blocks        bool // only a host that blocks on failures is safe
-		}{
-			{name: "server away", command: run + away},
-			{name: "data directory is a file", command: run + broken},
-			{name: "nobody answers", command: run + g.data + " --answer-before 5s"},
-			{name: "told to end", command: run + g.data + " & sleep 2; kill -TERM $!; wait $!"},
-			{name: "interrupted", command: run + g.data + " & sleep 2; kill -INT $!; wait $!"},
-			{name: "nothing said", command: run + g.data + " < /dev/null"},
-			{name: "garbage said", command: "echo 'not json {' | " + run + g.data},
-			{name: "too much said", command: "yes | head -c 9000000 | " + run + g.data},
-			{name: "unknown event", command: `echo '{"hook_event_name":"BeforeLunch","tool_name":"Bash","tool_input":{}}' | ` + run + g.data},
-			{name: "output closed", command: run + away + " >&-"},
-			{name: "output full", command: run + away + " > /dev/full"},
-			{name: "unknown flag", command: run + g.data + " --nonsense"},
-			{name: "killed", command: run + g.data + " & sleep 2; kill -KILL $!; wait $!", blocks: true},
-			{name: "program missing", command: filepath.Join(away, "earshot") + " hook " + host.String(), blocks: true},
-		}
-		for _, row := range rows {
-			if row.blocks && !blocks(host) {
+		for _, f := range failures(host, g.data, away, broken) {
+			if f.blocks && !blocks(host) {
 				continue // nothing that a hook could do: docs/hosts.md says so
 			}
-			t.Run(row.name, func(t *testing.T) {
-				folder := t.TempDir()
-				effect := filepath.Join(folder, "effect.txt")
-				model := fakemodel.Start(t, fakemodel.Script{{Call: addsBy(host, effect, "one")}, {Say: "I see."}})
-				command := row.command
-				if strings.Contains(command, "&") && strings.Contains(command, "wait") { // a program in the background has no input of its own
-					command = "exec 3<&0; " + strings.Replace(command, " & ", " <&3 & ", 1)
-				}
-				out := agenthost.Run(t, programs, host, agenthost.Setup{
-					Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true,
-					Hooks: []agenthost.Hook{{Command: command, Limit: time.Minute, Block: row.blocks}},
-				})
-				if _, err := os.Stat(effect); !os.IsNotExist(err) {
-					t.Errorf("the command ran (%v): %v", err, out)
-				}
-				results := model.Requests()[len(model.Requests())-1].Results()
-				if len(results) == 0 {
-					t.Fatal("the model was told nothing")
-				}
-				t.Logf("took %.1f s; the model was told: %s", out.Took.Seconds(), results[len(results)-1].Text)
-			})
+			t.Run(f.name, func(t *testing.T) { failsWith(t, programs, host, f) })
 		}
 	})
+}
+
+// failsWith has a host use its shell with a hook that fails.
+func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f failure) {
+	t.Helper()
+	folder := t.TempDir()
+	effect := filepath.Join(folder, "effect.txt")
+	model := fakemodel.Start(t, fakemodel.Script{{Call: addsBy(host, effect, "one")}, {Say: "I see."}})
+	var g *gate
+	if f.serves {
+		g = emptyGate(t)
+		g.serves()
+		f.command = program + " hook " + host.String() + " --no-start --answer-before 15s --data " + g.data
+	}
+	process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
+		Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true,
+		Hooks: []agenthost.Hook{{Command: f.command, Limit: time.Minute, Block: f.blocks}},
+	}))
+	if f.serves {
+		g.asks(1)
+		if err := g.up.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := process.Wait(t.Context())
+	if _, err := os.Stat(effect); !os.IsNotExist(err) {
+		t.Errorf("the command ran (%v): %v", err, out)
+	}
+	results := model.Requests()[len(model.Requests())-1].Results()
+	if len(results) == 0 {
+		t.Fatal("the model was told nothing")
+	}
+	t.Logf("took %.1f s; the model was told: %s", out.Took.Seconds(), results[len(results)-1].Text)
+}
+
+// TestOwnToolKilled: a yes to a question whose hook was killed is not used, neither then nor for the same command later.
+func TestOwnToolKilled(t *testing.T) {
+	slow(t)
+	programs := agenthost.Need(t)
+	g := emptyGate(t)
+	g.serves()
+	folder := t.TempDir()
+	effect := filepath.Join(folder, "effect.txt")
+	model := fakemodel.Start(t, fakemodel.Script{
+		{Call: addsBy(agenthost.Claude, effect, "one")}, {Wait: "answered", Call: addsBy(agenthost.Claude, effect, "one")}, {Say: "I see."},
+	})
+	hook := program + " hook claude --no-start --data " + g.data
+	pid := filepath.Join(folder, "pid")
+	// The first hook writes who it is, and is killed below; the next one is left alone.
+	command := "if [ -e " + pid + " ]; then exec " + hook + "; fi; exec 3<&0; " + hook + " <&3 & echo $! > " + pid + "; wait $!"
+	process := agenthost.Start(t, agenthost.Prepare(t, programs, agenthost.Claude, agenthost.Setup{
+		Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true, Hooks: []agenthost.Hook{{Command: command, Block: true}},
+	}))
+	g.asks(1)
+	raw, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err == nil {
+		err = syscall.Kill(number, syscall.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.Request(process.Context(t.Context()), 2); err != nil { // the host has noticed
+		t.Fatal(err)
+	}
+	said, err := g.tries(t.Context(), "reply", "1", "accept", "--data", g.data)
+	if want := "Question 1 is withdrawn: the agent was no longer waiting, so your yes is not used."; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("found %s (%v), expected %q", said, err, want)
+	}
+	model.Open("answered")
+	g.asks(2)
+	if _, err := os.Stat(effect); !os.IsNotExist(err) {
+		t.Errorf("the command ran by a yes that was not used: %v", err)
+	}
+	g.does("reply", "2", "reject", "--data", g.data)
+	ended(t, process.Wait(t.Context()), "I see.")
+	if _, err := os.Stat(effect); !os.IsNotExist(err) {
+		t.Errorf("the command ran: %v", err)
+	}
+	g.does("audit", "verify", "--data", g.data)
 }

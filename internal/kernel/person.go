@@ -67,7 +67,11 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
 			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
 		})
-		if call, _ = s.rec.State.FindQuestion(q.Number); call.State == turn.Accepted && call.Class == utp.Irreversible {
+		call, _ = s.rec.State.FindQuestion(q.Number)
+		if o := call.Outcome; call.Kind == turn.PermissionCall && o != nil && o.Code == utp.CodeConsentStale {
+			a.Resolution, a.Unused = string(consent.Withdrawn), true
+		}
+		if call.State == turn.Accepted && call.Class == utp.Irreversible {
 			a.Undo = int(math.Ceil(call.Limits.UndoTime().Seconds()))
 		}
 		return err

@@ -313,6 +313,9 @@ func (s *scene) refusal(code utp.Code) line {
 		key = "call.refused.other"
 	}
 	if s.isPermission() {
+		if code == utp.CodeConsentStale {
+			delete(ext, extBy) // it is not told as the answer of somebody
+		}
 		if own, is := s.permissionRefusal(code, params); is {
 			key = own
 		}

@@ -115,6 +115,8 @@ func outcome(w Word, said api.ReplyAnswer) notice {
 	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(said.Resolution))}
 	wanted := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {
+	case said.Unused:
+		n.Refused, n.Text = true, announce.Unused(w.Question)
 	case w.Verb == VerbAnswer && w.Decision == "" && said.Resolution != "answered",
 		wanted != "" && said.Resolution != wanted && (wanted != "rejected" || said.Resolution != "stopped"):
 		n.Refused = true
