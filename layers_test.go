@@ -180,7 +180,7 @@ var house = []room{
 	},
 	{
 		pkg: "internal/hostsetup", floor: 5,
-		own: []string{"internal/cause", "internal/datadir", "internal/hostfile", "internal/toolfile", "tool/settings"},
+		own: []string{"internal/cause", "internal/datadir", "internal/gateway/hook", "internal/hostfile", "internal/toolfile", "tool/settings"},
 	},
 	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 

@@ -2,6 +2,8 @@ package hook
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,11 +37,27 @@ type Settings struct {
 	Then string
 }
 
-// Settings are those of the host, for a program that is this earshot.
-func (h Host) Settings(program string) Settings {
+// Settings are those of the host, for a program that is this earshot, whose hook has these arguments beside its own.
+func (h Host) Settings(program string, args ...string) Settings {
 	command := quoted(cmp.Or(program, "earshot")) + " hook " + h.Name + " --answer-before " + short(Before(AnswerLimit))
+	for _, arg := range args {
+		command += " " + quoted(arg)
+	}
 	return h.settings(command, AnswerLimit)
 }
+
+// Event is the host's name of the event before it uses a tool.
+func (h Host) Event() string {
+	for name, kind := range h.events {
+		if kind == Use {
+			return name
+		}
+	}
+	return ""
+}
+
+// Events are the events at which the hook runs, in order.
+func (s Settings) Events() []string { return slices.Sorted(maps.Keys(s.Hooks)) }
 
 // JSON is the file with nothing else in it.
 func (s Settings) JSON() ([]byte, error) {
