@@ -195,9 +195,9 @@ var house = []room{
 		both: "it runs the whole loop",
 	},
 
-	{pkg: "internal/testkit/fakemodel", floor: 4, third: []string{yamlModule}},
+	{pkg: "internal/fakemodel", floor: 4, third: []string{yamlModule}},
 	{
-		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/testkit/fakemodel"}, third: []string{sysModule},
+		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
 	{pkg: "internal/hosts", floor: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/chaos", floor: 4},                                                                     // all of it is in its tests

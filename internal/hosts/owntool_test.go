@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // shells are the shells of the hosts, as their models call them.

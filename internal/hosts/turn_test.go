@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // headless are the hosts that take a prompt and end.

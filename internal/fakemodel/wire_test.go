@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 // each runs a test in every wire format, streamed and whole.

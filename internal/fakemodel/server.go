@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
 
 // maxRequest bounds a request: agents send all that they know of.
 const maxRequest = 64 << 20
+
+// endTime is how long a server that ends waits for the answers that it is giving.
+const endTime = 5 * time.Second
 
 // Server answers by a script. It is an http.Handler; Start also has it listen.
 type Server struct {
@@ -48,20 +51,50 @@ func New(script Script) *Server {
 	return s
 }
 
+// Test is what is needed of a [testing.TB]. The product has this package, too, and should not have that one.
+type Test interface {
+	Helper()
+	Cleanup(end func())
+	Fatal(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // Start has a server listen on the loopback until the test ends. The test then fails with what did not go by the script.
-func Start(t testing.TB, script Script) *Server {
+func Start(t Test, script Script) *Server {
 	t.Helper()
-	server := New(script)
-	listening := httptest.NewServer(server)
-	server.URL = listening.URL
+	server, end, err := Listen(script)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		close(server.stopped) // anyone who waits at a gate goes
-		listening.Close()
+		end()
 		if err := server.Err(); err != nil {
 			t.Errorf("the scripted model: %v", err)
 		}
 	})
 	return server
+}
+
+// Listen has a server listen on the loopback until it is ended, which waits for what it is at.
+func Listen(script Script) (server *Server, end func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
+	if err != nil {
+		return nil, nil, fmt.Errorf("the scripted model: %w", err)
+	}
+	server = New(script)
+	server.URL = "http://" + listener.Addr().String()
+	listening := &http.Server{ReadHeaderTimeout: time.Minute, Handler: server}
+	var owned sync.WaitGroup
+	owned.Go(func() { _ = listening.Serve(listener) }) // it ends by being closed
+	return server, func() {
+		close(server.stopped) // anyone who waits at a gate goes
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		if listening.Shutdown(ctx) != nil { // a client that does not read
+			_ = listening.Close()
+		}
+		owned.Wait()
+	}, nil
 }
 
 // Requests are those that turns have answered so far, or should have, in their order. Asides are not among them.
