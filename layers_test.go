@@ -195,6 +195,7 @@ var house = []room{
 		both: "it runs the whole loop",
 	},
 
+	{pkg: "internal/agentcheck", floor: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
 	{pkg: "internal/fakemodel", floor: 4, third: []string{yamlModule}},
 	{
 		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/agentcheck"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
@@ -185,6 +186,9 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 		return r.refuse(err.Error())
 	}
 	r.event.Store(&e)
+	if word := r.m.Getenv(agentcheck.Variable); word != "" { // nobody is asked, and nothing is done
+		return r.checked(e, word)
+	}
 	a, err := r.asker(e)
 	if err != nil {
 		return r.refuse(err.Error())
@@ -196,6 +200,14 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 		r.m.tellf("Earshot: not told: %v", err)
 	}
 	return r.host.Write(e, hook.Answer{})
+}
+
+// checked is how a hook ends of which it is only checked whether its host keeps to a no.
+func (r *hookRun) checked(e hook.Event, word string) hook.Output {
+	if e.Kind == hook.Use && !r.host.Asks(e.Tool) {
+		return r.host.Write(e, hook.Answer{Verdict: hook.NoDecision})
+	}
+	return r.host.Write(e, hook.Answer{Reason: agentcheck.Denial(word)})
 }
 
 // asker asks for the event.

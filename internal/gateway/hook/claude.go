@@ -5,7 +5,7 @@ import "time"
 // claude is Claude Code, reviewed with 2.1.330.
 func claude() Host {
 	return Host{
-		Name: "claude", Title: "Claude Code", Limit: 10 * time.Minute, FolderVariable: "CLAUDE_PROJECT_DIR",
+		Name: "claude", Title: "Claude Code", Limit: 10 * time.Minute, FolderVariable: "CLAUDE_PROJECT_DIR", Blocks: true,
 		events: map[string]Kind{
 			"PreToolUse": Use, "UserPromptSubmit": Prompted, "Notification": Waiting, "Stop": Rested, "SessionEnd": Closed,
 		},

@@ -5,7 +5,7 @@ import "time"
 // cursor is Cursor, by its documentation; it was not run.
 func cursor() Host {
 	return Host{
-		Name: "cursor", Title: "Cursor", Limit: time.Minute, FolderVariable: "CURSOR_PROJECT_DIR",
+		Name: "cursor", Title: "Cursor", Limit: time.Minute, FolderVariable: "CURSOR_PROJECT_DIR", Blocks: true,
 		events: map[string]Kind{
 			"preToolUse": Use, "beforeSubmitPrompt": Prompted, "stop": Rested, "sessionEnd": Closed,
 		},

@@ -20,6 +20,8 @@ type Host struct {
 	Title string
 	// Limit is how long it waits for a hook where its settings do not say otherwise.
 	Limit time.Duration
+	// Blocks reports that it can be told to use no tool where its hook fails, is killed, or is missing.
+	Blocks bool
 	// FolderVariable is the variable in which its hooks find the folder that the session is about; "" where there is none.
 	FolderVariable string
 

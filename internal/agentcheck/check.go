@@ -1,0 +1,158 @@
+package agentcheck
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/gateway/hook"
+)
+
+// Variable has Earshot's hook say no to every tool, with the variable's value in its reason: what a check is known by.
+const Variable = "EARSHOT_HOOK_CHECK"
+
+// Denial is the reason that a hook gives that is only checked.
+func Denial(word string) string {
+	return "Not done: this is a check by `earshot doctor agents` (" + word + ")."
+}
+
+// Limit is how long a host may take for its turn.
+const Limit = 90 * time.Second
+
+// Options say which host is checked.
+type Options struct {
+	Hook    hook.Host
+	Program string   // the path of the host's program
+	Env     []string // with which it is started, NAME=VALUE
+}
+
+// Result is what came of the host's turn.
+type Result struct {
+	// Asked reports whether the host came to the scripted model at all. If it did not, nothing else is known; Trouble says why.
+	Asked   bool
+	Trouble string
+	// Denied: the hook ran, and its no has reached the model. Ran: the command was run all the same.
+	Denied, Ran bool
+	// Shell reports whether the host offers a shell to its model.
+	Shell bool
+	// Own are the tools of the host's own that may change something, Quiet those that nobody is asked for, as it offers them.
+	Own, Quiet []string
+}
+
+// Can reports whether it is known how a host is run for a check.
+func Can(host string) bool {
+	_, can := drivers[host]
+	return can
+}
+
+// Run has the host take one turn. An error says that it could not be tried.
+func Run(ctx context.Context, o Options) (Result, error) {
+	d, can := drivers[o.Hook.Name]
+	if !can {
+		return Result{}, errors.New("it is not known how " + o.Hook.Title + " is run for a check")
+	}
+	root, err := os.MkdirTemp("", "earshot-doctor-")
+	if err != nil {
+		return Result{}, err //nolint:wrapcheck // it names the folder
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	folder, effect, word := filepath.Join(root, "work"), filepath.Join(root, "effect"), strings.ToLower(rand.Text()[:10])
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return Result{}, err //nolint:wrapcheck // it names the folder
+	}
+	command := map[string]any{d.argument: "echo ran >> '" + effect + "'", "description": "Add a line"}
+	model, end, err := fakemodel.Listen(fakemodel.Script{{Call: []fakemodel.Call{{Tool: d.shell, Args: command}}}, {Say: "The check is over."}})
+	if err != nil {
+		return Result{}, err //nolint:wrapcheck // it says what failed
+	}
+	defer end()
+	c := check{model: model.URL, prompt: prompt, folder: folder}
+	env, err := d.env(c)
+	if err != nil {
+		return Result{}, err //nolint:wrapcheck // it names the file
+	}
+	env = append(without(o.Env, append(d.clears, Variable)), append(env, Variable+"="+word)...)
+	said, err := turn(ctx, append([]string{o.Program}, d.args(c)...), env, folder)
+	r := judge(o.Hook, d.shell, word, model.Requests())
+	if _, serr := os.Stat(effect); serr == nil {
+		r.Ran = true
+	}
+	if err != nil && ctx.Err() == nil {
+		r.Trouble = fmt.Sprintf("it ended with %v: %s", err, lastLine(said))
+	}
+	return r, ctx.Err()
+}
+
+// turn runs the host until it ends, and whatever it has started with it.
+func turn(ctx context.Context, args, env []string, folder string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	host := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // it is the host that the user has
+	host.Env, host.Dir = env, folder
+	var said bytes.Buffer
+	host.Stdout, host.Stderr = &said, &said
+	host.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	host.Cancel = func() error { return syscall.Kill(-host.Process.Pid, syscall.SIGKILL) }
+	host.WaitDelay = time.Second // what it leaves behind may hold its output
+	err := host.Run()
+	if host.Process != nil {
+		_ = syscall.Kill(-host.Process.Pid, syscall.SIGKILL) // what it has left behind; there may be nothing
+	}
+	return said.Bytes(), err //nolint:wrapcheck // the caller says what it is about
+}
+
+// judge reads from what the model was told what the host has done.
+func judge(h hook.Host, shell, word string, requests []fakemodel.Request) Result {
+	var r Result
+	for _, q := range requests {
+		r.Asked = true
+		for _, name := range q.Offers() {
+			switch _, gated := h.OfGateway(name); {
+			case gated:
+			case h.Asks(name):
+				r.Own = append(r.Own, name)
+			default:
+				r.Quiet = append(r.Quiet, name)
+			}
+		}
+		if _, err := q.Find(shell); err == nil {
+			r.Shell = true
+		}
+		for _, result := range q.Results() {
+			r.Denied = r.Denied || strings.Contains(result.Text, Denial(word))
+		}
+	}
+	for _, list := range []*[]string{&r.Own, &r.Quiet} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return r
+}
+
+func without(env, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// lastLine is the last thing that a host has said, cut off where it is long.
+func lastLine(said []byte) string {
+	const most = 300
+	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
+	return string(bytes.ToValidUTF8(lines[len(lines)-1][:min(most, len(lines[len(lines)-1]))], nil))
+}
+
+func writeFile(path string, raw []byte) error {
+	return os.WriteFile(path, raw, 0o600) //nolint:wrapcheck // it names the file
+}
