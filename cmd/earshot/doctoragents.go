@@ -152,7 +152,7 @@ func (m *Main) agentFinding(ctx context.Context, f localFlags, name string) (fin
 		return finding, false, nil
 	}
 	if hooked && program != "" && agentcheck.Can(name) {
-		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: asks, Program: program, Env: os.Environ()}); err != nil {
+		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: asks, Program: program, Env: os.Environ(), MCP: facts.MCP}); err != nil {
 			return finding, true, cause.Fail(err, facts.Title+" could not be tried", "")
 		}
 		facts.Driven = true

@@ -34,6 +34,8 @@ type Options struct {
 	Hook    hook.Host
 	Program string   // the path of the host's program
 	Env     []string // with which it is started, NAME=VALUE
+	// MCP: Earshot is among its MCP servers.
+	MCP bool
 }
 
 // Result is what came of the host's turn.
@@ -61,9 +63,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if !can {
 		return Result{}, errors.New("it is not known how " + o.Hook.Title + " is run for a check")
 	}
-	root, err := os.MkdirTemp("", "earshot-doctor-")
+	root, err := newFolder()
 	if err != nil {
-		return Result{}, err //nolint:wrapcheck // it names the folder
+		return Result{}, err
 	}
 	defer func() { _ = os.RemoveAll(root) }()
 	folder, effect, word := filepath.Join(root, "work"), filepath.Join(root, "effect"), strings.ToLower(rand.Text()[:10])
@@ -76,7 +78,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err //nolint:wrapcheck // it says what failed
 	}
 	defer end()
-	c := check{model: model.URL, prompt: prompt, folder: folder}
+	c := check{model: model.URL, prompt: prompt, folder: folder, mcp: o.MCP}
 	env, err := d.env(c)
 	if err != nil {
 		return Result{}, err //nolint:wrapcheck // it names the file
@@ -91,6 +93,18 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		r.Trouble = fmt.Sprintf("it ended with %v: %s", err, lastLine(said))
 	}
 	return r, ctx.Err()
+}
+
+// newFolder is one of the user's alone, all the way up: Gemini CLI takes no settings of the system from one that others can change.
+func newFolder() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(cache, 0o700)
+	}
+	if err != nil {
+		return "", err //nolint:wrapcheck // it names the folder, or the variable
+	}
+	return os.MkdirTemp(cache, "earshot-doctor-") //nolint:wrapcheck // it names the folder
 }
 
 // turn runs the host until it ends, and whatever it has started with it.

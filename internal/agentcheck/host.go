@@ -22,6 +22,7 @@ type check struct {
 	model  string // its address
 	prompt string
 	folder string // a new one, in which the host works
+	mcp    bool   // Earshot is among the host's MCP servers; it is not started for a check
 }
 
 const prompt = "Add a line to a file. This is a check by `earshot doctor agents`; no model reads it."
@@ -57,6 +58,9 @@ var drivers = map[string]driver{
 			} {
 				args = append(args, "-c", set[0]+"="+set[1])
 			}
+			if c.mcp {
+				args = append(args, "-c", "mcp_servers.earshot.enabled=false")
+			}
 			return append(args, c.prompt)
 		},
 		env: func(check) ([]string, error) { return []string{"EARSHOT_DOCTOR_KEY=scripted"}, nil },
@@ -65,7 +69,7 @@ var drivers = map[string]driver{
 		shell: "run_shell_command", argument: "command",
 		clears: []string{"GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_CLOUD_PROJECT"},
 		args: func(c check) []string {
-			return []string{"-p", c.prompt, "-m", "gemini-2.5-pro", "-o", "stream-json", "--approval-mode", "yolo"}
+			return []string{"-p", c.prompt, "-m", "gemini-2.5-pro", "-o", "stream-json", "--approval-mode", "yolo", "--allowed-mcp-server-names", "none-for-a-check"}
 		},
 		env: func(c check) ([]string, error) {
 			// The settings of the system count more than those of the user, which may name a login.
