@@ -47,8 +47,9 @@ type Result struct {
 	Denied, Ran bool
 	// Shell reports whether the host offers a shell to its model.
 	Shell bool
-	// Own are the tools of the host's own that may change something, Quiet those that nobody is asked for, as it offers them.
-	Own, Quiet []string
+	// Own are the tools of the host's own that may change something, Quiet those that nobody is asked for, and Unhooked those before which
+	// it runs no hook, as it offers them.
+	Own, Quiet, Unhooked []string
 }
 
 // Can reports whether it is known how a host is run for a check.
@@ -133,6 +134,8 @@ func judge(h hook.Host, shell, word string, requests []fakemodel.Request) Result
 		for _, name := range q.Offers() {
 			switch _, gated := h.OfGateway(name); {
 			case gated:
+			case slices.Contains(h.Unhooked, name):
+				r.Own, r.Unhooked = append(r.Own, name), append(r.Unhooked, name)
 			case h.Asks(name):
 				r.Own = append(r.Own, name)
 			default:
@@ -146,7 +149,7 @@ func judge(h hook.Host, shell, word string, requests []fakemodel.Request) Result
 			r.Denied = r.Denied || strings.Contains(result.Text, Denial(word))
 		}
 	}
-	for _, list := range []*[]string{&r.Own, &r.Quiet} {
+	for _, list := range []*[]string{&r.Own, &r.Quiet, &r.Unhooked} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

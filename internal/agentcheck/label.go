@@ -36,6 +36,9 @@ func (f Facts) Judge() Verdict {
 	if f.Driven && f.Result.Denied && len(f.Result.Quiet) > 0 {
 		v.NotGated = append(v.NotGated, "Nobody is asked for "+strings.Join(f.Result.Quiet, ", ")+": they read, or concern the agent alone.")
 	}
+	if f.Driven && f.Result.Denied && len(f.Result.Unhooked) > 0 {
+		v.NotGated = append(v.NotGated, f.Title+" runs no hook before "+strings.Join(f.Result.Unhooked, ", ")+".")
+	}
 	if f.Driven && f.Result.Asked && !f.Result.Denied && len(f.Result.Own) > 0 {
 		v.NotGated = append(v.NotGated, "Nobody is asked through Earshot for "+strings.Join(f.Result.Own, ", ")+".")
 	}

@@ -26,6 +26,7 @@ func TestJudge(t *testing.T) {
 		"no tool of its own":           {agentcheck.Facts{MCP: true, Driven: true, Result: agentcheck.Result{Asked: true, Quiet: []string{"Read"}}}, utp.Enforced, "the only way", false, ""},
 		"the same, unconnected":        {agentcheck.Facts{Driven: true, Result: agentcheck.Result{Asked: true}}, "", "Earshot is not in", false, ""},
 		"a hook that holds":            {agentcheck.Facts{Hook: true, Blocks: true, Driven: true, Result: held}, utp.Advisory, "a no held", false, "for Read"},
+		"a tool without a hook":        {agentcheck.Facts{Hook: true, Driven: true, Result: agentcheck.Result{Asked: true, Shell: true, Denied: true, Unhooked: []string{"write_stdin"}}}, utp.Advisory, "a no held", false, "no hook before write_stdin"},
 		"one that fails open":          {agentcheck.Facts{Hook: true, Driven: true, Result: held}, utp.Advisory, "a no held", false, "goes on where the hook is killed"},
 		"a hook not run":               {agentcheck.Facts{Hook: true, Driven: true, Result: agentcheck.Result{Asked: true, Shell: true, Ran: true, Own: own}}, "", "did not run it", true, "for Bash, Write"},
 		"the same with a server":       {agentcheck.Facts{MCP: true, Hook: true, Driven: true, Result: agentcheck.Result{Asked: true, Shell: true, Ran: true, Own: own}}, utp.BrokerOnly, "did not run it", true, ""},

@@ -215,7 +215,12 @@ func (s *Server) take(request Request) (answer, error) {
 // resolve finds the tools that a turn calls. The caller holds the lock.
 func (s *Server) resolve(turn Turn, request Request) (answer, error) {
 	a := answer{Turn: turn, request: request, number: s.next}
+	found, err := turn.found(request.news())
+	if err != nil {
+		return answer{}, fmt.Errorf("turn %d: %w", s.next, err)
+	}
 	for _, call := range turn.Call {
+		call.Raw = strings.ReplaceAll(call.Raw, "$found", found)
 		tool, err := request.Find(call.Tool)
 		if err != nil {
 			return answer{}, fmt.Errorf("turn %d: %w", s.next, err)

@@ -204,3 +204,27 @@ func TestOwnToolKilled(t *testing.T) {
 	}
 	g.does("audit", "verify", "--data", g.data)
 }
+
+// TestUnhooked: Codex runs no hook when it types into a command that still runs. Anyone who says yes to a shell says yes to what is typed
+// into it; docs/hosts.md and `earshot doctor agents` say so. Where a later Codex runs one, this fails, and they can be corrected.
+func TestUnhooked(t *testing.T) {
+	slow(t)
+	programs := agenthost.Need(t)
+	folder := t.TempDir()
+	effect, log := filepath.Join(folder, "effect.txt"), filepath.Join(folder, "hook.log")
+	model := fakemodel.Start(t, fakemodel.Script{
+		{Call: []fakemodel.Call{{Tool: "exec_command", Args: map[string]any{"cmd": "cat >> " + effect, "tty": true, "yield_time_ms": 500}}}},
+		{Find: `session ID (\d+)`, Call: []fakemodel.Call{{Tool: "write_stdin", Raw: `{"session_id": $found, "chars": "typed\n\u0004", "yield_time_ms": 1000}`}}},
+		{When: "typed", Say: "Done."},
+	})
+	ended(t, agenthost.Run(t, programs, agenthost.Codex, agenthost.Setup{
+		Model: model.URL, Prompt: "Type something.", Dir: folder, OwnTools: true, Hooks: []agenthost.Hook{{Command: "cat >> " + log + "; echo >> " + log + "; echo '{}'"}},
+	}), "Done.")
+	seen, err := os.ReadFile(log)
+	if err != nil || strings.Count(string(seen), `"hook_event_name":"PreToolUse"`) != 1 || strings.Contains(string(seen), "typed") {
+		t.Errorf("the hook was told (%v):\n%s", err, seen)
+	}
+	if done, err := os.ReadFile(effect); string(done) != "typed\n" {
+		t.Errorf("found %q (%v)", done, err)
+	}
+}

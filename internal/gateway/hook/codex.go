@@ -9,6 +9,7 @@ func codex() Host {
 		events: map[string]Kind{
 			"PreToolUse": Use, "UserPromptSubmit": Prompted, "Stop": Rested, "SessionEnd": Closed,
 		},
+		Unhooked: []string{"write_stdin"}, // what it types into a command that still runs; seen with package hosts
 		quiet: []string{
 			"view_image",                             // it reads a file
 			"update_plan",                            // its list of what is to be done

@@ -22,6 +22,8 @@ type Host struct {
 	Limit time.Duration
 	// Blocks reports that it can be told to use no tool where its hook fails, is killed, or is missing.
 	Blocks bool
+	// Unhooked are tools before which it runs no hook.
+	Unhooked []string
 	// FolderVariable is the variable in which its hooks find the folder that the session is about; "" where there is none.
 	FolderVariable string
 
