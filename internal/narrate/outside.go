@@ -61,7 +61,10 @@ func (s *scene) permissionRefusal(code utp.Code, params Params) (key string, own
 
 // observed tells what the agent says that it has done by itself. Nothing of it is known here but its words.
 func (s *scene) observed() error {
-	return s.announce(line{key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)}})
+	return s.announce(line{
+		key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
+		earshot: map[string]any{extObserved: true}, // else it would count as no more than a change of state, which surfaces do not say
+	})
 }
 
 // doingNow tells what the agent says that it is at.
