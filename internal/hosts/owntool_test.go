@@ -1,8 +1,10 @@
 package hosts_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -64,6 +67,49 @@ func TestOwnTool(t *testing.T) {
 			t.Errorf("found %q (%v), expected one line, once", done, err)
 		}
 		g.does("audit", "verify", "--data", g.data)
+		if told := strings.Join(strings.Fields(g.does("recap", "20", "--data", g.data)), " "); !strings.Contains(told, host.String()+" reports: “It has finished its turn.”") {
+			t.Errorf("the end of the turn is not announced: %s", told)
+		}
+	})
+}
+
+// TestInstallHooks: `earshot install --hooks` is all that a host needs to ask before it uses its shell, and uninstall leaves its file as
+// it was.
+func TestInstallHooks(t *testing.T) {
+	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+		g := emptyGate(t)
+		g.serves()
+		folder := t.TempDir()
+		effect := filepath.Join(folder, "effect.txt")
+		model := fakemodel.Start(t, fakemodel.Script{{Call: addsBy(host, effect, "one")}, {Say: "Done."}})
+		command := agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true})
+		if host.String() == "codex" { // a person grants it in the terminal
+			command.Args = slices.Insert(command.Args, 2, "--dangerously-bypass-hook-trust")
+		}
+		at := hostAt{t, command}
+		known, _ := hostfile.HookHostOf(host.String())
+		file := known.File(hostfile.Place{Home: command.Home, Getenv: func(string) string { return "" }})
+		before, _ := os.ReadFile(file) // Codex has none
+		at.earshot("install", host.String(), "--hooks", "--data", g.data)
+		process := agenthost.Start(t, command)
+		g.asks(1)
+		if _, err := os.Stat(effect); !os.IsNotExist(err) {
+			t.Errorf("before the yes: %v", err)
+		}
+		g.does("reply", "1", "accept", "--data", g.data)
+		ended(t, process.Wait(t.Context()), "Done.")
+		if done, err := os.ReadFile(effect); string(done) != "one\n" {
+			t.Errorf("found %q (%v), expected one line, once", done, err)
+		}
+		at.earshot("uninstall", host.String(), "--hooks", "--data", g.data)
+		after, err := os.ReadFile(file)
+		same := string(after) == cmp.Or(string(before), "{}\n")
+		if host.String() == "gemini" { // it writes its file again by itself
+			same = strings.Contains(string(after), `"hooks": {}`) && !strings.Contains(string(after), "earshot")
+		}
+		if err != nil || !same {
+			t.Errorf("left is (%v)\n%s\nbefore\n%s", err, after, before)
+		}
 	})
 }
 
