@@ -71,7 +71,7 @@ gate. docs/hosts.md has the settings of each host.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", dataUsage)
-	flags.DurationVar(&f.before, "answer-before", 0, "time after which the host is told no; less than its own limit for hooks (default somewhat less than that limit where its settings name none)")
+	flags.DurationVar(&f.before, "answer-before", 0, "time after which the host is told no; less than its limit for hooks (default: somewhat less than its own)")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
 	markPaths(c, []string{"data"}, nil)
 	return c

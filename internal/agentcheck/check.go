@@ -76,13 +76,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	command := map[string]any{d.argument: "echo ran >> '" + effect + "'", "description": "Add a line"}
 	model, end, err := fakemodel.Listen(fakemodel.Script{{Call: []fakemodel.Call{{Tool: d.shell, Args: command}}}, {Say: "The check is over."}})
 	if err != nil {
-		return Result{}, err //nolint:wrapcheck // it says what failed
+		return Result{}, err
 	}
 	defer end()
 	c := check{model: model.URL, prompt: prompt, folder: folder, mcp: o.MCP}
 	env, err := d.env(c)
 	if err != nil {
-		return Result{}, err //nolint:wrapcheck // it names the file
+		return Result{}, err
 	}
 	env = append(without(o.Env, append(d.clears, Variable)), append(env, Variable+"="+word)...)
 	said, err := turn(ctx, append([]string{o.Program}, d.args(c)...), env, folder)
@@ -123,7 +123,7 @@ func turn(ctx context.Context, args, env []string, folder string) ([]byte, error
 	if host.Process != nil {
 		_ = syscall.Kill(-host.Process.Pid, syscall.SIGKILL) // what it has left behind; there may be nothing
 	}
-	return said.Bytes(), err //nolint:wrapcheck // the caller says what it is about
+	return said.Bytes(), err
 }
 
 // judge reads from what the model was told what the host has done.

@@ -50,9 +50,7 @@ func TestOwnTool(t *testing.T) {
 			Model: model.URL, Prompt: "Add two lines.", Dir: folder, OwnTools: true, Hooks: hooks,
 		}))
 		g.asks(1)
-		if _, err := os.Stat(effect); !os.IsNotExist(err) {
-			t.Errorf("before the yes: %v", err)
-		}
+		isAbsent(t, effect, "before the yes")
 		shown := strings.Join(strings.Fields(g.does("pending", "1", "--data", g.data)), " ")
 		for _, want := range []string{host.String() + ", " + filepath.Base(folder), "its own tool", "echo one >> ", "neither stop nor undo"} {
 			if !strings.Contains(shown, want) {
@@ -93,9 +91,7 @@ func TestInstallHooks(t *testing.T) {
 		at.earshot("install", host.String(), "--hooks", "--data", g.data)
 		process := agenthost.Start(t, command)
 		g.asks(1)
-		if _, err := os.Stat(effect); !os.IsNotExist(err) {
-			t.Errorf("before the yes: %v", err)
-		}
+		isAbsent(t, effect, "before the yes")
 		g.does("reply", "1", "accept", "--data", g.data)
 		ended(t, process.Wait(t.Context()), "Done.")
 		if done, err := os.ReadFile(effect); string(done) != "one\n" {
@@ -111,6 +107,15 @@ func TestInstallHooks(t *testing.T) {
 			t.Errorf("left is (%v)\n%s\nbefore\n%s", err, after, before)
 		}
 	})
+}
+
+// isAbsent demands that there is no such file.
+func isAbsent(t *testing.T, path, when string) {
+	t.Helper()
+	_, err := os.Stat(path)
+	if !os.IsNotExist(err) {
+		t.Errorf("%s: found %s (%v)", when, path, err)
+	}
 }
 
 // failure is something that goes wrong with a hook.
@@ -191,9 +196,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 		}
 	}
 	out := process.Wait(t.Context())
-	if _, err := os.Stat(effect); !os.IsNotExist(err) {
-		t.Errorf("the command ran (%v): %v", err, out)
-	}
+	isAbsent(t, effect, "the command ran")
 	results := model.Requests()[len(model.Requests())-1].Results()
 	if len(results) == 0 {
 		t.Fatal("the model was told nothing")
@@ -240,14 +243,10 @@ func TestOwnToolKilled(t *testing.T) {
 	}
 	model.Open("answered")
 	g.asks(2)
-	if _, err := os.Stat(effect); !os.IsNotExist(err) {
-		t.Errorf("the command ran by a yes that was not used: %v", err)
-	}
+	isAbsent(t, effect, "the command ran by a yes that was not used")
 	g.does("reply", "2", "reject", "--data", g.data)
 	ended(t, process.Wait(t.Context()), "I see.")
-	if _, err := os.Stat(effect); !os.IsNotExist(err) {
-		t.Errorf("the command ran: %v", err)
-	}
+	isAbsent(t, effect, "the command ran")
 	g.does("audit", "verify", "--data", g.data)
 }
 

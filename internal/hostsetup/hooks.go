@@ -128,7 +128,7 @@ func (w *hookWork) put(event string, entry hostfile.Object) error {
 	if err := w.take(event, places); err != nil {
 		return err
 	}
-	return w.file.Append(event, entry) //nolint:wrapcheck // the caller puts it into words
+	return w.file.Append(event, entry)
 }
 
 // places are where the hook stands in the list of an event, and whether somebody has changed it since it was written.
@@ -176,14 +176,15 @@ func commandsOf(entry map[string]any) (commands []string) {
 }
 
 func (w *hookWork) changedByHand(event string) error {
-	return cause.Misuse("Earshot's hook at "+event+" in "+cause.OneLine(w.File)+" was changed since Earshot wrote it, and is left as it is", "have it written again, or removed, with --force")
+	found := "Earshot's hook at " + event + " in " + cause.OneLine(w.File) + " was changed since Earshot wrote it, and is left as it is"
+	return cause.Misuse(found, "have it written again, or removed, with --force")
 }
 
 // take takes entries out of the list of an event.
 func (w *hookWork) take(event string, places []int) error {
 	for _, i := range slices.Backward(places) {
 		if err := w.file.Take(event, i); err != nil {
-			return err //nolint:wrapcheck // the caller puts it into words
+			return err
 		}
 	}
 	return nil

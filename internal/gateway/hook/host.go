@@ -51,8 +51,9 @@ func Named(name string) (Host, bool) {
 
 // Names are the names of all hosts.
 func Names() []string {
-	var names []string
-	for _, h := range Hosts() {
+	hosts := Hosts()
+	names := make([]string, 0, len(hosts))
+	for _, h := range hosts {
 		names = append(names, h.Name)
 	}
 	return names
@@ -84,7 +85,7 @@ func (h Host) Read(raw []byte) (Event, error) {
 	switch {
 	case len(raw) > MaxInput:
 		return Event{}, fmt.Errorf("%s has said more than %d MiB to its hook, which nobody can be shown", h.Title, MaxInput>>20)
-	case len(strings.TrimSpace(string(raw))) == 0:
+	case strings.TrimSpace(string(raw)) == "":
 		return Event{}, fmt.Errorf("%s has said nothing to its hook", h.Title)
 	}
 	var in input

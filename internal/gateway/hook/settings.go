@@ -39,11 +39,11 @@ type Settings struct {
 
 // Settings are those of the host, for a program that is this earshot, whose hook has these arguments beside its own.
 func (h Host) Settings(program string, args ...string) Settings {
-	command := quoted(cmp.Or(program, "earshot")) + " hook " + h.Name + " --answer-before " + short(Before(AnswerLimit))
-	for _, arg := range args {
-		command += " " + quoted(arg)
+	var command strings.Builder
+	for _, word := range slices.Concat([]string{cmp.Or(program, "earshot"), "hook", h.Name, "--answer-before", short(Before(AnswerLimit))}, args) {
+		command.WriteString(" " + quoted(word))
 	}
-	return h.settings(command, AnswerLimit)
+	return h.settings(command.String()[1:], AnswerLimit)
 }
 
 // Event is the host's name of the event before it uses a tool.

@@ -39,7 +39,7 @@ type Client struct{ *client.Agent }
 func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	s, err := c.Agent.Open(ctx, q)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says itself what it is about
+		return nil, err
 	}
 	return s, nil
 }

@@ -30,6 +30,7 @@ type server struct {
 	answer func(n int, hostCall string) (api.AgentCall, error)
 	asked  int
 	calls  map[string]string // the host's own id of each call
+	slow   time.Duration     // how long each request waits
 }
 
 func (s *server) note(format string, args ...any) error {
@@ -80,8 +81,12 @@ func (s *session) RequestPermission(_ context.Context, q api.AgentPermission, _ 
 }
 
 func (s *session) Wait(ctx context.Context, call string, _ time.Duration) (api.AgentCall, error) {
-	if ctx.Err() != nil {
+	timer := time.NewTimer(s.slow)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
 		return api.AgentCall{}, ctx.Err()
+	case <-timer.C:
 	}
 	if err := s.note("%d waits %s", s.number, call); err != nil {
 		return api.AgentCall{}, err
@@ -168,15 +173,21 @@ func TestAsk(t *testing.T) {
 		{"a no", []any{waiting, no}, hook.Deny, "A person said no", "0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1"},
 		{"a rule that allows", []any{left}, hook.NoDecision, "", "0 asks Bash {\"command\":\"ls\"} toolu_1"},
 		{
-			"the server is started again", []any{waiting, lost(), lost(), yes}, hook.Allow, "A person said yes",
+			"the server is started again",
+			[]any{waiting, lost(), lost(), yes},
+			hook.Allow, "A person said yes",
 			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 waits c1\n0 waits c1\n0 has c1",
 		},
 		{
-			"it is away when it is asked", []any{lost(), waiting, yes}, hook.Allow, "A person said yes",
+			"it is away when it is asked",
+			[]any{lost(), waiting, yes},
+			hook.Allow, "A person said yes",
 			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 has c1",
 		},
 		{
-			"a yes that was not used", []any{unused, waiting, yes}, hook.Allow, "A person said yes",
+			"a yes that was not used",
+			[]any{unused, waiting, yes},
+			hook.Allow, "A person said yes",
 			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 has c0\n0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 has c1",
 		},
 		{"it refuses", []any{&client.Error{Code: "forbidden", Message: "only an agent acts as one"}}, hook.Deny, "could not ask anybody", "0 asks Bash {\"command\":\"ls\"} toolu_1"},
@@ -223,12 +234,7 @@ func TestNobodyAnswers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			s := &server{answer: answers(waiting, last)}
-			inner := s.answer
-			s.answer = func(n int, id string) (api.AgentCall, error) {
-				time.Sleep(time.Second) // each request takes its time
-				return inner(n, id)
-			}
+			s := &server{answer: answers(waiting, last), slow: time.Second}
 			if got := s.asker(t, "claude").Ask(ctx, use("Bash")); got.Verdict != hook.Deny || got.Reason != permission.NoAnswer {
 				t.Errorf("%s: found %+v", name, got)
 			}
