@@ -186,8 +186,8 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 		return r.refuse(err.Error())
 	}
 	r.event.Store(&e)
-	if word := r.m.Getenv(agentcheck.Variable); word != "" { // nobody is asked, and nothing is done
-		return r.checked(e, word)
+	if nonce := r.m.Getenv(agentcheck.Variable); nonce != "" { // nobody is asked, and nothing is done
+		return r.checked(e, nonce)
 	}
 	a, err := r.asker(e)
 	if err != nil {
@@ -203,11 +203,11 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 }
 
 // checked is how a hook ends of which it is only checked whether its host keeps to a no.
-func (r *hookRun) checked(e hook.Event, word string) hook.Output {
+func (r *hookRun) checked(e hook.Event, nonce string) hook.Output {
 	if e.Kind == hook.Use && !r.host.Asks(e.Tool) {
 		return r.host.Write(e, hook.Answer{Verdict: hook.NoDecision})
 	}
-	return r.host.Write(e, hook.Answer{Reason: agentcheck.Denial(word)})
+	return r.host.Write(e, hook.Answer{Reason: agentcheck.Denial(nonce)})
 }
 
 // asker asks for the event.

@@ -22,8 +22,8 @@ import (
 const Variable = "EARSHOT_HOOK_CHECK"
 
 // Denial is the reason that a hook gives that is only checked.
-func Denial(word string) string {
-	return "Not done: this is a check by `earshot doctor agents` (" + word + ")."
+func Denial(nonce string) string {
+	return "Not done: this is a check by `earshot doctor agents` (" + nonce + ")."
 }
 
 // Limit is how long a host may take for its turn.
@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	folder, effect, word := filepath.Join(root, "work"), filepath.Join(root, "effect"), strings.ToLower(rand.Text()[:10])
+	folder, effect, nonce := filepath.Join(root, "work"), filepath.Join(root, "effect"), strings.ToLower(rand.Text()[:10])
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return Result{}, err //nolint:wrapcheck // it names the folder
 	}
@@ -84,14 +84,14 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	env = append(without(o.Env, append(d.clears, Variable)), append(env, Variable+"="+word)...)
-	said, err := turn(ctx, append([]string{o.Program}, d.args(c)...), env, folder)
-	r := judge(o.Hook, d.shell, word, model.Requests())
+	env = append(without(o.Env, append(d.clears, Variable)), append(env, Variable+"="+nonce)...)
+	output, err := turn(ctx, append([]string{o.Program}, d.args(c)...), env, folder)
+	r := judge(o.Hook, d.shell, nonce, model.Requests())
 	if _, serr := os.Stat(effect); serr == nil {
 		r.Ran = true
 	}
 	if err != nil && ctx.Err() == nil {
-		r.Trouble = fmt.Sprintf("it ended with %v: %s", err, lastLine(said))
+		r.Trouble = fmt.Sprintf("it ended with %v: %s", err, lastLine(output))
 	}
 	return r, ctx.Err()
 }
@@ -114,8 +114,8 @@ func turn(ctx context.Context, args, env []string, folder string) ([]byte, error
 	defer cancel()
 	host := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // it is the host that the user has
 	host.Env, host.Dir = env, folder
-	var said bytes.Buffer
-	host.Stdout, host.Stderr = &said, &said
+	var output bytes.Buffer
+	host.Stdout, host.Stderr = &output, &output
 	host.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	host.Cancel = func() error { return syscall.Kill(-host.Process.Pid, syscall.SIGKILL) }
 	host.WaitDelay = time.Second // what it leaves behind may hold its output
@@ -123,11 +123,11 @@ func turn(ctx context.Context, args, env []string, folder string) ([]byte, error
 	if host.Process != nil {
 		_ = syscall.Kill(-host.Process.Pid, syscall.SIGKILL) // what it has left behind; there may be nothing
 	}
-	return said.Bytes(), err
+	return output.Bytes(), err
 }
 
 // judge reads from what the model was told what the host has done.
-func judge(h hook.Host, shell, word string, requests []fakemodel.Request) Result {
+func judge(h hook.Host, shell, nonce string, requests []fakemodel.Request) Result {
 	var r Result
 	for _, q := range requests {
 		r.Asked = true
@@ -146,7 +146,7 @@ func judge(h hook.Host, shell, word string, requests []fakemodel.Request) Result
 			r.Shell = true
 		}
 		for _, result := range q.Results() {
-			r.Denied = r.Denied || strings.Contains(result.Text, Denial(word))
+			r.Denied = r.Denied || strings.Contains(result.Text, Denial(nonce))
 		}
 	}
 	for _, list := range []*[]string{&r.Own, &r.Quiet, &r.Unhooked} {
@@ -163,10 +163,10 @@ func without(env, names []string) []string {
 	})
 }
 
-// lastLine is the last thing that a host has said, cut off where it is long.
-func lastLine(said []byte) string {
+// lastLine is the last line of a host, cut off where it is long.
+func lastLine(output []byte) string {
 	const most = 300
-	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(output), []byte("\n"))
 	return string(bytes.ToValidUTF8(lines[len(lines)-1][:min(most, len(lines[len(lines)-1]))], nil))
 }
 

@@ -71,8 +71,8 @@ func (f *File) Append(name string, entry Object) error {
 	})
 }
 
-// Take takes one entry out of a list of the section, and the list if it was the last.
-func (f *File) Take(name string, i int) error {
+// RemoveAt takes one entry out of a list of the section, and the list if it was the last.
+func (f *File) RemoveAt(name string, i int) error {
 	list := f.Listed(name)
 	if i < 0 || i >= len(list) {
 		return nil
@@ -84,7 +84,7 @@ func (f *File) Take(name string, i int) error {
 		delete(section, name)
 		return f.edit(want, name, func(text []byte) ([]byte, error) { return f.host.format.remove(text, path) })
 	}
-	return f.edit(want, name, func(text []byte) ([]byte, error) { return takeJSON(text, path, i) })
+	return f.edit(want, name, func(text []byte) ([]byte, error) { return removeFromJSON(text, path, i) })
 }
 
 // Version is the member version of the file; nil where there is none.
@@ -154,8 +154,8 @@ func appendJSON(text []byte, path []string, entry Object) ([]byte, error) {
 	return spliced(text, splice{end, end, "," + element}), nil
 }
 
-// takeJSON takes an element out of a list that has others, with its comma.
-func takeJSON(text []byte, path []string, i int) ([]byte, error) {
+// removeFromJSON takes an element out of a list that has others, with its comma.
+func removeFromJSON(text []byte, path []string, i int) ([]byte, error) {
 	_, list, _, err := listAt(text, path)
 	if err != nil {
 		return nil, err

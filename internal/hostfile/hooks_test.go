@@ -42,7 +42,7 @@ func TestLists(t *testing.T) {
 			if !hostfile.Same(list[len(list)-1], entry) {
 				t.Fatalf("found %v", list)
 			}
-			if err := again.Take("BeforeTool", len(list)-1); err != nil {
+			if err := again.RemoveAt("BeforeTool", len(list)-1); err != nil {
 				t.Fatal(err)
 			}
 			if !section {
@@ -68,7 +68,7 @@ func TestListsInTheMiddle(t *testing.T) {
 		"{\n  \"hooks\": {\n    \"A\": [\n      1, // one\n      2\n    ]\n  }\n}\n",
 	} {
 		f := parsed(t, host, before)
-		err := f.Take("A", i)
+		err := f.RemoveAt("A", i)
 		if _, hand := errors.AsType[*hostfile.HandError](err); hand != (want == "") {
 			t.Errorf("%d: %v", i, err)
 		}

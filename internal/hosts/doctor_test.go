@@ -51,6 +51,34 @@ func (h hostAt) doctor(host agenthost.Host, code int, args ...string) checked {
 	return found[0]
 }
 
+// enforced takes all tools from Claude Code that may change something, and demands the label that follows.
+func (h hostAt) enforced(before checked) {
+	h.t.Helper()
+	list, _ := strings.CutPrefix(before.NotGated[0], "Nobody is asked through Earshot for ")
+	var own []string
+	for name := range strings.SplitSeq(strings.TrimSuffix(list, "."), ", ") {
+		own = append(own, name)
+	}
+	file := filepath.Join(h.command.Home, ".claude", "settings.json")
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	denied, err := json.Marshal(map[string]any{"permissions": map[string]any{"deny": own}})
+	if err == nil {
+		err = os.WriteFile(file, denied, 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if got := h.doctor(agenthost.Claude, 0); got.Label != "enforced" || got.State != "ok" {
+		h.t.Errorf("without %v: %+v", own, got)
+	}
+	if err := os.WriteFile(file, kept, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // TestDoctorAgents: the real hosts, as `earshot install` has set them up, are labelled by what they do: without a hook the command runs,
 // with it a no holds, and a hook that Codex does not trust is found.
 func TestDoctorAgents(t *testing.T) {
@@ -63,6 +91,9 @@ func TestDoctorAgents(t *testing.T) {
 		at.earshot("install", host.String())
 		if broker := at.doctor(host, 0); broker.Label != "broker-only" || broker.State != "ok" {
 			t.Errorf("with its server: %+v", broker)
+		}
+		if host.String() == "claude" {
+			at.enforced(before)
 		}
 		at.earshot("install", host.String(), "--hooks")
 		var trust []string

@@ -89,7 +89,7 @@ func InstallHooks(o HookOptions) (HookResult, error) {
 	w.result.Then = settings.Then
 	section := w.file.HasSection()
 	for _, event := range settings.Events() {
-		if err := w.put(event, wanted[event]); err != nil {
+		if err := w.set(event, wanted[event]); err != nil {
 			return w.byHand(settings, err)
 		}
 		w.result.Events = append(w.result.Events, event)
@@ -116,34 +116,34 @@ func InstallHooks(o HookOptions) (HookResult, error) {
 	return w.end()
 }
 
-// put has the hook at one event: as it is wanted, once.
-func (w *hookWork) put(event string, entry hostfile.Object) error {
-	places, changed := w.places(event)
-	if len(places) == 1 && hostfile.Same(w.file.Listed(event)[places[0]], entry) {
+// set has the hook at one event: as it is wanted, once.
+func (w *hookWork) set(event string, entry hostfile.Object) error {
+	positions, changed := w.positions(event)
+	if len(positions) == 1 && hostfile.Same(w.file.Listed(event)[positions[0]], entry) {
 		return nil
 	}
 	if changed && !w.Force {
 		return w.changedByHand(event)
 	}
-	if err := w.take(event, places); err != nil {
+	if err := w.removeAt(event, positions); err != nil {
 		return err
 	}
 	return w.file.Append(event, entry)
 }
 
-// places are where the hook stands in the list of an event, and whether somebody has changed it since it was written.
-func (w *hookWork) places(event string) (places []int, changed bool) {
+// positions are where the hook stands in the list of an event, and whether somebody has changed it since it was written.
+func (w *hookWork) positions(event string) (positions []int, changed bool) {
 	for i, entry := range w.file.Listed(event) {
 		table, is := entry.(map[string]any)
 		if !is || !w.ours(table) {
 			continue
 		}
-		places = append(places, i)
+		positions = append(positions, i)
 		if written := w.record.Entries[event]; written != nil && !sameTable(table, written) {
 			changed = true
 		}
 	}
-	return places, changed
+	return positions, changed
 }
 
 func sameTable(a, b map[string]any) bool { return hostfile.Same(a, hostfile.ObjectOf(b)) }
@@ -180,10 +180,10 @@ func (w *hookWork) changedByHand(event string) error {
 	return cause.Misuse(found, "have it written again, or removed, with --force")
 }
 
-// take takes entries out of the list of an event.
-func (w *hookWork) take(event string, places []int) error {
-	for _, i := range slices.Backward(places) {
-		if err := w.file.Take(event, i); err != nil {
+// removeAt takes entries out of the list of an event.
+func (w *hookWork) removeAt(event string, positions []int) error {
+	for _, i := range slices.Backward(positions) {
+		if err := w.file.RemoveAt(event, i); err != nil {
 			return err
 		}
 	}
@@ -216,14 +216,14 @@ func UninstallHooks(o HookOptions) (HookResult, error) {
 		return w.result, err
 	}
 	for _, event := range w.file.Names() {
-		places, changed := w.places(event)
-		if len(places) == 0 {
+		positions, changed := w.positions(event)
+		if len(positions) == 0 {
 			continue
 		}
 		if changed && !o.Force {
 			return w.result, w.changedByHand(event)
 		}
-		if err := w.take(event, places); err != nil {
+		if err := w.removeAt(event, positions); err != nil {
 			return wrong(err)
 		}
 		w.result.Events = append(w.result.Events, event)
@@ -278,6 +278,6 @@ func HasHooks(o HookOptions) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	places, _ := w.places(o.Hook.Event())
-	return len(places) > 0, nil
+	positions, _ := w.positions(o.Hook.Event())
+	return len(positions) > 0, nil
 }
