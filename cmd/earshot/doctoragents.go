@@ -38,7 +38,15 @@ run like that; of the others their files alone are read.
 
 Exit codes: 0 what is set up holds; 1 it does not.`,
 		Example: "  earshot doctor agents\n  earshot doctor agents codex --json",
-		RunE:    func(c *cobra.Command, args []string) error { return m.doctorAgents(c.Context(), f, args) },
+		Args: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				if !slices.Contains(hostNames(), name) {
+					return cause.Misuse("there is no host "+cause.Quoted(name), settings.Meant("hosts", name, hostNames()))
+				}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return m.doctorAgents(c.Context(), f, args) },
 	}
 	f.add(c, "write the list as JSON")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -73,9 +81,6 @@ func (m *Main) doctorAgents(ctx context.Context, f localFlags, names []string) e
 	code := exitDone
 	var found []agentFinding
 	for _, name := range names {
-		if !slices.Contains(hostNames(), name) {
-			return cause.Misuse("there is no host "+cause.Quoted(name), settings.Meant("hosts", name, hostNames()))
-		}
 		finding, here, err := m.agentFinding(ctx, f, name)
 		if err != nil {
 			return err
