@@ -168,7 +168,10 @@ func TestOwnToolFails(t *testing.T) {
 			if f.blocks && !blocks(host) {
 				continue // nothing that a hook could do: docs/hosts.md says so
 			}
-			t.Run(f.name, func(t *testing.T) { failsWith(t, programs, host, f) })
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel() // it waits for most of its time
+				failsWith(t, programs, host, f)
+			})
 		}
 	})
 }

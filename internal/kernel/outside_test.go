@@ -417,6 +417,33 @@ func TestOutsidePermissionGone(t *testing.T) {
 	})
 }
 
+// TestOutsidePermissionForbidden: a rule that forbids what is asked about withdraws the question, and no yes gets past it.
+func TestOutsidePermissionForbidden(t *testing.T) {
+	for name, watched := range map[string]bool{"the rules are watched": true, "somebody says yes": false} {
+		t.Run(name, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
+				p := w.program()
+				asked := p.asked("Bash", func(q *api.InvokeRequest) { q.Permission = true })
+				question := w.asked()
+				laws.now(kernel.Rule{Tool: "claude.Bash", Decide: turn.Deny})
+				if watched {
+					if err := w.now.kernel.Rejudge(w.ctx); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					w.say(question, "accept")
+				}
+				w.isStatus(p.waits(asked.Call), utp.StatusCanceled, utp.CodeDeniedByPolicy)
+				w.tells(p.session, "It is told so, and question 1 is withdrawn.")
+				if got := w.cell(`SELECT count(*) FROM receipts`); got != "0" {
+					t.Errorf("%s receipts; want 0", got)
+				}
+				p.closes()
+			})
+		})
+	}
+}
+
 // TestOutsidePermissionRestart: a question to what the program does by itself outlives the kernel, and its yes the one that asks again.
 func TestOutsidePermissionRestart(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {

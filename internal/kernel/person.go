@@ -52,6 +52,12 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
 			return err
 		}
+		if judged.State == consent.Accepted {
+			if forbidden, err := s.forbidPermission(call); forbidden || err != nil {
+				a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
+				return err
+			}
+		}
 		*q = judged
 		a = api.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
 		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface

@@ -43,8 +43,9 @@ var englishOutside = map[string]Message{
 		Normal: "Stopped. {agent} is told not to use {tool}.",
 	},
 	"permission.refused.denied_by_policy": {
-		Terse:  "{agent} may not use {tool}.",
-		Normal: "The rules of this place do not let {agent} use its own tool {tool}. It is told so, and nobody is asked.",
+		Terse: "{agent} may not use {tool}.",
+		Normal: "The rules of this place do not let {agent} use its own tool {tool}. It is told so{question, select, none {, and nobody is asked} " +
+			"other {, and question {question} is withdrawn}}.",
 	},
 
 	// What an agent outside says of itself.
