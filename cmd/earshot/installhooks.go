@@ -50,7 +50,7 @@ func (m *Main) installHooks(f hostFlags, name string) error {
 	}
 	r, err := hostsetup.InstallHooks(o)
 	if r.Snippet != "" && !f.asJSON {
-		m.sayf("These entries belong into %s:", cause.OneLine(r.File))
+		m.sayf("These entries belong in %s:", cause.OneLine(r.File))
 		for line := range strings.Lines(r.Snippet) {
 			m.sayf("  %s", strings.TrimRight(line, "\n"))
 		}
