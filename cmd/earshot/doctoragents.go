@@ -107,7 +107,7 @@ func (m *Main) doctorAgents(ctx context.Context, f localFlags, names []string) e
 	if code != exitDone {
 		return &exitError{code}
 	}
-	return m.allSaid()
+	return m.outputError()
 }
 
 func (m *Main) tellAgent(f agentFinding) {
@@ -124,7 +124,7 @@ func (m *Main) tellAgent(f agentFinding) {
 
 // agentFinding looks at one host, and runs it where that is possible. Here is false where nothing of it is on this machine.
 func (m *Main) agentFinding(ctx context.Context, f localFlags, name string) (finding agentFinding, here bool, err error) {
-	place, err := m.place()
+	place, err := m.environment()
 	if err != nil {
 		return finding, false, err
 	}
@@ -189,7 +189,7 @@ func (m *Main) judged(finding *agentFinding, facts agentcheck.Facts, asks hook.H
 
 func (m *Main) hasHooks(f localFlags, name string) (bool, error) {
 	flags := hostFlags{localFlags: f}
-	if host, _ := hostfile.HookHostOf(name); host.File(hostfile.Place{Getenv: m.Getenv}) == "" {
+	if host, _ := hostfile.HookHostOf(name); host.File(hostfile.Environment{Getenv: m.Getenv}) == "" {
 		flags.project = true
 	}
 	o, err := m.hookOptions(flags, name)

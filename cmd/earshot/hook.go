@@ -234,7 +234,7 @@ func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 			if !start && !datadir.Exists(filepath.Join(data, datadir.ServerFile)) {
 				return nil, errors.New("Earshot does not run") //nolint:staticcheck // a sentence
 			}
-			o := local.Options{Data: data, Agent: r.host.Name, Now: r.m.Now, Notice: r.m.tellLine}
+			o := local.Options{Data: data, Agent: r.host.Name, Now: r.m.Now, Notice: r.m.printLine}
 			if start {
 				o.Program = program
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 func (m *Main) hookOptions(f hostFlags, name string) (o hostsetup.HookOptions, err error) {
-	place, err := m.place()
+	place, err := m.environment()
 	if err != nil {
 		return o, err
 	}
@@ -64,7 +64,7 @@ func (m *Main) installHooks(f hostFlags, name string) error {
 	title := o.Host.Title
 	if !r.Changed {
 		m.sayf("%s has Earshot's hook already: nothing changes in %s.", title, cause.OneLine(r.File))
-		return m.allSaid()
+		return m.outputError()
 	}
 	verb := "is"
 	if r.DryRun {
@@ -81,7 +81,7 @@ func (m *Main) installHooks(f hostFlags, name string) error {
 		m.sayf("To see that a no holds: `earshot doctor agents%s`.", m.dataFlag(o.Data))
 	}
 	m.sayf("Advisory: %s runs the hook, and could leave it out.", title)
-	return m.allSaid()
+	return m.outputError()
 }
 
 func (m *Main) uninstallHooks(f hostFlags, name string) error {
@@ -97,7 +97,7 @@ func (m *Main) uninstallHooks(f hostFlags, name string) error {
 		return m.writeJSON(r)
 	case !r.Changed:
 		m.sayf("%s does not have Earshot's hook: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
-		return m.allSaid()
+		return m.outputError()
 	}
 	verb := "is"
 	if r.DryRun {
@@ -106,5 +106,5 @@ func (m *Main) uninstallHooks(f hostFlags, name string) error {
 	m.sayf("In %s, the file of %s, Earshot's hook %s removed from %s. Lines that are removed begin with -, and those that are added with +:",
 		cause.OneLine(r.File), o.Host.Title, verb, strings.Join(r.Events, ", "))
 	m.tellLines(r.Diff, r.DryRun, r.Backup)
-	return m.allSaid()
+	return m.outputError()
 }

@@ -18,23 +18,23 @@ func HookHosts() []Host {
 	return []Host{
 		{
 			Name: "claude", Title: "Claude Code", Section: hookSection, format: jsonFormat{strict: true}, project: ".claude/settings.json",
-			user: func(p Place) string { return p.under("CLAUDE_CONFIG_DIR", ".claude", "settings.json") },
+			user: func(p Environment) string { return p.under("CLAUDE_CONFIG_DIR", ".claude", "settings.json") },
 		},
 		{
 			Name: "codex", Title: "Codex", Section: hookSection, format: jsonFormat{strict: true}, project: ".codex/hooks.json",
-			user: func(p Place) string { return p.under("CODEX_HOME", ".codex", "hooks.json") },
+			user: func(p Environment) string { return p.under("CODEX_HOME", ".codex", "hooks.json") },
 		},
 		{
 			Name: "gemini", Title: "Gemini CLI", Section: hookSection, format: jsonFormat{noLastComma: true}, project: ".gemini/settings.json",
-			user: func(p Place) string { return p.under("GEMINI_CLI_HOME", "", ".gemini", "settings.json") },
+			user: func(p Environment) string { return p.under("GEMINI_CLI_HOME", "", ".gemini", "settings.json") },
 		},
 		{
 			Name: "cursor", Title: "Cursor", Section: hookSection, format: jsonFormat{strict: true}, project: ".cursor/hooks.json",
-			user: func(p Place) string { return p.under("", ".cursor", "hooks.json") },
+			user: func(p Environment) string { return p.under("", ".cursor", "hooks.json") },
 		},
 		{
 			Name: "copilot", Title: "Copilot CLI", Section: hookSection, format: jsonFormat{strict: true}, project: filepath.Join(".github", "hooks", "earshot.json"),
-			user: func(Place) string { return "" }, // its documents know none
+			user: func(Environment) string { return "" }, // its documents know none
 		},
 	}
 }

@@ -83,7 +83,7 @@ func (h hostAt) enforced(before checked) {
 // with it a no holds, and a hook that Codex does not trust is found.
 func TestDoctorAgents(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		at := hostAt{t, agenthost.Prepare(t, programs, host, agenthost.Setup{OwnTools: true})}
+		at := hostAt{t, agenthost.Prepare(t, programs, host, agenthost.Setup{BuiltinTools: true})}
 		before := at.doctor(host, 0)
 		if before.Label != "" || before.Denied || !strings.Contains(before.Found, "is not in") || !strings.Contains(strings.Join(before.NotGated, " "), "Nobody is asked through Earshot for ") {
 			t.Errorf("without Earshot: %+v", before)

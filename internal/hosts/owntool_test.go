@@ -47,7 +47,7 @@ func TestOwnTool(t *testing.T) {
 			hooks = append(hooks, agenthost.Hook{Event: event, Command: hook})
 		}
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Add two lines.", Dir: folder, OwnTools: true, Hooks: hooks,
+			Model: model.URL, Prompt: "Add two lines.", Dir: folder, BuiltinTools: true, Hooks: hooks,
 		}))
 		g.asks(1)
 		isAbsent(t, effect, "before the yes")
@@ -80,13 +80,13 @@ func TestInstallHooks(t *testing.T) {
 		folder := t.TempDir()
 		effect := filepath.Join(folder, "effect.txt")
 		model := fakemodel.Start(t, fakemodel.Script{{Call: addsBy(host, effect, "one")}, {Say: "Done."}})
-		command := agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true})
+		command := agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", Dir: folder, BuiltinTools: true})
 		if host.String() == "codex" { // a person grants it in the terminal
 			command.Args = slices.Insert(command.Args, 2, "--dangerously-bypass-hook-trust")
 		}
 		at := hostAt{t, command}
 		known, _ := hostfile.HookHostOf(host.String())
-		file := known.File(hostfile.Place{Home: command.Home, Getenv: func(string) string { return "" }})
+		file := known.File(hostfile.Environment{Home: command.Home, Getenv: func(string) string { return "" }})
 		before, _ := os.ReadFile(file) // Codex has none
 		at.earshot("install", host.String(), "--hooks", "--data", g.data)
 		process := agenthost.Start(t, command)
@@ -189,7 +189,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 		f.command = program + " hook " + host.String() + " --no-start --answer-before 15s --data " + g.data
 	}
 	process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-		Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true,
+		Model: model.URL, Prompt: "Add a line.", Dir: folder, BuiltinTools: true,
 		Hooks: []agenthost.Hook{{Command: f.command, Limit: time.Minute, Block: f.blocks}},
 	}))
 	if f.serves {
@@ -204,7 +204,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 	if len(results) == 0 {
 		t.Fatal("the model was told nothing")
 	}
-	t.Logf("took %.1f s; the model was told: %s", out.Took.Seconds(), results[len(results)-1].Text)
+	t.Logf("took %.1f s; the model was told: %s", out.Duration.Seconds(), results[len(results)-1].Text)
 }
 
 // TestOwnToolKilled: a yes to a question whose hook was killed is not used, neither then nor for the same command later.
@@ -223,7 +223,7 @@ func TestOwnToolKilled(t *testing.T) {
 	// The first hook writes who it is, and is killed below; the next one is left alone.
 	command := "if [ -e " + pid + " ]; then exec " + hook + "; fi; exec 3<&0; " + hook + " <&3 & echo $! > " + pid + "; wait $!"
 	process := agenthost.Start(t, agenthost.Prepare(t, programs, agenthost.Claude, agenthost.Setup{
-		Model: model.URL, Prompt: "Add a line.", Dir: folder, OwnTools: true, Hooks: []agenthost.Hook{{Command: command, Block: true}},
+		Model: model.URL, Prompt: "Add a line.", Dir: folder, BuiltinTools: true, Hooks: []agenthost.Hook{{Command: command, Block: true}},
 	}))
 	g.asks(1)
 	raw, err := os.ReadFile(pid)
@@ -266,7 +266,7 @@ func TestUnhooked(t *testing.T) {
 		{When: "typed", Say: "Done."},
 	})
 	ended(t, agenthost.Run(t, programs, agenthost.Codex, agenthost.Setup{
-		Model: model.URL, Prompt: "Type something.", Dir: folder, OwnTools: true, Hooks: []agenthost.Hook{{Command: "cat >> " + log + "; echo >> " + log + "; echo '{}'"}},
+		Model: model.URL, Prompt: "Type something.", Dir: folder, BuiltinTools: true, Hooks: []agenthost.Hook{{Command: "cat >> " + log + "; echo >> " + log + "; echo '{}'"}},
 	}), "Done.")
 	seen, err := os.ReadFile(log)
 	if err != nil || strings.Count(string(seen), `"hook_event_name":"PreToolUse"`) != 1 || strings.Contains(string(seen), "typed") {

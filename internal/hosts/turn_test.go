@@ -34,10 +34,10 @@ func eachHost(t *testing.T, test func(t *testing.T, programs agenthost.Programs,
 // ended checks how a host has ended its turn.
 func ended(t *testing.T, out agenthost.Outcome, said string) {
 	t.Helper()
-	if out.Code != 0 || out.Said() != said {
+	if out.Code != 0 || out.Text() != said {
 		t.Errorf("expected it to say %q: %v", said, out)
 	}
-	t.Logf("took %.1f s", out.Took.Seconds())
+	t.Logf("took %.1f s", out.Duration.Seconds())
 }
 
 // TestText: a turn in which the model only talks.

@@ -24,7 +24,7 @@ func newHookBench(t *testing.T, host string) *hookBench {
 	home := t.TempDir()
 	b.o.Hook, _ = hook.Named(host)
 	b.o.Host, _ = hostfile.HookHostOf(host)
-	if b.o.File = b.o.Host.File(hostfile.Place{Home: home, Getenv: func(string) string { return "" }}); b.o.File == "" {
+	if b.o.File = b.o.Host.File(hostfile.Environment{Home: home, Getenv: func(string) string { return "" }}); b.o.File == "" {
 		b.o.File = b.o.Host.ProjectFile(home)
 	}
 	b.o.Data, b.o.Program = filepath.Join(home, "data"), "/usr/bin/earshot"

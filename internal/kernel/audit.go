@@ -59,7 +59,7 @@ func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
 	}
 	r := newRoom()
 	for _, e := range kept.Audit {
-		if e.Kept, err = w.kept(e); err != nil {
+		if e.Evidence, err = w.kept(e); err != nil {
 			return api.AuditAnswer{}, err
 		}
 		if e.Done, err = w.done(e); err != nil {
@@ -136,7 +136,7 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Agreed, Status: d.Status,
 	}
 	if o := d.Made.Outcome; o != nil {
-		k.Told = string(o.Status)
+		k.DocumentStatus = string(o.Status)
 	}
 	if k.Turn != api.AuditTurnWhole {
 		return k, nil
@@ -215,7 +215,7 @@ func (w *witness) result(id string) (string, error) {
 func keptOf(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
-		return api.AuditTurnGone
+		return api.AuditTurnMissing
 	case imported:
 		return api.AuditTurnImported
 	case erased:
@@ -225,12 +225,12 @@ func keptOf(turn string, erased, imported bool) api.AuditTurn {
 }
 
 // kept says what is kept of what an entry's receipt is about; nil where that does not say it.
-func (w *witness) kept(e api.AuditEntry) (*api.AuditKept, error) {
+func (w *witness) kept(e api.AuditEntry) (*api.AuditEvidence, error) {
 	if !bound(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
 	a := w.agreed[e.N]
-	k := &api.AuditKept{
+	k := &api.AuditEvidence{
 		Turn: keptOf(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
 	}
 	if a.Turn == "" || a.Erased {
@@ -240,7 +240,7 @@ func (w *witness) kept(e api.AuditEntry) (*api.AuditKept, error) {
 }
 
 // content adds what the content of the turn tells.
-func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error {
+func (w *witness) content(k *api.AuditEvidence, r api.AuditReceipt, a Agreed) error {
 	shown, err := One(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:

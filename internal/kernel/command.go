@@ -92,7 +92,7 @@ func (k *Kernel) ringWorker(ctx context.Context, st turn.State) {
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeDoorbell(utp.Context{
+	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
 		Traceparent: "00-" + traceOf(st.Turn) + "-" + traceOf(st.Turn)[16:] + "-01",
 	}, utp.Stamp{At: k.o.Clock.Now()})

@@ -251,7 +251,7 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	case w.Permission:
 		c, err = s.permission(w, stepID)
 	default:
-		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Says, args: w.args, missing: w.missing})
+		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Comment, args: w.args, missing: w.missing})
 	}
 	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
@@ -319,14 +319,14 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
 		a, err = s.callStatus(q.Call)
 		c, live := s.latest(q.Call)
-		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
+		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
 		return err
 	})
 	return a, changes, err
 }
 
 // tellOutside tells what an outside agent says of its work.
-func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
+func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
 	said := 0
 	in := turn.Tell{Key: q.Key}
 	for _, one := range []struct {
@@ -341,8 +341,8 @@ func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (
 	switch {
 	case said != 1:
 		return struct{}{}, fault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
-	case len(q.Text) > api.SayLimit || len(q.Doing) > api.MaxTold || len(q.Observed) > api.MaxTold:
-		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.SayLimit, api.MaxTold))
+	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
+		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
 	case q.Progress < 0 || q.Progress > 100:
 		return struct{}{}, fault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}

@@ -40,7 +40,7 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(wanted{
-		key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, missing: missing, from: w.From, to: w.To,
+		key: w.Key, step: stepID, tool: w.Tool, says: w.Comment, args: args, missing: missing, from: w.From, to: w.To,
 	})
 }
 

@@ -19,7 +19,7 @@ const (
 	AgentCaller   = string(api.Agent)
 	ToolCaller    = string(api.Tool)
 	HubCaller     = string(api.Hub)
-	ForeignCaller = string(api.Foreign)
+	ForeignCaller = string(api.External)
 )
 
 // operation is one request: decoded, run, and answered with a value or an error.
@@ -34,9 +34,9 @@ var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpSay: serve((*Kernel).say), api.OpRelease: serve((*Kernel).release),
+		api.OpAgentText: serve((*Kernel).say), api.OpRelease: serve((*Kernel).release),
 
-		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpBeat: serve((*Kernel).beat),
+		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).beat),
 		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).settle),
 
 		api.OpPut: serve((*Kernel).put), api.OpGet: serve((*Kernel).get),
@@ -51,7 +51,7 @@ var (
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
 
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
-		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).tellOutside), api.OpClose: serve((*Kernel).closeOutside),
+		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).tellOutside), api.OpClose: serve((*Kernel).closeOutside),
 
 		api.OpTurn: serve((*Kernel).turnDetail), api.OpCards: serve((*Kernel).cards), api.OpTools: serve((*Kernel).tools),
 		api.OpDead: serve((*Kernel).dead), api.OpExport: serve((*Kernel).export), api.OpAudit: serve((*Kernel).audit),

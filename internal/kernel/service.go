@@ -90,8 +90,8 @@ func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string,
 	})
 }
 
-func (k *Kernel) beat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
-	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+func (k *Kernel) beat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
+	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	var st turn.State
 	var call turn.Call
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
@@ -137,7 +137,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 			return err
 		}
 		b, err := s.handOut(args)
-		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, LeaseExpiry: c.Lapse}
 		return err
 	})
 	return a, err
@@ -145,7 +145,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 
 func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
 	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
+		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.LeaseExpiry, Fate: turn.Fate(q.Outcome)}
 		if in.Fate == turn.Done {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
 			if err != nil {

@@ -86,7 +86,7 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 	if a.gated(ctx, agent, e.Tool) {
 		return hook.Answer{Verdict: hook.NoDecision}
 	}
-	q := api.AgentPermission{Tool: e.Tool, Input: e.Input, Says: a.says(e), HostCall: e.Call}
+	q := api.AgentPermission{Tool: e.Tool, Input: e.Input, Comment: a.says(e), HostCall: e.Call}
 	if q.HostCall == "" {
 		q.HostCall = a.Once
 	}

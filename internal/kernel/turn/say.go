@@ -40,11 +40,11 @@ func (m *machine) say(in Say) error {
 		return refuse(utp.CodeConflict, "text is told while a step is planned, and of that step")
 	}
 	if m.Said.Step != in.Step {
-		m.Said = api.Said{Step: in.Step}
+		m.Said = api.ReportedText{Step: in.Step}
 	}
 	anew := in.Try == m.Said.Try+1 && in.From == 0
 	if anew {
-		m.Said = api.Said{Step: in.Step, Try: in.Try}
+		m.Said = api.ReportedText{Step: in.Step, Try: in.Try}
 	}
 	end := in.From + int64(len(in.Text))
 	switch {
