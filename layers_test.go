@@ -71,6 +71,7 @@ var house = []room{
 	},
 	{pkg: "internal/kernel/turn", floor: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
+	{pkg: "internal/gateway/hook", floor: 1},
 
 	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
@@ -154,6 +155,7 @@ var house = []room{
 		pkg: "internal/gateway/mcp", floor: 3, own: []string{"api", "client", "utp"},
 		third: []string{mcpModule},
 	},
+	{pkg: "internal/gateway/permission", floor: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
 	{
 		pkg: "internal/program", floor: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
@@ -178,7 +180,7 @@ var house = []room{
 	},
 	{
 		pkg: "internal/hostsetup", floor: 5,
-		own: []string{"internal/cause", "internal/datadir", "internal/hostfile", "internal/toolfile", "tool/settings"},
+		own: []string{"internal/cause", "internal/datadir", "internal/gateway/hook", "internal/hostfile", "internal/toolfile", "tool/settings"},
 	},
 	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
@@ -193,9 +195,10 @@ var house = []room{
 		both: "it runs the whole loop",
 	},
 
-	{pkg: "internal/testkit/fakemodel", floor: 4, third: []string{yamlModule}},
+	{pkg: "internal/agentcheck", floor: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
+	{pkg: "internal/fakemodel", floor: 4, third: []string{yamlModule}},
 	{
-		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/testkit/fakemodel"}, third: []string{sysModule},
+		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
 	{pkg: "internal/hosts", floor: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/chaos", floor: 4},                                                                     // all of it is in its tests

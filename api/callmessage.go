@@ -25,6 +25,7 @@ var permissions = map[utp.Code]string{
 	utp.CodeConsentDeclined:  "A person said no. Do not do it.",
 	utp.CodeConsentExpired:   "Nobody answered in time. Do not do it.",
 	utp.CodeConsentWithdrawn: "The question was withdrawn. Do not do it.",
+	utp.CodeConsentStale:     "A person said yes after you had stopped waiting. The yes is not used. Do not do it; ask again if it is still wanted.",
 	utp.CodeDeniedByPolicy:   "The rules of this place do not allow it. Do not do it.",
 	utp.CodeStopped:          "A person stopped the session. Do not do it.",
 }

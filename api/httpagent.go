@@ -59,7 +59,8 @@ type AgentInvoke struct {
 	Key string `json:"-"`
 }
 
-// AgentPermission asks for a person's consent to something that the agent does by itself.
+// AgentPermission asks for a person's consent to something that the agent does by itself. A yes counts only while a request for it is
+// open, and once.
 type AgentPermission struct {
 	// Tool is the agent's own name for what it does, 1 to 100 of A-Z a-z 0-9 _ . : / -.
 	Tool string `json:"tool"`

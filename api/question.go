@@ -101,4 +101,6 @@ type ReplyAnswer struct {
 	Deadline   time.Time `json:"deadline,omitzero"`
 	// Undo is for how many seconds an accept can be taken back, from when its surface was told of it.
 	Undo int `json:"undo_seconds,omitzero"`
+	// Unused: it is an accept of which nothing comes, since the agent was no longer waiting for it.
+	Unused bool `json:"unused,omitzero"`
 }

@@ -88,6 +88,11 @@ func (s *AgentSession) Permission(ctx context.Context, q api.AgentPermission) (a
 	})
 }
 
+// RequestPermission asks, by one request as Invoke does, whether the agent may do something by itself.
+func (s *AgentSession) RequestPermission(ctx context.Context, q api.AgentPermission, wait time.Duration) (api.AgentCall, error) {
+	return s.ask(ctx, api.RouteAgentPermission, q.Key, q, wait)
+}
+
 // Ask asks the person, as Call does.
 func (s *AgentSession) Ask(ctx context.Context, q api.AgentQuestion) (api.AgentCall, error) {
 	key := keyOf(q.Key)

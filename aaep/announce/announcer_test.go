@@ -42,6 +42,10 @@ func texts(list []announce.Announcement) string {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	confirm := aaep.AwaitingConfirmation{Action: "Send the letter", TimeoutSeconds: 60, DefaultDecision: aaep.DecisionReject}
+	known := aaep.AwaitingConfirmation{
+		Action: "Let claude use its own tool Bash.", Consequence: "claude does this itself; Earshot can neither stop nor undo it.", TimeoutSeconds: 600,
+		Reversibility: aaep.Irreversible, Irreversible: true,
+	}
 	french := func(e aaep.Event) aaep.Event {
 		e.Hints = &aaep.LocalizationHints{PrimaryLanguage: "fr"}
 		return e
@@ -60,6 +64,9 @@ func TestEvents(t *testing.T) {
 		{"a deadline on another day", announce.Preferences{}, event(0, aaep.AwaitingConfirmation{Action: "Send it.", TimeoutSeconds: 86400}, `{"question":3}`), "assertive: Question 3: Send it. Answer by 12:00 UTC on 2 March."},
 		{"a size that was said", announce.Preferences{Zone: time.UTC}, event(0, aaep.AwaitingConfirmation{Action: "Delete 35.1 kB.", TimeoutSeconds: 600}, `{"question":3,"bytes":35108}`), "assertive: Question 3: Delete 35.1 kB. Answer by 12:10."},
 		{"facts behind several sentences", announce.Preferences{Zone: time.UTC}, event(0, aaep.AwaitingConfirmation{Action: "Run x. It says of itself: “ok.”", Irreversible: true, TimeoutSeconds: 600}, `{"question":3}`), "assertive: Question 3: Run x. It says of itself: “ok.” Cannot be undone. Answer by 12:10."},
+		{"the agent's own tool", announce.Preferences{Zone: time.UTC}, event(0, known, `{"question":3,"own_tool":true}`), "assertive: Question 3: Let claude use its own tool Bash. Earshot cannot undo it. Answer by 12:10."},
+		{"the agent's own tool at length", announce.Preferences{Verbosity: aaep.VerbosityDetailed, Zone: time.UTC}, event(0, known, `{"question":3,"own_tool":true}`), "assertive: Question 3: Let claude use its own tool Bash. claude does this itself; Earshot can neither stop nor undo it. Answer by 12:10."},
+		{"a yes that was not used", announce.Preferences{}, event(0, aaep.StateChanged{SummaryNormal: "Your yes to question 3 was not used: claude was no longer waiting for it."}, `{"question":3,"resolution":"withdrawn","by":"ada","changed":"gone"}`), "assertive: Your yes to question 3 was not used: claude was no longer waiting for it."},
 		{"a question in another language", announce.Preferences{}, french(event(0, aaep.AwaitingConfirmation{Action: "Envoyer.", SummaryTerse: "Question 3 : envoyer ?", TimeoutSeconds: 60}, `{"question":3}`)), "assertive: Question 3 : envoyer ?"},
 		{"an answer in another language", announce.Preferences{}, french(event(0, aaep.StateChanged{SummaryNormal: "Enregistré : oui."}, `{"question":3,"resolution":"accepted","by":"ada"}`)), "assertive: Enregistré : oui."},
 		{"a clarification at length", announce.Preferences{Verbosity: aaep.VerbosityDetailed, Zone: time.UTC}, event(0, aaep.AwaitingClarification{

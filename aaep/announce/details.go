@@ -59,8 +59,11 @@ func (q Question) Silence() string {
 	}
 }
 
-// Effect says whether what it asks consent to can be undone, "" where that is not known.
+// Effect says whether what it asks consent to can be undone, "" where that is not known, or the consequence says it.
 func (q Question) Effect() string {
+	if q.OwnTool {
+		return ""
+	}
 	switch q.Reversibility {
 	case aaep.Irreversible:
 		return "This cannot be undone."
@@ -72,6 +75,9 @@ func (q Question) Effect() string {
 		return ""
 	}
 }
+
+// notUndone is what can be said for certain of a tool that is not Earshot's.
+const notUndone = "Earshot cannot undo it."
 
 // Amount says how many things it is about, and how many bytes; "" where neither is known.
 func (q Question) Amount() string {
@@ -202,7 +208,10 @@ func (q Question) Line(now time.Time, zone *time.Location) string {
 		}
 		line += " Answers: " + legible.Line(strings.Join(values, ", ")) + "."
 	}
-	if q.Irreversible() {
+	switch {
+	case q.OwnTool:
+		line += " " + notUndone
+	case q.Irreversible():
 		line += " This cannot be undone."
 	}
 	return line

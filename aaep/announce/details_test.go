@@ -53,6 +53,15 @@ func TestQuestionInFull(t *testing.T) {
 			},
 		},
 		{
+			"a tool of the agent's own", "awaiting.confirmation", strings.Replace(confirmation, "They are gone for good.", "claude does this itself; Earshot can neither stop nor undo it.", 1) +
+				`,"extensions":{"earshot":{"question":1,"own_tool":true,"enforcement":"advisory"}}`,
+			"Question 1: Delete 2 files. Answer by 12:05. Earshot cannot undo it.",
+			[]string{
+				"Question 1: Delete 2 files.", "What happens: claude does this itself; Earshot can neither stop nor undo it.",
+				"Answer by 12:05, in 5 minutes. Without an answer it is not done.",
+			},
+		},
+		{
 			"a clarification", "awaiting.clarification", `"question":"Which one?","reply_token":"rpl_2","timeout_seconds":60,` +
 				`"choices":[{"value":"a","label":"The first."}],"accepted_response_kinds":["multiple_choice"],"default_response":"a"`,
 			"A question: Which one? Answer by 12:01:00. Answers: a.",

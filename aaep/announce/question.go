@@ -33,15 +33,19 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 	if q.Bytes >= 0 && !strings.Contains(p.Action, legible.Size(q.Bytes)) {
 		facts = append(facts, legible.Size(q.Bytes))
 	}
-	if q.Irreversible() {
+	detailed := a.preferences.Verbosity == aaep.VerbosityDetailed
+	if q.Irreversible() && !q.OwnTool {
 		facts = append(facts, "cannot be undone")
 	}
 	body := withFacts(sentence(legible.Shorten(first(legible.Line(p.Action), "The agent asks for your consent."), maxAction), english), facts)
 	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, sentence(q.Earlier, english))
 	}
-	if a.preferences.Verbosity == aaep.VerbosityDetailed {
+	switch {
+	case detailed:
 		body = join(body, sentence(p.Consequence, english))
+	case q.OwnTool: // its consequence says this, and more
+		body = join(body, notUndone)
 	}
 	body = join(body, unread(q.Question))
 	if a.preferences.Verbosity != aaep.VerbosityTerse {

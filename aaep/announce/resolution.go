@@ -208,6 +208,11 @@ func Recorded(question int, how aaep.Resolution) string {
 	}
 }
 
+// Unused says that nothing comes of a yes, since the agent was no longer waiting for it.
+func Unused(question int) string {
+	return questionLabel(question) + " is withdrawn: the agent was no longer waiting, so your yes is not used."
+}
+
 // outcome is the end of a question, about to be told.
 type outcome struct {
 	how                                 aaep.Resolution

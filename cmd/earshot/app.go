@@ -218,7 +218,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 			m.runCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
 			m.setCommand(), m.codeCommand(),
 		}},
-		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},
+		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},
 		{"operators", "Operate a server:", []*cobra.Command{
 			m.toolsCommand(), m.turnsCommand(), m.cardsCommand(), m.deadCommand(), m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(),
 			m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),

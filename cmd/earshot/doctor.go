@@ -59,6 +59,7 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 	flags.String(config.Flag, "", "YAML file with the settings of \"up\", to look at too")
 	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", config.Flag})
 	flags.BoolVar(&asJSON, "json", false, "write the list as JSON")
+	c.AddCommand(m.doctorAgentsCommand())
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/hostsetup"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -20,19 +21,23 @@ import (
 type hostFlags struct {
 	localFlags
 
-	project, moves, force, dryRun bool
+	project, moves, force, dryRun, hooks bool
 }
 
-func (f *hostFlags) add(c *cobra.Command, moves, movesUsage string) *cobra.Command {
+func (f *hostFlags) add(c *cobra.Command, moves, movesUsage, hooksUsage string) *cobra.Command {
 	f.localFlags.add(c, "write the result as JSON")
 	flags := c.Flags()
 	flags.BoolVar(&f.project, "project", false, "the host's file of the project in the current folder, instead of yours")
 	flags.BoolVar(&f.moves, moves, false, movesUsage)
 	flags.BoolVar(&f.force, "force", false, "also where the entry was changed by hand since")
+	flags.BoolVar(&f.hooks, "hooks", false, hooksUsage)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change, and write nothing")
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		if f.hooks {
+			return hook.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
 		return hostfile.Names(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -52,12 +57,18 @@ With --import the host's other MCP servers move behind Earshot, as by ` + "`ears
 its tools are listed, and its entry goes away. Credentials go into files that only you can read. A server
 that cannot move stays, and the reason is told.
 
-What a host can do without Earshot, with a shell or with file tools of its own, does not pass through it.`,
-		Example: "  earshot install claude\n  earshot install codex --import --dry-run\n  earshot uninstall codex --restore",
+What a host can do without Earshot, with a shell or with file tools of its own, does not pass through it. With
+--hooks you are asked before: the host's file gets an entry that runs ` + "`earshot hook HOST`" + `, and nothing else.`,
+		Example: "  earshot install claude\n  earshot install claude --hooks\n  earshot install codex --import --dry-run\n  earshot uninstall codex --restore",
 		Args:    usage.AtMostOne("the name of a host: " + strings.Join(hostfile.Names(), ", ")),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && f.hooks:
+				return cause.Misuse("--hooks is for one host", "name it: "+strings.Join(hook.Names(), ", "))
+			case len(args) == 0:
 				return m.listHosts(f)
+			case f.hooks:
+				return m.installHooks(f, args[0])
 			}
 			o, err := m.hostOptions(f, args[0])
 			if err != nil {
@@ -69,7 +80,7 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 			r, err := hostsetup.Install(c.Context(), o)
 			return m.hostDone(f, o, r, err, m.printInstalled)
 		},
-	}, "import", "move the host's other MCP servers behind Earshot")
+	}, "import", "move the host's other MCP servers behind Earshot", "have the host ask before it uses tools of its own: "+strings.Join(hook.Names(), ", "))
 }
 
 func (m *Main) uninstallCommand() *cobra.Command {
@@ -80,9 +91,14 @@ func (m *Main) uninstallCommand() *cobra.Command {
 		Long: `Take the entry earshot out of the host's file of MCP servers, and nothing else. What changes is shown, and the
 file from before stays beside it. An entry that was changed by hand stays, unless --force is given.
 
+With --hooks the entries that ` + "`earshot install --hooks`" + ` has written are taken out instead.
+
 With --restore the servers that ` + "`earshot install --import`" + ` has moved go back into the host's file.`,
 		Args: usage.One("the name of a host: " + strings.Join(hostfile.Names(), ", ")),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.hooks {
+				return m.uninstallHooks(f, args[0])
+			}
 			o, err := m.hostOptions(f, args[0])
 			if err != nil {
 				return err
@@ -91,7 +107,7 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 			r, err := hostsetup.Uninstall(c.Context(), o)
 			return m.hostDone(f, o, r, err, m.printUninstalled)
 		},
-	}, "restore", "move the servers back that --import has moved")
+	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")
 }
 
 // environment is where the files of hosts are.
@@ -127,12 +143,17 @@ func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err e
 	if o.Program, err = hostsetup.Program(); err != nil {
 		return o, err
 	}
-	o.Args = []string{"mcp", "serve"}
-	if o.Data != filepath.Join(place.Home, ".local", "share", "earshot") { // a host hands on few variables
-		o.Args = append(o.Args, "--data", o.Data)
-	}
+	o.Args = append([]string{"mcp", "serve"}, dataArgs(place, o.Data)...)
 	o.Home, o.Tools, o.Force, o.DryRun = place.Home, m.toolOptions(""), f.force, f.dryRun
 	return o, nil
+}
+
+// dataArgs name a data directory that is not the usual one: a host hands on few variables.
+func dataArgs(place hostfile.Environment, data string) []string {
+	if data == filepath.Join(place.Home, ".local", "share", "earshot") {
+		return nil
+	}
+	return []string{"--data", data}
 }
 
 // hostDone tells what was done, or would be.
@@ -201,14 +222,19 @@ func (m *Main) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
 // printDiff says in a sentence what changes, and then shows it.
 func (m *Main) printDiff(o hostsetup.Options, r hostsetup.Result) {
 	m.sayf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
-	for _, line := range r.Diff {
+	m.tellLines(r.Diff, r.DryRun, r.Backup)
+}
+
+// tellLines shows what changes in a file, and where the one from before is.
+func (m *Main) tellLines(diff []string, dryRun bool, backup string) {
+	for _, line := range diff {
 		m.sayf("  %s", line)
 	}
 	switch {
-	case r.DryRun:
+	case dryRun:
 		m.sayf("Nothing was written.")
-	case r.Backup != "":
-		m.sayf("Written. The file from before is %s.", cause.OneLine(r.Backup))
+	case backup != "":
+		m.sayf("Written. The file from before is %s.", cause.OneLine(backup))
 	default:
 		m.sayf("Written. There was no such file before.")
 	}

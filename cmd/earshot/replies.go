@@ -145,11 +145,14 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 
 // became tells what the ledger holds after a word.
 func (m *Main) became(f remoteFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
-	if f.asJSON {
+	switch {
+	case f.asJSON:
 		if err := m.writeJSON(said); err != nil {
 			return err
 		}
-	} else {
+	case said.Unused:
+		m.sayf("%s", announce.Unused(q.Number))
+	default:
 		m.sayf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
 		if said.Undo > 0 {
 			m.sayf("%s", announce.StartsIn(time.Duration(said.Undo)*time.Second, q.Number, announce.ControlsCommands))

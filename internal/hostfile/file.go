@@ -71,7 +71,7 @@ func Read(host Host, text []byte) (*File, error) {
 	}
 	if section, is := f.tree[host.Section]; is && section != nil {
 		if _, is := section.(map[string]any); !is {
-			return nil, &BrokenError{Reason: host.Section + " is not a table of servers by their names"}
+			return nil, &BrokenError{Reason: host.Section + " is not a table of entries by their names"}
 		}
 	}
 	return f, nil

@@ -98,6 +98,11 @@ func jsonBroken(err error) error {
 }
 
 func (jsonFormat) set(text []byte, path []string, value Object) ([]byte, error) {
+	return setJSON(text, path, value)
+}
+
+// setJSON puts a value in the place of what stands at a path, or adds it.
+func setJSON(text []byte, path []string, value any) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -138,7 +143,7 @@ func memberOf(object *hujson.Object, name string) *hujson.ObjectMember {
 }
 
 // addMember adds a member behind the last one, and behind the comments that stand there.
-func addMember(text []byte, at *hujson.Value, object *hujson.Object, name string, value Object, indent, unit string) []byte {
+func addMember(text []byte, at *hujson.Value, object *hujson.Object, name string, value any, indent, unit string) []byte {
 	closing := at.EndOffset - 1
 	behind := closing - len(object.AfterExtra)
 	behind += len(bytes.TrimRight(object.AfterExtra, " \t\r\n"))

@@ -17,7 +17,7 @@ type Member struct {
 }
 
 // first are the members that are written first, in this order; the others follow by their names.
-var first = []string{"name", "type", "command", "cmd", "args", "env", "envs", "url", "uri", "httpUrl", "headers"}
+var first = []string{"matcher", "name", "type", "command", "cmd", "args", "env", "envs", "url", "uri", "httpUrl", "headers"}
 
 // ObjectOf puts a table that was read into an order in which people write such entries.
 func ObjectOf(table map[string]any) Object {

@@ -13,8 +13,8 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // patience bounds a conversation with a host. It is long because a loaded machine is not a failure.

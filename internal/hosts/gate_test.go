@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // program is the earshot that these tests run.

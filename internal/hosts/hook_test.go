@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // TestHook: each host asks a hook before it runs a command, and runs it only when the hook lets it.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // TestMCPOverHTTP: an MCP server is reached at its address, with the header that names a token.

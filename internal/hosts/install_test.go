@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // TestInstall: `earshot install` is all that a host needs: it lists Earshot among its servers, a call of its model waits for the person,

@@ -14,7 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 // claude is the host that starts a gateway again, and that speaks the protocol's version without ids of sessions.

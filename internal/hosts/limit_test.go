@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 const completed = "Long running operation completed"

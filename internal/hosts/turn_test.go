@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
 )
 
 // headless are the hosts that take a prompt and end.
@@ -43,7 +43,7 @@ func ended(t *testing.T, out agenthost.Outcome, said string) {
 // TestText: a turn in which the model only talks.
 func TestText(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		model := fakemodel.Start(t, fakemodel.Texts("Good morning, Ada."))
+		model := fakemodel.Start(t, fakemodel.Say("Good morning, Ada."))
 		ended(t, agenthost.Run(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Greet me."}), "Good morning, Ada.")
 		if !strings.Contains(lastText(model.Requests()[0]), "Greet me.") {
 			t.Errorf("found %+v, expected the prompt", model.Requests()[0].News())

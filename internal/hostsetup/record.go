@@ -42,40 +42,55 @@ type moved struct {
 
 // recordOf reads what is remembered of a file; an empty record where nothing is.
 func recordOf(data, host, file string) (*record, error) {
+	r := &record{Host: host, File: file, path: recordPath(data, host, file)}
+	return r, readRecord(r.path, host, r)
+}
+
+// recordPath is where is remembered what was written into a file.
+func recordPath(data, name, file string) string {
 	sum := sha256.Sum256([]byte(file))
-	r := &record{Host: host, File: file, path: filepath.Join(data, "hosts", host+"-"+hex.EncodeToString(sum[:4])+".json")}
-	raw, err := os.ReadFile(r.path)
+	return filepath.Join(data, "hosts", name+"-"+hex.EncodeToString(sum[:4])+".json")
+}
+
+// readRecord reads what is remembered; where nothing is, it stays as it is.
+func readRecord(path, host string, into any) error {
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, r)
+		err = json.Unmarshal(raw, into)
 	}
 	if err != nil {
-		return nil, cause.Fail(err, "what Earshot has written for "+host+" cannot be read in "+cause.OneLine(r.path), "mend that file, or remove it: without it nothing is restored")
+		return cause.Fail(err, "what Earshot has written for "+host+" cannot be read in "+cause.OneLine(path), "mend that file, or remove it: without it nothing is restored")
 	}
-	return r, nil
+	return nil
 }
 
 // save writes the record, or removes it where there is nothing to remember.
 func (r *record) save() error {
+	return saveRecord(r.path, r.Host, r, r.Entry == nil && len(r.Moved) == 0)
+}
+
+// saveRecord writes a record, or removes it.
+func saveRecord(path, host string, record any, remove bool) error {
 	var err error
-	if r.Entry == nil && len(r.Moved) == 0 {
-		if err = os.Remove(r.path); errors.Is(err, fs.ErrNotExist) {
+	if remove {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	} else {
 		var raw []byte
-		raw, err = json.Marshal(r, jsontext.Multiline(true), json.Deterministic(true))
+		raw, err = json.Marshal(record, jsontext.Multiline(true), json.Deterministic(true))
 		if err == nil {
-			err = os.MkdirAll(filepath.Dir(r.path), 0o700)
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
 		}
 		if err == nil {
-			err = datadir.WriteFile(r.path, append(raw, '\n'))
+			err = datadir.WriteFile(path, append(raw, '\n'))
 		}
 	}
 	if err != nil {
-		return cause.Fail(err, "what is written for "+r.Host+" could not be recorded, so nothing was", "make room, or see to the data directory")
+		return cause.Fail(err, "what is written for "+host+" could not be recorded, so nothing was", "make room, or see to the data directory")
 	}
 	return nil
 }

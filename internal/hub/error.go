@@ -7,7 +7,7 @@ import (
 // Code says what sort of failure an [Error] is.
 type Code string
 
-// The codes of this package. Trying again helps with anew and stopping only.
+// The codes of this package. Trying again helps with again and stopping only.
 const (
 	// CodeNotAllowed: the principal has no right to do that. Nothing was done.
 	CodeNotAllowed Code = "not_allowed"

@@ -104,8 +104,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
-	asks := Tool{Definition: utp.Definition{Tool: c.Tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh} // so that a rule may leave it to the agent's own
-	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, asks)
+	ruling := s.permissionRuling(c.Tool)
 	c.Policy, c.Decision, c.Limits.Answer = ruling.Rule, ruling.Decision, ruling.Answer
 	definition, err := json.Marshal(struct {
 		Agent string `json:"agent"`
@@ -120,4 +119,18 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	}
 	c.Digest, err = s.digestOf(c, w.args)
 	return c, err
+}
+
+// permissionRuling is what the policy, as it stands now, says of a tool of the agent's own. It counts as one that can be undone, so that
+// a rule may leave it to the agent's own rules.
+func (s *step) permissionRuling(tool string) Ruling {
+	return s.k.o.Policy.Decide(s.rec.State.Agent, Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
+}
+
+// forbidPermission withdraws the question about a tool of the agent's own that the policy forbids by now. It reports whether that is so.
+func (s *step) forbidPermission(c turn.Call) (bool, error) {
+	if c.Kind != turn.PermissionCall || c.State != turn.Asked || s.permissionRuling(c.Tool).Decision != turn.Deny {
+		return false, nil
+	}
+	return true, s.feed(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})
 }

@@ -364,6 +364,105 @@ func TestOutsidePermission(t *testing.T) {
 	})
 }
 
+// TestOutsidePermissionGone: a yes counts only while a request for it is open, and for nobody else.
+func TestOutsidePermissionGone(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		may := func(id string) api.CallStatus {
+			t.Helper()
+			return p.asked("Bash", host(id), func(q *api.InvokeRequest) { q.Permission = true })
+		}
+		isUnused := func(a api.CallStatus) {
+			t.Helper()
+			w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Peek: true}), utp.StatusCanceled, utp.CodeConsentStale)
+		}
+		left := may("h1") // its connection ends
+		p.goes(left.Call)
+		w.accepts()
+		isUnused(left)
+		w.tells(p.session, "Your yes to question 1 was not used: claude was no longer waiting for it")
+
+		killed := may("h2") // nobody says that it has gone
+		if killed.Call == left.Call || killed.State != api.CallWaiting {
+			t.Fatalf("after an unused yes the same is not asked again: %+v", killed)
+		}
+		w.pass(time.Minute)
+		w.accepts()
+		isUnused(killed)
+
+		cut := may("h3")
+		p.goes(cut.Call)
+		if joined := may("h4"); joined.Call != cut.Call || joined.Question != cut.Question {
+			t.Errorf("a repeat of what is still asked is %+v, expected %+v", joined, cut)
+		}
+		w.accepts()
+		w.isStatus(p.waits(cut.Call), utp.StatusSuccess, "")
+
+		unread := may("h5") // it is killed after the yes, before it has read it
+		w.accepts()
+		p.ends(unread.Call)
+		other := may("h6")
+		if other.Call == unread.Call || other.State != api.CallWaiting {
+			t.Errorf("another use takes the yes that was not its own: %+v", other)
+		}
+		if same := may("h5"); same.Call != unread.Call || same.Status != utp.StatusSuccess {
+			t.Errorf("the same use does not get its yes: %+v", same)
+		}
+		w.say(w.asked(), "reject")
+		w.isStatus(p.waits(other.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
+		if got := w.cell(`SELECT count(*) FROM receipts`); got != "5" {
+			t.Errorf("%s receipts; want 5: what was answered is recorded, used or not", got)
+		}
+		p.closes()
+	})
+}
+
+// TestOutsidePermissionForbidden: a rule that forbids what is asked about withdraws the question, and no yes gets past it.
+func TestOutsidePermissionForbidden(t *testing.T) {
+	for name, watched := range map[string]bool{"the rules are watched": true, "somebody says yes": false} {
+		t.Run(name, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
+				p := w.program()
+				asked := p.asked("Bash", func(q *api.InvokeRequest) { q.Permission = true })
+				question := w.asked()
+				laws.now(kernel.Rule{Tool: "claude.Bash", Decide: turn.Deny})
+				if watched {
+					if err := w.now.kernel.Rejudge(w.ctx); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					w.say(question, "accept")
+				}
+				w.isStatus(p.waits(asked.Call), utp.StatusCanceled, utp.CodeDeniedByPolicy)
+				w.tells(p.session, "It is told so, and question 1 is withdrawn.")
+				if got := w.cell(`SELECT count(*) FROM receipts`); got != "0" {
+					t.Errorf("%s receipts; want 0", got)
+				}
+				p.closes()
+			})
+		})
+	}
+}
+
+// TestOutsidePermissionRestart: a question to what the program does by itself outlives the kernel, and its yes the one that asks again.
+func TestOutsidePermissionRestart(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		may := func() api.CallStatus {
+			t.Helper()
+			return p.asked("Bash", host("h1"), func(q *api.InvokeRequest) { q.Permission = true })
+		}
+		first := may()
+		w.restart()
+		if again := may(); again.Call != first.Call || again.Question != first.Question {
+			t.Errorf("after a restart it is %+v, expected %+v", again, first)
+		}
+		w.accepts()
+		w.isStatus(p.waits(first.Call), utp.StatusSuccess, "")
+		p.closes()
+	})
+}
+
 // TestOutsideQuestion: the program asks the person, and gets what they say.
 func TestOutsideQuestion(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
@@ -398,7 +497,7 @@ func TestOutsideTold(t *testing.T) {
 		}
 		tell(api.AgentReportRequest{Text: "Found it. "})
 		tell(api.AgentReportRequest{Progress: 40})
-		w.tells(p.session, "claude reports what it did by itself: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
+		w.tells(p.session, "claude reports: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
 		if n := w.cell(`SELECT count(*) FROM events WHERE template = 'agent.observed'`); n != "1" {
 			t.Errorf("it is told %s times", n)
 		}

@@ -48,7 +48,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if err := s.takes(call, *q, judged.State, r); err != nil {
 			return err
 		}
-		if known, err := s.adoptUnknown(call); known || err != nil {
+		if withdrawn, err := s.overtaken(call, judged.State); withdrawn || err != nil {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
 			return err
 		}
@@ -67,12 +67,32 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
 			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
 		})
-		if call, _ = s.rec.State.FindQuestion(q.Number); call.State == turn.Accepted && call.Class == utp.Irreversible {
-			a.Undo = int(math.Ceil(call.Limits.UndoTime().Seconds()))
-		}
+		s.follows(&a)
 		return err
 	})
 	return a, err
+}
+
+// overtaken withdraws a question that its answer no longer matters to: what became of its call is known by now, or the rules forbid it.
+func (s *step) overtaken(call turn.Call, judged consent.State) (bool, error) {
+	if known, err := s.adoptUnknown(call); known || err != nil {
+		return known, err
+	}
+	if judged != consent.Accepted {
+		return false, nil
+	}
+	return s.forbidPermission(call)
+}
+
+// follows adds to an answer what follows from it: for how long it can be taken back, or that nothing comes of it.
+func (s *step) follows(a *api.ReplyAnswer) {
+	call, _ := s.rec.State.FindQuestion(a.Question)
+	if o := call.Outcome; call.Kind == turn.PermissionCall && o != nil && o.Code == utp.CodeConsentStale {
+		a.Resolution, a.Unused = string(consent.Withdrawn), true
+	}
+	if call.State == turn.Accepted && call.Class == utp.Irreversible {
+		a.Undo = int(math.Ceil(call.Limits.UndoTime().Seconds()))
+	}
 }
 
 // takes refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn

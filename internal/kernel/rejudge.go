@@ -86,6 +86,11 @@ func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
 func (s *step) rejudge() error {
 	changed := false
 	for _, c := range slices.Clone(s.rec.State.Calls) {
+		forbidden, err := s.forbidPermission(c)
+		if err != nil {
+			return err
+		}
+		changed = changed || forbidden
 		waits := c.State == turn.Asked || c.State == turn.Accepted || c.State == turn.Dispatched
 		if c.Kind != turn.ToolCall || !waits {
 			continue

@@ -41,6 +41,10 @@ const (
 	extArguments = "arguments"
 	// extByClass is there where the consequence says no more than the class does.
 	extByClass = "by_class"
+	// extOwnTool is there where the agent asks before it uses a tool of its own: the consequence says that Earshot cannot undo it.
+	extOwnTool = "own_tool"
+	// extObserved is there where the agent tells what it has done, or how it is, by itself.
+	extObserved = "observed"
 	// extSession is the session's name, extRequest what it was asked for, where a question says so.
 	extSession = "session_name"
 	extRequest = "request"

@@ -144,6 +144,9 @@ func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 	if e := s.enforcement(); e != utp.Enforced {
 		out[extEnforcement] = string(e)
 	}
+	if s.isPermission() {
+		out[extOwnTool] = true
+	}
 	return out
 }
 
@@ -310,6 +313,9 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 		key = "call.refused.other"
 	}
 	if s.isPermission() {
+		if code == utp.CodeConsentStale {
+			delete(ext, extBy) // it is not told as the answer of somebody
+		}
 		if own, is := s.permissionRefusal(code, params); is {
 			key = own
 		}

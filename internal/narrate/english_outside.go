@@ -34,20 +34,25 @@ var englishOutside = map[string]Message{
 		Terse:  "Question {question} is withdrawn.",
 		Normal: "Question {question} is withdrawn. {agent} is told not to do it.",
 	},
+	"permission.refused.gone": {
+		Terse:  "Your yes was not used: {agent} was no longer waiting.",
+		Normal: "Your yes to question {question} was not used: {agent} was no longer waiting for it. If it asks again, you are asked again.",
+	},
 	"permission.refused.stopped": {
 		Terse:  "Stopped.",
 		Normal: "Stopped. {agent} is told not to use {tool}.",
 	},
 	"permission.refused.denied_by_policy": {
-		Terse:  "{agent} may not use {tool}.",
-		Normal: "The rules of this place do not let {agent} use its own tool {tool}. It is told so, and nobody is asked.",
+		Terse: "{agent} may not use {tool}.",
+		Normal: "The rules of this place do not let {agent} use its own tool {tool}. It is told so{question, select, none {, and nobody is asked} " +
+			"other {, and question {question} is withdrawn}}.",
 	},
 
 	// What an agent outside says of itself.
 	"agent.observed": {
 		Terse:    "{agent} reports: {words}",
-		Normal:   "{agent} reports what it did by itself: {words}",
-		Detailed: "{agent} reports what it did by itself: {words} End of its words. Earshot has seen nothing of it.",
+		Normal:   "{agent} reports: {words}",
+		Detailed: "{agent} reports: {words} End of its words. Earshot has seen nothing of it.",
 	},
 	"agent.doing": {
 		Terse:  "{agent}: {words}",

@@ -52,13 +52,19 @@ func (s *eventBuilder) permitted() error {
 func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
 	params["agent"], params["tool"] = s.agent(), s.agentsTool()
 	key = "permission.refused." + string(code)
+	if s.t.Note.Surface == turn.StaleGone {
+		key = "permission.refused.gone"
+	}
 	_, own = s.narrator.speaker.localizer.messages[key]
 	return key, own
 }
 
 // observed tells what the agent says that it has done by itself. Nothing of it is known here but its words.
 func (s *eventBuilder) observed() error {
-	return s.announce(line{key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)}})
+	return s.announce(line{
+		key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
+		earshot: map[string]any{extObserved: true}, // else it would count as no more than a change of state, which surfaces do not say
+	})
 }
 
 // doingNow tells what the agent says that it is at.

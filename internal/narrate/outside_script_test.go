@@ -31,6 +31,7 @@ func (s *stage) permission(decision turn.Decision, tool, args string) {
 	s.tb.Helper()
 	c := s.call("claude."+tool, []byte(args))
 	c.Kind, c.Class, c.Risk, c.Decision = turn.PermissionCall, utp.Irreversible, utp.RiskHigh, decision
+	c.Awaited = s.now.Add(time.Minute)
 	s.feed(turn.Adopt{Call: c})
 }
 
@@ -112,6 +113,9 @@ func outsideScenarios() map[string]func(*stage) {
 			s.permission(turn.Ask, "Write", `{"file_path":"/home/anna/.bashrc","content":"export A=1"}`)
 			s.after(5 * time.Minute)
 			s.expire(3)
+			s.permission(turn.Ask, "Bash", `{"command":"make clean"}`)
+			s.after(2 * time.Minute) // its hook was killed
+			s.answer(4, true, false)
 			s.permission(turn.Allow, "Read", `{"file_path":"/home/anna/a"}`)
 			s.permission(turn.Ask, "Bash", `{"command":"ls"}`)
 			s.closes("Half of it is done.")

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +21,9 @@ const (
 )
 
 var builtinNames = []string{waitTool, sayTool, askTool}
+
+// OwnTools are the names of the tools that a host has beside those that Earshot offers.
+func OwnTools() []string { return slices.Clone(builtinNames) }
 
 // addBuiltins adds them.
 func (m *toolset) addBuiltins() {

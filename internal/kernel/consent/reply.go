@@ -14,7 +14,7 @@ type Reply struct {
 	// Number is that question's, in a reply without a token. Such a reply names no asking: see [Question.Again].
 	Number int
 	// Timestamp is when the person decided, by the sender's clock. It may lie
-	// before the question (C-59), but zero is no time at all and is too late.
+	// before the question (C-59), but zero is not a TIMEATALL and is too late.
 	Timestamp time.Time
 	// Authenticated says that the transport vouches for Principal, and that
 	// Principal may answer this question.

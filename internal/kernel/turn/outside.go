@@ -198,19 +198,22 @@ func (m *machine) finishOutside() {
 	}
 }
 
-// permitted takes a person's yes to what an outside program does by itself.
+// permitted takes a person's yes to what an outside program does by itself. It counts only while the program waits for the
+// answer: what it does with a yes begins at once, so that there is no time in which it could come back for one.
 func (m *machine) permitted(c *Call, in Answered) {
+	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"})
+	if m.unattended(c, m.now) {
+		c.State, c.Outcome = Over, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: StaleGone}
+		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: StaleGone}, RecordOutcome{Call: c.ID})
+		return
+	}
 	c.State, c.Outcome = Finished, &Outcome{Status: utp.StatusSuccess}
-	m.emit(
-		Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"},
-		Note{Kind: NotePermitted, Call: c.ID, By: in.By, Surface: in.Surface},
-		RecordOutcome{Call: c.ID},
-	)
+	m.emit(Note{Kind: NotePermitted, Call: c.ID, By: in.By, Surface: in.Surface}, RecordOutcome{Call: c.ID})
 }
 
 // unattended reports whether the call is one that begins only while somebody waits for it, and nobody does.
 func (s *State) unattended(c *Call, now Moment) bool {
-	return s.Outside && c.Kind == ToolCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
+	return s.Outside && c.Kind != QuestionCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
 }
 
 // dropReceived forgets the calls of an outside turn that have ended, but for results that the program has not got and can

@@ -68,7 +68,7 @@ func (Ruled) input() {}
 // allowed, by a looser rule is asked for again.
 func (m *machine) ruled(in Ruled) error {
 	c := m.call(in.Call)
-	if c == nil || c.Kind != ToolCall {
+	if c == nil || c.Kind != ToolCall && (c.Kind != PermissionCall || in.Terms.Decision != Deny) {
 		return refuse(utp.CodeUnknownCall, "the turn has no such call of a tool")
 	}
 	if !in.Terms.StricterThan(c.Terms()) {

@@ -55,7 +55,7 @@ func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool)
 }
 
 // newOutsideWorld is one whose planner is outside, and waits for its one call.
-func newOutsideWorld(class utp.Class, decision turn.Decision) *world {
+func newOutsideWorld(class utp.Class, decision turn.Decision, change ...func(*turn.Call)) *world {
 	w := &world{
 		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
 		calls: map[string]*watched{},
@@ -64,6 +64,9 @@ func newOutsideWorld(class utp.Class, decision turn.Decision) *world {
 	w.must(turn.Open{})
 	c := w.call(class, decision, false)
 	c.Awaited = w.now.Add(awaits)
+	for _, one := range change {
+		one(&c)
+	}
 	w.must(turn.Adopt{Call: c})
 	return w
 }
@@ -348,6 +351,10 @@ func (w *world) noted(n turn.Note) {
 		if x.completed++; x.completed > 1 || x.invoked != 1 {
 			w.brokenf("%s was completed %d times, invoked %d times", n.Call, x.completed, x.invoked)
 		}
+	case turn.NotePermitted:
+		if c, _ := w.state.Find(n.Call); !w.awaited(c) {
+			w.brokenf("%s was permitted although nobody waits for it", n.Call)
+		}
 	case turn.NoteEnded:
 		w.ended++
 		for _, c := range w.state.Calls {
@@ -486,6 +493,21 @@ func TestEveryShortSequenceOutside(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestEveryShortSequencePermission is the same for what the program does by itself: nothing of it starts here, and nobody is told yes
+// who does not wait for it.
+func TestEveryShortSequencePermission(t *testing.T) {
+	t.Parallel()
+	depth := 5
+	if testing.Short() {
+		depth = 4
+	}
+	const least = 500
+	w := newOutsideWorld(utp.Irreversible, turn.Ask, func(c *turn.Call) { c.Kind = turn.PermissionCall })
+	if steps := walk(w, depth); steps < least {
+		t.Errorf("only %d steps were walked; the walk is not what it says", steps)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 // Title answers what claude-agent-acp asks the model beside the conversation: the session's name, for a list of sessions.

@@ -115,6 +115,8 @@ func outcome(w Reply, answer api.ReplyAnswer) notice {
 	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(answer.Resolution))}
 	expected := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {
+	case answer.Unused:
+		n.Refused, n.Text = true, announce.Unused(w.Question)
 	case w.Verb == VerbAnswer && w.Decision == "" && answer.Resolution != "answered",
 		expected != "" && answer.Resolution != expected && (expected != "rejected" || answer.Resolution != "stopped"):
 		n.Refused = true

@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
 
 // maxRequest bounds a request: agents send all that they know of.
 const maxRequest = 64 << 20
+
+// endTime is how long a server that ends waits for the answers that it is giving.
+const endTime = 5 * time.Second
 
 // Server answers by a script. It is an http.Handler; Start also has it listen.
 type Server struct {
@@ -48,20 +51,50 @@ func New(script Script) *Server {
 	return s
 }
 
+// Test is what is needed of a [testing.TB]. The product has this package, too, and should not have that one.
+type Test interface {
+	Helper()
+	Cleanup(end func())
+	Fatal(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // Start has a server listen on the loopback until the test ends. The test then fails with what did not go by the script.
-func Start(t testing.TB, script Script) *Server {
+func Start(t Test, script Script) *Server {
 	t.Helper()
-	server := New(script)
-	listening := httptest.NewServer(server)
-	server.URL = listening.URL
+	server, end, err := Listen(script)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		close(server.stopped) // anyone who waits at a gate goes
-		listening.Close()
+		end()
 		if err := server.Err(); err != nil {
 			t.Errorf("the scripted model: %v", err)
 		}
 	})
 	return server
+}
+
+// Listen has a server listen on the loopback until it is ended, which waits for what it is at.
+func Listen(script Script) (server *Server, end func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
+	if err != nil {
+		return nil, nil, fmt.Errorf("the scripted model: %w", err)
+	}
+	server = New(script)
+	server.URL = "http://" + listener.Addr().String()
+	listening := &http.Server{ReadHeaderTimeout: time.Minute, Handler: server}
+	var owned sync.WaitGroup
+	owned.Go(func() { _ = listening.Serve(listener) }) // it ends by being closed
+	return server, func() {
+		close(server.stopped) // anyone who waits at a gate goes
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		if listening.Shutdown(ctx) != nil { // a client that does not read
+			_ = listening.Close()
+		}
+		owned.Wait()
+	}, nil
 }
 
 // Requests are those that turns have answered so far, or should have, in their order. Asides are not among them.
@@ -118,7 +151,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := formatOf(r)
 	if f == nil {
-		s.otherRequest(w, r)
+		s.beside(w, r)
 		return
 	}
 	request := Request{Wire: f.wire, Header: r.Header, Body: body}
@@ -126,7 +159,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, f, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err))
 		return
 	}
-	answer, err := s.respond(request)
+	answer, err := s.take(request)
 	if err != nil {
 		s.refuse(w, f, err)
 		return
@@ -157,8 +190,8 @@ type answer struct {
 	calls   []ToolCall
 }
 
-// respond is the answer of an aside or of the next turn, and notes the request.
-func (s *Server) respond(request Request) (answer, error) {
+// take is the answer of an aside or of the next turn, and notes the request.
+func (s *Server) take(request Request) (answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, aside := range s.asides {
@@ -182,7 +215,12 @@ func (s *Server) respond(request Request) (answer, error) {
 // resolve finds the tools that a turn calls. The caller holds the lock.
 func (s *Server) resolve(turn Turn, request Request) (answer, error) {
 	a := answer{Turn: turn, request: request, number: s.next}
+	found, err := turn.found(request.news())
+	if err != nil {
+		return answer{}, fmt.Errorf("turn %d: %w", s.next, err)
+	}
 	for _, call := range turn.Call {
+		call.Raw = strings.ReplaceAll(call.Raw, "$found", found)
 		tool, err := request.Find(call.Tool)
 		if err != nil {
 			return answer{}, fmt.Errorf("turn %d: %w", s.next, err)
@@ -249,8 +287,8 @@ func (s *Server) note(err error) {
 	s.problems = append(s.problems, err.Error())
 }
 
-// otherRequest answers what clients ask besides answers of the model: how long a text is, which models there are, whether anyone is here.
-func (s *Server) otherRequest(w http.ResponseWriter, r *http.Request) {
+// beside answers what clients ask besides answers of the model: how long a text is, which models there are, whether anyone is here.
+func (s *Server) beside(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/count_tokens"):
 		reply(w, http.StatusOK, object{"input_tokens": 10})

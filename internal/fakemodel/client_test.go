@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 // heard is an answer as a client puts it together.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 func TestReadFile(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,6 +22,8 @@ type Turn struct {
 	Aside string `yaml:"aside"`
 	// When is a text that the request must contain since the model's last answer, in a tool's result or in a message.
 	When string `yaml:"when"`
+	// Find is a regular expression that must match the same. Its first group stands for $found in the Raw of calls.
+	Find string `yaml:"find"`
 	// Either replaces the turn by the first of these whose When holds. Its other fields are left empty.
 	Either []Turn `yaml:"either"`
 	// Wait names a gate: nothing is sent until the test opens it (Server.Open).
@@ -78,8 +81,8 @@ type Failure struct {
 	RetryAfter string `yaml:"retry_after"`
 }
 
-// Texts is the script of a model that only talks: one turn for each text.
-func Texts(texts ...string) Script {
+// Say is the script of a model that only talks: one turn for each text.
+func Say(texts ...string) Script {
 	script := make(Script, 0, len(texts))
 	for _, text := range texts {
 		script = append(script, Turn{Say: text})
@@ -162,6 +165,22 @@ func (t Turn) choose(news string) (Turn, error) {
 		expected = append(expected, fmt.Sprintf("%q", turn.When))
 	}
 	return Turn{}, fmt.Errorf("expected %s in what is new to the model, found %s", strings.Join(expected, " or "), quote(news))
+}
+
+// found is the first group of what the turn looks for in what has newly come in.
+func (t Turn) found(news string) (string, error) {
+	if t.Find == "" {
+		return "", nil
+	}
+	expression, err := regexp.Compile(t.Find)
+	if err != nil {
+		return "", fmt.Errorf("find: %w", err)
+	}
+	match := expression.FindStringSubmatch(news)
+	if len(match) < 2 { //nolint:mnd // the whole and a group
+		return "", fmt.Errorf("expected %q with a group in what is new to the model, found %s", t.Find, quote(news))
+	}
+	return match[1], nil
 }
 
 // tokens are the turn's own, or the usual ones.

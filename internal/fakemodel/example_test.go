@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/earshot-dev/earshot/internal/testkit/fakemodel"
+	"github.com/earshot-dev/earshot/internal/fakemodel"
 )
 
 // A client that speaks Chat Completions asks once, and the model calls the tool that it offers.

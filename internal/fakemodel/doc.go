@@ -1,5 +1,5 @@
-// Package fakemodel is a model server for tests: it listens on the loopback and answers by a script, so that a real
-// agent takes a whole turn, with real tool calls, without a model and without the internet.
+// Package fakemodel is a model server: it listens on the loopback and answers by a script, so that a real agent takes a
+// whole turn, with real tool calls, without a model and without the internet. Tests use it, and `earshot doctor agents`.
 //
 // It speaks the wire formats of Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini, streamed and
 // whole. One script serves them all: a host is told the server's address as the address of its model, and its requests

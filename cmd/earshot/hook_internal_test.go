@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/agentcheck"
+	"github.com/earshot-dev/earshot/internal/gateway/hook"
+)
+
+// TestHookPanics: a hook that fails in the worst way says no, in the words of each host.
+func TestHookPanics(t *testing.T) {
+	for _, host := range hook.Hosts() {
+		in, says, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = says.WriteString(`{"hook_event_name":"` + host.Event() + `","session_id":"s1","tool_name":"Bash","tool_input":{}}`)
+		if err := errors.Join(err, says.Close()); err != nil {
+			t.Fatal(err)
+		}
+		getenv := func(name string) string {
+			if name == agentcheck.Variable {
+				panic("it fell over")
+			}
+			return ""
+		}
+		var out, said strings.Builder
+		m := Main{
+			Args: []string{"hook", host.Name, "--data", t.TempDir()}, Stdin: in, Stdout: &out, Stderr: &said, Getenv: getenv, Now: time.Now,
+			LookupEnv: func(string) (string, bool) { return "", false },
+		}
+		if code := m.Run(); code != 0 || !strings.Contains(out.String(), `"deny"`) || !strings.Contains(out.String(), "Earshot's hook has failed") {
+			t.Errorf("%s: found the exit code %d and %s\n%s", host.Name, code, &out, &said)
+		}
+		_ = in.Close()
+	}
+}
+
+// TestInstallHooks: what a person is told, before and after, in words that can be listened to.
+func TestInstallHooks(t *testing.T) {
+	i := installer{t, t.TempDir()}
+	t.Chdir(i.home)
+	file := i.home + "/.codex/hooks.json"
+	for _, step := range []struct {
+		args []string
+		code int
+		says []string
+	}{
+		{[]string{"install", "codex", "--hooks", "--dry-run"}, 0, []string{
+			"In " + file + ", the file of Codex, Earshot's hook would be put at PreToolUse, SessionEnd, Stop, UserPromptSubmit. Lines that are removed begin with -, and those that are added with +:\n  --- ",
+			" hook codex --answer-before 59m", "Nothing was written.\n", "Advisory: Codex runs the hook, and could leave it out.\n",
+		}},
+		{[]string{"install", "codex", "--hooks"}, 0, []string{
+			"Written. There was no such file before.\n", "You are asked before Codex uses a tool of its own that may change something, from its next start on.\n",
+			"start codex, enter /hooks, and trust it.", "To see that a no holds: `earshot doctor agents`.\n",
+		}},
+		{[]string{"install", "codex", "--hooks"}, 0, []string{"Codex has Earshot's hook already: nothing changes in " + file + ".\n"}},
+		{[]string{"uninstall", "codex", "--hooks"}, 0, []string{"Earshot's hook is removed from PreToolUse, SessionEnd, Stop, UserPromptSubmit.", "Written. The file from before is " + file + ".before-earshot.\n"}},
+		{[]string{"uninstall", "codex", "--hooks"}, 0, []string{"Codex does not have Earshot's hook: nothing changes in " + file + ".\n"}},
+		{[]string{"install", "copilot", "--hooks"}, 2, []string{"Copilot CLI has hooks for a project alone", "add --project"}},
+		{[]string{"install", "copilot", "--hooks", "--project", "--json"}, 0, []string{`"file": "` + i.home + `/.github/hooks/earshot.json"`, `"changed": true`}},
+		{[]string{"install", "zed", "--hooks"}, 2, []string{"there is no host zed that has hooks", "claude, codex, copilot, cursor, gemini"}},
+		{[]string{"install", "--hooks"}, 2, []string{"--hooks is for one host"}},
+		{[]string{"install", "claude", "--hooks", "--import"}, 2, []string{"--hooks is not about MCP servers"}},
+		{[]string{"__complete", "install", "--hooks", ""}, 0, []string{"claude\ncodex\ncopilot\ncursor\ngemini\n"}},
+		{[]string{"__complete", "doctor", "agents", ""}, 0, []string{"claude\ncodex\ncopilot\ncursor\ngemini\ngoose\nvscode\nzed\n"}},
+		{[]string{"doctor", "agents", "clod"}, 2, []string{"there is no host clod", "claude, codex, copilot, cursor, gemini, goose, vscode, zed"}},
+		{[]string{"doctor", "agents", "zed"}, 0, []string{"note: zed: Zed is not found on this machine.\n"}},
+		{[]string{"doctor", "agents", "zed", "--json"}, 0, []string{`"host": "zed"`, `"denial_held": false`}},
+	} {
+		out, told := i.run(step.code, step.args...)
+		for _, part := range step.says {
+			if !strings.Contains(out+told, part) {
+				t.Errorf("earshot %s does not say %q:\n%s%s", strings.Join(step.args, " "), part, out, told)
+			}
+		}
+	}
+}

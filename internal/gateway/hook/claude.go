@@ -1,0 +1,44 @@
+package hook
+
+import "time"
+
+// claude is Claude Code, reviewed with 2.1.330.
+func claude() Host {
+	return Host{
+		Name: "claude", Title: "Claude Code", Limit: 10 * time.Minute, FolderVariable: "CLAUDE_PROJECT_DIR", Blocks: true,
+		events: map[string]Kind{
+			"PreToolUse": Use, "UserPromptSubmit": Prompted, "Notification": Waiting, "Stop": Rested, "SessionEnd": Closed,
+		},
+		quiet: []string{
+			"Read", "Glob", "Grep", "LS", "NotebookRead", // they read files
+			"BashOutput", "TaskOutput", "CronList", "ListAgents", "ToolSearch", // they read what Claude itself has
+			"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", // its list of what is to be done
+			"Agent", "Task", "SendMessage", // agents of its own, whose tools are asked for one by one
+			"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ReportFindings", // they speak to the person, or ask by themselves
+		},
+		gateway: "mcp__earshot__",
+		answer:  answerPreToolUse,
+		settings: func(command string, limit time.Duration) Settings {
+			use := shellHook(command, limit, time.Second)
+			use["onFailure"] = "block"
+			return Settings{File: ".claude/settings.json", Hooks: object{
+				"PreToolUse":       matchers(use, "*"),
+				"UserPromptSubmit": matchers(shellHook(command, tellLimit, time.Second), ""),
+				"Notification":     matchers(shellHook(command, tellLimit, time.Second), ""),
+				"Stop":             matchers(shellHook(command, tellLimit, time.Second), ""),
+				"SessionEnd":       matchers(shellHook(command, tellLimit, time.Second), ""),
+			}}
+		},
+	}
+}
+
+// answerPreToolUse is an answer in the words of Claude Code, which others have taken over.
+func answerPreToolUse(a Answer) any {
+	decision := "deny"
+	if a.Verdict == Allow {
+		decision = "allow"
+	}
+	return object{"hookSpecificOutput": object{
+		"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": a.Reason,
+	}}
+}

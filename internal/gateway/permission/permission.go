@@ -1,0 +1,253 @@
+package permission
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/gateway/hook"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Agent is an agent at Earshot. [Client] is one.
+type Agent interface {
+	// Tools are those that Earshot offers to the agent.
+	Tools(ctx context.Context) ([]api.AgentTool, error)
+	Open(ctx context.Context, q api.AgentOpen) (Session, error)
+}
+
+// Session is an agent's session. Its methods are those of [client.AgentSession].
+type Session interface {
+	RequestPermission(ctx context.Context, q api.AgentPermission, wait time.Duration) (api.AgentCall, error)
+	Wait(ctx context.Context, call string, wait time.Duration) (api.AgentCall, error)
+	Received(ctx context.Context, call string) error
+	Report(ctx context.Context, q api.AgentReport) error
+	End(ctx context.Context, q api.AgentEnd) error
+}
+
+// Client is an agent over HTTP.
+type Client struct{ *client.Agent }
+
+// Open implements [Agent].
+func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
+	s, err := c.Agent.Open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Asker asks for one event of a host. All but Modes is required.
+type Asker struct {
+	Host hook.Host
+	// Dial finds Earshot, as the agent that the host is. Where start is set, it starts one that does not run.
+	Dial func(ctx context.Context, start bool) (Agent, error)
+	// Key names the host's session where the host itself does not.
+	Key string
+	// Folder is the folder that the session is about, which the session is named after.
+	Folder string
+	// Answer is how long a question stays open.
+	Answer time.Duration
+	// Once is the id of this use where the host says none, so that a request that is sent again is not another one.
+	Once string
+	// Gateway are the tools that Earshot's gateway has beside those that Earshot offers.
+	Gateway []string
+	// Modes remembers how the host treats its tools; nil remembers nothing.
+	Modes Modes
+}
+
+const (
+	// firstLook is how long the first request waits: a rule of the policy has decided by then, and of a question it is known that it
+	// is open.
+	firstLook = 2 * time.Second
+	// pause is how long a lost server is left alone.
+	pause = 500 * time.Millisecond
+	// maxSessions bounds how many sessions of Earshot's one session of a host has, each after the one before was given up.
+	maxSessions = 200
+)
+
+// Ask asks a person whether the host may use the tool of the event, and waits for the answer as long as ctx lives.
+func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
+	if !a.Host.Asks(e.Tool) {
+		return hook.Answer{Verdict: hook.NoDecision}
+	}
+	agent, err := a.Dial(ctx, true)
+	if err != nil {
+		return refused(ctx, err)
+	}
+	a.announceMode(ctx, agent, e)
+	if a.gated(ctx, agent, e.Tool) {
+		return hook.Answer{Verdict: hook.NoDecision}
+	}
+	q := api.AgentPermission{Tool: e.Tool, Input: e.Input, Comment: a.says(e), HostCall: e.Call}
+	if q.HostCall == "" {
+		q.HostCall = a.Once
+	}
+	var answer hook.Answer
+	err = a.inSession(ctx, agent, e, func(s Session) error {
+		c, err := a.until(ctx, s, q)
+		if err == nil {
+			answer, err = a.answerOf(ctx, s, c)
+		}
+		return err
+	})
+	if err != nil {
+		return refused(ctx, err)
+	}
+	return answer
+}
+
+// gated reports whether the tool is one that Earshot itself offers to the host, so that it goes through the gate. Another server that
+// is called earshot does not have that by its name alone.
+func (a Asker) gated(ctx context.Context, agent Agent, tool string) bool {
+	name, is := a.Host.OfGateway(tool)
+	if !is {
+		return false
+	}
+	if slices.Contains(a.Gateway, name) {
+		return true
+	}
+	tools, err := agent.Tools(ctx)
+	return err == nil && slices.ContainsFunc(tools, func(t api.AgentTool) bool { return t.ModelName == name })
+}
+
+// says names the folder in which the host would use the tool, where it is not the one that the session is named after.
+func (a Asker) says(e hook.Event) string {
+	if e.Folder == "" || e.Folder == a.Folder {
+		return ""
+	}
+	return "In the folder " + e.Folder + "."
+}
+
+// inSession does something in the session of the host's session, which is opened where there is none.
+func (a Asker) inSession(ctx context.Context, agent Agent, e hook.Event, do func(Session) error) error {
+	for n := range maxSessions {
+		q := api.AgentOpen{Label: base(a.Folder), Answer: int(a.Answer / time.Second), Idle: api.MaxIdle, Key: a.keyFor(e, n)}
+		var session Session
+		err := a.retry(ctx, func() (err error) {
+			session, err = agent.Open(ctx, q)
+			return err
+		})
+		if err == nil {
+			err = do(session)
+		}
+		if !hasEnded(err) {
+			return err
+		}
+	}
+	return fmt.Errorf("Earshot has closed %d sessions of this session of %s; start a new one", maxSessions, a.Host.Title) //nolint:staticcheck // a sentence
+}
+
+// keyFor is the idempotency key of the n-th session for a session of the host. All that the session is opened with is in it: another
+// folder or time to answer is another session, since the same one could not be opened.
+func (a Asker) keyFor(e hook.Event, n int) string {
+	session := e.Session
+	if session == "" {
+		session = "process " + a.Key
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "earshot-hook-1\n%s\n%q\n%q\n%d\n%d", a.Host.Name, session, a.Folder, a.Answer, n))
+	return "hook-" + hex.EncodeToString(sum[:])
+}
+
+// until asks until there is a result. A server that is away is tried for again as long as ctx lives: the question is kept there.
+func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
+	var known api.AgentCall
+	for {
+		err := a.retry(ctx, func() error {
+			var c api.AgentCall
+			var err error
+			if known.ID == "" {
+				c, err = s.RequestPermission(ctx, q, firstLook)
+			} else {
+				c, err = s.Wait(ctx, known.ID, client.MaxWait)
+			}
+			if err == nil {
+				known = c
+			}
+			return err
+		})
+		switch {
+		case err != nil || !known.Ended():
+		case known.Code == utp.CodeConsentStale: // a yes came while the server did not know that we wait: it is not for us, and is asked for again
+			err = a.retry(ctx, func() error { return s.Received(ctx, known.ID) })
+			known = api.AgentCall{}
+		default:
+			return known, nil
+		}
+		if err != nil {
+			return known, err
+		}
+	}
+}
+
+// retry repeats what a server that is away did not answer.
+func (a Asker) retry(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || !lost(err) || ctx.Err() != nil {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}
+
+// answerOf is the answer that the result of a request comes to. A yes counts once the server knows that it has been taken, so that
+// nobody else gets it.
+func (a Asker) answerOf(ctx context.Context, s Session, c api.AgentCall) (hook.Answer, error) {
+	switch {
+	case c.Status == utp.StatusPartial && c.Code == "":
+		return hook.Answer{Verdict: hook.NoDecision}, nil
+	case c.Status != utp.StatusSuccess || c.Code != "":
+		return hook.Answer{Reason: c.Message}, nil
+	}
+	err := a.retry(ctx, func() error { return s.Received(ctx, c.ID) })
+	if err != nil {
+		return hook.Answer{}, fmt.Errorf("a person said yes, and Earshot could not note that it was passed on: %w", err)
+	}
+	return hook.Answer{Verdict: hook.Allow, Reason: "A person said yes at Earshot."}, nil
+}
+
+// refused is the answer where something has failed.
+func refused(ctx context.Context, err error) hook.Answer {
+	switch {
+	case client.Stopped(err):
+		return hook.Answer{Reason: "A person has stopped this session at Earshot. Nothing more is done in it. Stop your work and say so."}
+	case ctx.Err() != nil:
+		return hook.Answer{Reason: NoAnswer}
+	}
+	return hook.Answer{Reason: "Not done, because Earshot could not ask anybody: " + strings.TrimRight(err.Error(), ".") + "."}
+}
+
+// NoAnswer is why a tool is not used of which nobody has said anything in time.
+const NoAnswer = "Nobody answered at Earshot in time, so it was not done. Do not try to get the same done in another way; ask the person."
+
+// hasEnded reports whether the session has ended, and nobody stopped it.
+func hasEnded(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && e.Ended && !e.Stopped
+}
+
+// lost reports whether the server could not be reached, so that asking again makes sense.
+func lost(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && (e.Retry || e.Code == client.CodeUnreachable)
+}
+
+// base is the last part of a folder's path.
+func base(folder string) string {
+	folder = strings.TrimRight(folder, `/\`)
+	return folder[strings.LastIndexAny(folder, `/\`)+1:]
+}
