@@ -103,7 +103,7 @@ func readThrough(ctx context.Context, copied, backup string) (incarnations int64
 	if err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
-	incarnations, err = kernel.Lived(ctx, s)
+	incarnations, err = kernel.IncarnationCount(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}

@@ -8,44 +8,44 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// attends reports whether a turn is attended to here: whether it is claimed and ticked, and
+// activeLocked reports whether a turn is attended to here: whether it is claimed and ticked, and
 // its messages leave. The caller holds mu.
-func (k *Kernel) attends(id string) bool {
-	if k.o.Own {
-		_, own := k.own[id]
+func (k *Kernel) activeLocked(id string) bool {
+	if k.o.OwnedTurnsOnly {
+		_, own := k.ownedTurns[id]
 		return own
 	}
-	_, parked := k.parked[id]
+	_, parked := k.suspended[id]
 	return !parked
 }
 
-func (k *Kernel) driven(id string) bool {
+func (k *Kernel) active(id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.attends(id)
+	return k.activeLocked(id)
 }
 
-// attend makes a turn one of those that are attended to here.
-func (k *Kernel) attend(st turn.State) {
+// activate makes a turn one of those that are attended to here.
+func (k *Kernel) activate(st turn.State) {
 	k.mu.Lock()
-	delete(k.parked, st.Turn)
-	if k.o.Own {
-		k.own[st.Turn] = st.Session
+	delete(k.suspended, st.Turn)
+	if k.o.OwnedTurnsOnly {
+		k.ownedTurns[st.Turn] = st.Session
 	}
 	k.mu.Unlock()
-	signal(k.wake)
+	signal(k.tickerWakeup)
 }
 
 // owned lists the turns that were begun or resumed here.
 func (k *Kernel) owned() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Sorted(maps.Keys(k.own))
+	return slices.Sorted(maps.Keys(k.ownedTurns))
 }
 
-// Park leaves the turns that are open now alone until each is resumed: what the only host of
+// SuspendOpenTurns leaves the turns that are open now alone until each is resumed: what the only host of
 // a ledger does when it starts, before it looks which of them may go on.
-func (k *Kernel) Park(ctx context.Context) error {
+func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	var rows []TurnRow
 	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
 		rows, err = tx.Turns(TurnFilter{Open: true})
@@ -54,7 +54,7 @@ func (k *Kernel) Park(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, row := range rows {
-		k.parked[row.Turn] = row.Session
+		k.suspended[row.Turn] = row.Session
 	}
-	return protocolError(err)
+	return ProtocolError(err)
 }

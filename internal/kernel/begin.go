@@ -14,14 +14,14 @@ import (
 // enqueue begins a turn that a worker is to claim.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
 	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return api.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+		return api.EnqueueAnswer{}, NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
 	}
 	rec, repeated, err := k.begin(ctx, from, cmp.Or(q.Owner, from.Name), q, func(*step) error { return nil })
 	if err != nil {
 		return api.EnqueueAnswer{}, err
 	}
 	if !repeated {
-		k.ringWorker(ctx, rec.State)
+		k.wakeWorker(ctx, rec.State)
 	}
 	return api.EnqueueAnswer{Turn: rec.State.Turn, Session: rec.State.Session, Repeated: repeated}, nil
 }
@@ -35,7 +35,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	if err := checkBegin(q); err != nil {
 		return rec, false, err
 	}
-	now := k.moment()
+	now := k.now()
 	id, err := k.id(now.Wall)
 	if err != nil {
 		return rec, false, err
@@ -54,7 +54,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 			err = errBegunBefore
 		}
 		if err == nil {
-			err = roomFor(tx, rec.State.Owner)
+			err = checkOpenTurns(tx, rec.State.Owner)
 		}
 		if err != nil {
 			return rec, err
@@ -72,45 +72,45 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		return rec, true, nil
 	}
 	if err == nil {
-		k.attend(rec.State)
+		k.activate(rec.State)
 	}
-	return rec, false, protocolError(err)
+	return rec, false, ProtocolError(err)
 }
 
 func checkBegin(q api.EnqueueRequest) error {
 	if !utp.ValidToken(q.Agent) {
-		return fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+		return NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
 	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
-		return fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+		return NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
 	}
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if len(q.Label) > api.InlineLimit/64 {
-		return fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+		return NewFault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
 	}
 	return nil
 }
 
-func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) Record {
+func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) Record {
 	return Record{
 		State: turn.State{
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
 			Topic:    topic(q),
-			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
+			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}
 }
 
-// roomFor refuses one more turn of an owner who has most of them already. It is asked in the
+// checkOpenTurns refuses one more turn of an owner who has most of them already. It is asked in the
 // transaction that adds the turn, so that no two of them take the last place.
-func roomFor(tx Tx, owner string) error {
+func checkOpenTurns(tx Tx, owner string) error {
 	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
 	if err == nil && len(open) >= maxOpen {
-		return fault(utp.CodeTooManyTurns, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
 	}
 	return err

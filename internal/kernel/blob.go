@@ -11,10 +11,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// put takes a piece of a blob. A blob is named by its hash, so nobody can change what
+// putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
-func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
-	if err := checkPiece(q); err != nil {
+func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
+	if err := checkChunk(q); err != nil {
 		return struct{}{}, err
 	}
 	if from.Kind == HubCaller {
@@ -32,7 +32,7 @@ func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct
 // piece that is put again counts again.
 func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
-	today := k.moment().Wall.Unix() / (24 * 60 * 60)
+	today := k.now().Wall.Unix() / (24 * 60 * 60)
 	counted, err := tx.Count(used+": day", 0)
 	if err == nil && counted != today { // the first of a day
 		var before int64
@@ -48,36 +48,36 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	}
 	all, err := tx.Count(used, size)
 	if err == nil && all > k.o.BytesPerDay {
-		return fault(utp.CodeTooManyBytes, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyBytes, fmt.Sprintf(
 			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less",
 			from.Name, all-size, k.o.BytesPerDay))
 	}
 	return err
 }
 
-// checkPiece refuses what can be no piece of a blob: to a store it would be a failure of its
+// checkChunk refuses what can be no piece of a blob: to a store it would be a failure of its
 // own, which others try again.
-func checkPiece(q api.PutRequest) error {
+func checkChunk(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {
 	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
-		return fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
+		return NewFault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
 	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
-		return fault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
-	case len(q.By) > maxName:
-		return fault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
+		return NewFault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
+	case len(q.By) > MaxName:
+		return NewFault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
 	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
-		return fault(utp.CodeBadRequest, "the piece does not lie within the blob")
+		return NewFault(utp.CodeBadRequest, "the piece does not lie within the blob")
 	}
 	return nil
 }
 
-// get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
+// getBlob reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
 // handed only to those who may read.
-func (k *Kernel) get(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
+func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	if q.Offset < 0 {
-		return a, fault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
+		return a, NewFault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
 		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, api.ChunkLimit)
@@ -86,8 +86,8 @@ func (k *Kernel) get(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAn
 	return a, err
 }
 
-// whole reads a complete blob.
-func whole(tx Tx, name string) ([]byte, error) {
+// ReadBlob reads a complete blob.
+func ReadBlob(tx Tx, name string) ([]byte, error) {
 	var all []byte
 	for {
 		piece, size, err := tx.Blob(name, int64(len(all)), api.ChunkLimit)
@@ -108,9 +108,9 @@ func whole(tx Tx, name string) ([]byte, error) {
 }
 
 // bytes reads a body, wherever it lies.
-func body(tx Tx, b api.Body) ([]byte, error) {
+func ReadBody(tx Tx, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
 	}
-	return whole(tx, b.SHA256)
+	return ReadBlob(tx, b.SHA256)
 }

@@ -13,7 +13,7 @@ import (
 // command puts the call's command into the outbox of its session.
 func (s *step) command(e turn.Command) error {
 	c, _ := s.rec.State.Find(e.Call)
-	tool, err := registered(s.tx, c.Tool)
+	tool, err := ReadTool(s.tx, c.Tool)
 	if errors.Is(err, ErrNotFound) {
 		return nil // the tool is gone since; the call ends as stale
 	}
@@ -24,11 +24,11 @@ func (s *step) command(e turn.Command) error {
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	if err := s.tellUnserved(e, subject); err != nil {
+	if err := s.reportUnserved(e, subject); err != nil {
 		return err
 	}
 	if tool.Enforcement() != utp.Enforced {
-		return s.commandForeign(c, tool, subject)
+		return s.commandExternal(c, tool, subject)
 	}
 	payload, err := utp.EncodeCommand(utp.Command{
 		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,
@@ -43,7 +43,7 @@ func (s *step) command(e turn.Command) error {
 // the call.
 func (s *step) notice(call, suffix string) error {
 	c, _ := s.rec.State.Find(call)
-	if c.Elsewhere { // it would take a notice for a command, and a failed one
+	if c.ThirdParty { // it would take a notice for a command, and a failed one
 		return nil
 	}
 	subject, err := utp.ToolCommand(s.rec.State.Project, s.rec.State.Channel, c.Target, suffix)
@@ -83,8 +83,8 @@ func (s *step) control() (utp.Context, error) {
 	}, nil
 }
 
-// ringWorker rings the doorbell of the turn's agent. Losing it costs one poll.
-func (k *Kernel) ringWorker(ctx context.Context, st turn.State) {
+// wakeWorker rings the doorbell of the turn's agent. Losing it costs one poll.
+func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	if st.Outside { // nobody else works on it
 		return
 	}

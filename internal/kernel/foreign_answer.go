@@ -39,7 +39,7 @@ func (s *step) answerOrigins() error {
 		if err != nil {
 			return err
 		}
-		id, as := given.place(s.rec.State, c.Origin.Call, false)
+		id, as := given.next(s.rec.State, c.Origin.Call, false)
 		if id == "" || given.to(c.Step) { // the first answer counts, as everywhere
 			continue
 		}
@@ -49,7 +49,7 @@ func (s *step) answerOrigins() error {
 		rang = true
 	}
 	if rang {
-		return s.ringOrigin()
+		return s.wakeOrigin()
 	}
 	return nil
 }
@@ -59,14 +59,14 @@ func (s *step) answerOrigins() error {
 func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	card, err := s.card(result)
 	if err != nil {
-		return damage(err)
+		return AsDamage(err)
 	}
 	r, err := utp.DecodeToolResult(card)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	r.ID, r.ToolCallID, r.CreatedAt = id, c.Origin.Call, s.now.Wall
-	if theirs, err := cardOf(s.tx, c.Origin.Card); err == nil {
+	if theirs, err := ReadCard(s.tx, c.Origin.Card); err == nil {
 		if content, err := utp.DecodeToolCall(theirs); err == nil {
 			r.Lineage = content.Lineage.Or(r.Lineage)
 		}
@@ -81,9 +81,9 @@ func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	return nil
 }
 
-// ringOrigin rings the doorbell of the turn's worker by way of the outbox: a worker of
+// wakeOrigin rings the doorbell of the turn's worker by way of the outbox: a worker of
 // another make may not poll.
-func (s *step) ringOrigin() error {
+func (s *step) wakeOrigin() error {
 	control, err := s.control()
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 		if err != nil {
 			return err
 		}
-		id, as := given.place(st, a.call, a.reused)
+		id, as := given.next(st, a.call, a.reused)
 		if id == "" || given.to(a.lineage.StepID) { // the same command again, at the same time
 			return nil
 		}
 		card, err := answerAs(utp.ResultCard{
-			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.moment().Wall,
+			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.timestamp().Wall,
 			ToolCallID: a.call, FunctionName: tool, Lineage: a.lineage, Status: utp.StatusFailed, Command: a.command.AfterExecution,
-			Error: &utp.ToolError{Code: refused.code, Message: clip(refused.message, maxMessage), Source: utp.SourceTool},
+			Error: &utp.ToolError{Code: refused.code, Message: Clip(refused.message, maxMessage), Source: utp.SourceTool},
 		}, as)
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 	if err != nil {
 		return fmt.Errorf("kernel: answering %s: %w", from.Name, err)
 	}
-	k.ringWorker(ctx, st)
+	k.wakeWorker(ctx, st)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (api.InboxAnswer, error) {
 	a := api.InboxAnswer{Rows: []jsontext.Value{}}
 	if len(q.Calls) > maxCalls {
-		return a, fault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
+		return a, NewFault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
@@ -164,7 +164,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 			if err != nil {
 				return err
 			}
-			for _, r := range given.own {
+			for _, r := range given.ofTurn {
 				row, err := inboxRow(rec.State, r)
 				if err != nil {
 					return err
@@ -174,7 +174,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 		}
 		return nil
 	})
-	return a, protocolError(err)
+	return a, ProtocolError(err)
 }
 
 // inboxRow is the row that an answer makes.
@@ -195,7 +195,7 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (api.CardRequest, error) {
 	var out api.CardRequest
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		card, err := cardOf(tx, q.Card)
+		card, err := ReadCard(tx, q.Card)
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (
 		out.Card, err = utp.EncodeCard(card)
 		return err
 	})
-	return out, protocolError(err)
+	return out, ProtocolError(err)
 }
 
 // servedCard reports whether the card holds the arguments of a call that the peer serves
@@ -225,7 +225,7 @@ func servedCard(tx Tx, from Caller, card utp.Card) (bool, error) {
 		return false, nil
 	}
 	c, found := rec.State.Find(card.ToolCallID)
-	return found && c.Card == card.ID && c.Target == from.Name && c.Elsewhere, err
+	return found && c.Card == card.ID && c.Target == from.Name && c.ThirdParty, err
 }
 
 // askedCard refuses what is not a card of the peer's own turns, nor an answer in one.

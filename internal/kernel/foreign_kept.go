@@ -15,9 +15,9 @@ import (
 // offeredBefore judges a result card of a call that has one. The same card again is a success.
 // Another one adopts the first, which ends the call, and is refused with done.
 func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
-	kept, err := cardOf(s.tx, c.Offered)
+	kept, err := ReadCard(s.tx, c.Offered)
 	if err != nil {
-		return nil, damage(err)
+		return nil, AsDamage(err)
 	}
 	if kept.ID == card.ID && bytes.Equal(kept.Content, card.Content) && bytes.Equal(kept.Metadata, card.Metadata) {
 		return nil, nil
@@ -25,7 +25,7 @@ func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
 	if err := s.adoptOffered(c); err != nil {
 		return nil, err
 	}
-	return fault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
+	return NewFault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
 }
 
 // adoptOffered reports the kept card in its service's place.
@@ -34,8 +34,8 @@ func (s *step) adoptOffered(c *turn.Call) error {
 	return err
 }
 
-// knows reports whether the card that a call's service has kept tells what became of the call.
-func (s *step) knows(c turn.Call) bool {
+// isConclusive reports whether the card that a call's service has kept tells what became of the call.
+func (s *step) isConclusive(c turn.Call) bool {
 	card, err := s.offered(&c, utp.Report{ToolResultCardID: c.Offered})
 	if err != nil {
 		return false
@@ -44,7 +44,7 @@ func (s *step) knows(c turn.Call) bool {
 	if card.Error != nil {
 		o.Code, o.Untouched = card.Error.Code, card.Error.IsUntouched()
 	}
-	return c.Tells(o)
+	return c.Conclusive(o)
 }
 
 // adoptUnknown adopts the kept card of a call before a person's answer to what became of it, and reports whether
@@ -58,19 +58,19 @@ func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 	return now.State != turn.Unknown, err
 }
 
-// adoptKnown adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
-func (s *step) adoptKnown() (ended bool, err error) {
-	err = s.adoptIf(s.knows)
+// adoptConclusive adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
+func (s *step) adoptConclusive() (ended bool, err error) {
+	err = s.adoptIf(s.isConclusive)
 	return s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended, err
 }
 
 // stopTurn stops a turn. What a kept card says was done counts before that, and may end the turn. A card that does
 // not say is adopted afterwards, when nobody is asked about its call any more.
 func (s *step) stopTurn(stop turn.Stop) error {
-	if ended, err := s.adoptKnown(); ended || err != nil {
+	if ended, err := s.adoptConclusive(); ended || err != nil {
 		return err
 	}
-	if err := s.feed(turn.StopTurn{Stop: stop}); err != nil {
+	if err := s.dispatch(turn.StopTurn{Stop: stop}); err != nil {
 		return err
 	}
 	return s.adoptIf(func(turn.Call) bool { return true })
@@ -84,7 +84,7 @@ func (s *step) adoptExpired() error {
 
 func (s *step) adoptIf(now func(turn.Call) bool) error {
 	for _, c := range s.rec.State.Calls {
-		begun := c.State == turn.Started || c.State == turn.Lapsed || c.State == turn.Unknown
+		begun := c.State == turn.Started || c.State == turn.LeaseExpired || c.State == turn.Unknown
 		if c.Offered == "" || !begun || !now(c) {
 			continue
 		}

@@ -29,7 +29,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 	records := make([]api.Exported, len(q.Records))
 	for i, raw := range q.Records {
 		if err := json.Unmarshal(raw, &records[i], json.RejectUnknownMembers(true)); err != nil {
-			return a, fault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
+			return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
 		}
 	}
 	err := k.update(ctx, func(tx Tx) error {
@@ -40,9 +40,9 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 			return err
 		}
 		for i := range records {
-			if err := im.take(records[i]); err != nil {
+			if err := im.add(records[i]); err != nil {
 				if errors.Is(err, ErrConflict) || errors.Is(err, ErrHash) {
-					return fault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
+					return NewFault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
 				}
 				return err
 			}
@@ -79,7 +79,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		if len(records) == 0 || records[0].Turn == nil || records[0].Turn.Turn != im.id {
-			return false, fault(utp.CodeBadRequest, "the ledger has no turn "+clip(im.id, maxName)+", and the records do not begin with it")
+			return false, NewFault(utp.CodeBadRequest, "the ledger has no turn "+Clip(im.id, MaxName)+", and the records do not begin with it")
 		}
 		return false, im.make(*records[0].Turn)
 	case err != nil:
@@ -88,7 +88,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 		return true, nil
 	}
 	im.calls = map[string]bool{}
-	kept, err := im.tx.Beside(BesideFilter{Calls: im.id, Receipts: im.rec.State.Session})
+	kept, err := im.tx.Auxiliary(AuxiliaryFilter{Calls: im.id, Receipts: im.rec.State.Session})
 	for _, c := range kept.Calls {
 		im.calls[c.ID] = true
 	}
@@ -104,7 +104,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 // make is the turn as this ledger keeps it.
 func (im *importer) make(d api.TurnDetail) error {
 	if !strings.HasPrefix(d.Turn, "turn_") || !strings.HasPrefix(d.Session, "sess_") || d.Created.IsZero() {
-		return fault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
+		return NewFault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
 	}
 	end := &turn.End{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
 	var tally api.Tally
@@ -129,7 +129,7 @@ func (im *importer) make(d api.TurnDetail) error {
 	return nil
 }
 
-func (im *importer) take(r api.Exported) error {
+func (im *importer) add(r api.Exported) error {
 	switch {
 	case r.Turn != nil:
 		return nil // begin has taken it
@@ -142,13 +142,13 @@ func (im *importer) take(r api.Exported) error {
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
-		return checkPiece(*r.Blob)
+		return checkChunk(*r.Blob)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
 		return im.receipt(*r.Receipt)
 	}
-	return fault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
+	return NewFault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
 }
 
 // call keeps a call as one that has ended. What had been started and had no result where it
@@ -164,21 +164,21 @@ func (im *importer) call(d api.CallDetail) {
 	}
 	c := turn.Call{
 		ID: d.ID, Key: d.Key, Step: d.Step, Number: d.Number, Tool: d.Tool, Kind: turn.CallKind(d.Kind), Target: d.Target, Definition: d.Definition, Class: d.Class, Risk: d.Risk,
-		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Says: d.Comment, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
+		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Comment: d.Comment, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
 		Card: d.Card, StartedAt: d.Started, Replaces: d.Replaces, ReplacedBy: d.ReplacedBy, Applied: true,
 		Outcome: &turn.Outcome{Status: d.Status, Code: d.Code, Message: d.Message, Card: d.Result},
 	}
 	switch c.State {
-	case turn.Finished, turn.Resolved, turn.Over:
-	case turn.Started, turn.Lapsed, turn.Unknown:
+	case turn.Finished, turn.Resolved, turn.Closed:
+	case turn.Started, turn.LeaseExpired, turn.Unknown:
 		if c.State != turn.Unknown { // that one is counted
 			im.rec.State.Tally.Unknown++
 		}
 		c.State, c.Outcome = turn.Resolved, &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
 	case turn.Requested, turn.Asked, turn.Accepted, turn.Dispatched:
-		c.State, c.Outcome = turn.Over, &turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: importedOpen}
+		c.State, c.Outcome = turn.Closed, &turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: importedOpen}
 	default:
-		c.State = turn.Over
+		c.State = turn.Closed
 	}
 	im.rec.State.Calls = append(im.rec.State.Calls, c)
 	im.batch.Turn = &im.rec
@@ -195,10 +195,10 @@ func bareCall(d api.CallDetail) api.CallDetail {
 func (im *importer) card(raw jsontext.Value) error {
 	c, err := utp.DecodeCard(raw)
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if of := c.TurnID(); of != im.id && (of != "" || !im.calls[c.ToolCallID]) {
-		return fault(utp.CodeBadRequest, "the card "+clip(c.ID, maxName)+" does not belong to the turn")
+		return NewFault(utp.CodeBadRequest, "the card "+Clip(c.ID, MaxName)+" does not belong to the turn")
 	}
 	im.batch.Cards = append(im.batch.Cards, c)
 	return nil
@@ -209,10 +209,10 @@ func (im *importer) event(e api.ExportEvent) error {
 		return nil
 	}
 	if e.Seq != im.seq+1 {
-		return fault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
+		return NewFault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
 	}
 	if im.rec.Unfinished && len(im.rec.Narration) == 0 {
-		return fault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
+		return NewFault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
 	}
 	im.seq = e.Seq
 	im.batch.Events = append(im.batch.Events, Event{
@@ -255,12 +255,12 @@ func (im *importer) end() error {
 	if !im.rec.Unfinished || im.rec.Erased {
 		return nil
 	}
-	now := im.k.o.Clock.moment().Wall
-	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Telling{
+	now := im.k.o.Clock.timestamp().Wall
+	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Notification{
 		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
 	})
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
 	}
 	for i := range told.Events {
 		told.Events[i].Session, told.Events[i].At = im.rec.State.Session, now

@@ -14,12 +14,12 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 	if q.Asked != "" {
 		return k.inquired(ctx, from, q)
 	}
-	if q.Question == nil || q.Key == "" || len(q.Key) > maxName {
-		return a, fault(utp.CodeBadRequest, "a service asks with a question and a key for it, of at most 128 bytes")
+	if q.Question == nil || q.Key == "" || len(q.Key) > MaxName {
+		return a, NewFault(utp.CodeBadRequest, "a service asks with a question and a key for it, of at most 128 bytes")
 	}
-	err = k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err = k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.Owner != q.Owner || c.Fence != q.Fence {
-			return fault(utp.CodeStale, "the call is held by another owner or fence")
+			return NewFault(utp.CodeStale, "the call is held by another owner or fence")
 		}
 		asked := 0
 		for _, one := range s.rec.State.Calls {
@@ -32,14 +32,14 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 			}
 		}
 		if asked >= api.MaxInquiries {
-			return fault(utp.CodeTooManyCalls, fmt.Sprintf("%d questions were asked in the middle of one call; it may ask no more", asked))
+			return NewFault(utp.CodeTooManyCalls, fmt.Sprintf("%d questions were asked in the middle of one call; it may ask no more", asked))
 		}
-		one, err := s.own(api.ToolCall{Key: q.Key, Question: q.Question}, c.Step)
+		one, err := s.personCall(api.ToolCall{Key: q.Key, Question: q.Question}, c.Step)
 		if err != nil {
 			return err
 		}
 		one.Within = c.ID
-		if err := s.feed(turn.Adopt{Call: one}); err != nil {
+		if err := s.dispatch(turn.Adopt{Call: one}); err != nil {
 			return err
 		}
 		a, err = s.callStatus(one.ID)
@@ -59,15 +59,15 @@ func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest
 		one, asked := rec.State.Find(q.Asked)
 		switch {
 		case !found || !asked || one.Within != q.Call:
-			return fault(utp.CodeUnknownCall, "no such question was asked in the middle of the call")
+			return NewFault(utp.CodeUnknownCall, "no such question was asked in the middle of the call")
 		case within.Target != from.Name:
-			return fault(utp.CodeAuthFailed, "the call belongs to another service")
+			return NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		case within.Owner != q.Owner || within.Fence != q.Fence:
-			return fault(utp.CodeStale, "the call is held by another owner or fence")
+			return NewFault(utp.CodeStale, "the call is held by another owner or fence")
 		}
-		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
+		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Asked)
 		return err
 	})
-	return a, protocolError(err)
+	return a, ProtocolError(err)
 }

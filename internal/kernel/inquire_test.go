@@ -60,7 +60,7 @@ func TestInquiryOutside(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		ended := w.inquires(api.Question{Text: "Go on?", Kinds: []string{api.AnswerYesNo}})
 		p := w.program()
-		first := p.asked(look)
+		first := p.asked(poller)
 		q := w.asked()
 		w.restart()
 		other := p.asked(burn)
@@ -89,7 +89,7 @@ func TestInquiryEnds(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			ended := w.inquires(asks)
 			p := w.program()
-			p.asked(look)
+			p.asked(poller)
 			w.asked()
 			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: p.session, By: person}); err != nil {
 				t.Fatal(err)
@@ -127,7 +127,7 @@ func TestInquiryEnds(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			ended := w.inquires(asks)
 			p := w.program()
-			first := p.asked(look)
+			first := p.asked(poller)
 			w.asked()
 			w.pass(2 * time.Minute)
 			i := <-ended
@@ -146,7 +146,7 @@ func TestInquiryIsTheOwners(t *testing.T) {
 		running := w.gate()
 		w.effects.at("begun", running.pass)
 		p := w.program()
-		a := p.asked(look)
+		a := p.asked(poller)
 		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
 		c := w.last(p.turn)
 		owner := api.OwnerRequest{Call: a.Call, Owner: c.Owner, Fence: c.Fence}

@@ -34,7 +34,7 @@ const (
 // sessions lists sessions, or finds one by a name of its own.
 func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) ([]api.SessionRow, error) {
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
-		return k.session(ctx, q)
+		return k.findSession(ctx, q)
 	}
 	f := TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
 	if f.Limit <= 0 || f.Limit > listPage {
@@ -63,7 +63,7 @@ func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
 		row := sessionRow(r)
 		raw, err := json.Marshal(row)
 		if err != nil {
-			return nil, unexpected("a session", err)
+			return nil, Unexpected("a session", err)
 		}
 		if room -= len(raw); room < 0 && len(out) > 0 {
 			break
@@ -76,12 +76,12 @@ func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
 func sessionRow(r TurnRow) api.SessionRow {
 	return api.SessionRow{
 		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
-		Request: clip(r.Request, lineLimit), Summary: clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
+		Request: Clip(r.Request, lineLimit), Summary: Clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
 	}
 }
 
-// session finds one session. A name that leads nowhere gives an empty list.
-func (k *Kernel) session(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+// findSession finds one session. A name that leads nowhere gives an empty list.
+func (k *Kernel) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
@@ -113,7 +113,7 @@ func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End.Deliverable == "" {
 		return end, nil
 	}
-	card, err := cardOf(tx, st.End.Deliverable)
+	card, err := ReadCard(tx, st.End.Deliverable)
 	if errors.Is(err, ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
 		return end, nil
 	}
@@ -139,7 +139,7 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.S
 			return err
 		}
 		if p.More && !q.Now {
-			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
+			return NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
 		}
 		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {
@@ -236,7 +236,7 @@ func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Parked = !k.driven(id)
+		r.Parked = !k.active(id)
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -247,13 +247,13 @@ func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error)
 	r := api.QuestionRow{
 		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
-		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),
+		Name: rec.State.Name, Request: Clip(rec.Request, shortLimit),
 	}
-	for _, p := range rec.Put {
+	for _, p := range rec.Presented {
 		if p.Question != q.Number {
 			continue
 		}
-		e, err := One(tx.Events(EventFilter{IDs: []string{p.Event}}))
+		e, err := OneRow(tx.Events(EventFilter{IDs: []string{p.Event}}))
 		if errors.Is(err, ErrNotFound) {
 			return r, nil
 		}

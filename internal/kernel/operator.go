@@ -15,20 +15,20 @@ import (
 // callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
 const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
 
-// room counts what one message still holds. The first row always fits.
-type room struct {
-	left int
-	rows int
+// pageBudget counts what one message still holds. The first row always fits.
+type pageBudget struct {
+	remaining int
+	rows      int
 }
 
-func newRoom() room { return room{left: api.InlineLimit} }
+func newPageBudget() pageBudget { return pageBudget{remaining: api.InlineLimit} }
 
-func (r *room) takes(value any) (bool, error) {
+func (r *pageBudget) fits(value any) (bool, error) {
 	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return false, unexpected("a row", err)
+		return false, Unexpected("a row", err)
 	}
-	if r.left -= len(raw); r.left < 0 && r.rows > 0 {
+	if r.remaining -= len(raw); r.remaining < 0 && r.rows > 0 {
 		return false, nil
 	}
 	r.rows++
@@ -53,10 +53,10 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 		if a, err = detailOf(tx, rec); err != nil {
 			return err
 		}
-		kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
 		if err == nil && q.After == "" {
-			var all Beside
-			all, err = tx.Beside(BesideFilter{Receipts: rec.State.Session})
+			var all Auxiliary
+			all, err = tx.Auxiliary(AuxiliaryFilter{Receipts: rec.State.Session})
 			kept.Receipts = all.Receipts
 		}
 		if err != nil {
@@ -67,19 +67,19 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 	return a, err
 }
 
-func fillDetail(a *api.TurnDetail, kept Beside) error {
-	r := newRoom()
+func fillDetail(a *api.TurnDetail, kept Auxiliary) error {
+	r := newPageBudget()
 	for _, receipt := range kept.Receipts {
-		if fits, err := r.takes(receipt); err != nil || !fits {
+		if fits, err := r.fits(receipt); err != nil || !fits {
 			return err
 		}
-		a.Receipts = append(a.Receipts, receiptDetail(receipt))
+		a.Receipts = append(a.Receipts, ReceiptDetail(receipt))
 	}
 	r.rows = 0
 	a.More = len(kept.Calls) == callPage
 	for _, c := range kept.Calls {
 		d := callDetail(c)
-		fits, err := r.takes(d)
+		fits, err := r.fits(d)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func detailOf(tx Tx, rec Record) (api.TurnDetail, error) {
 func callDetail(c turn.Call) api.CallDetail {
 	d := api.CallDetail{
 		ID: c.ID, Key: c.Key, Step: c.Step, Number: c.Number, Tool: c.Tool, Kind: string(c.Kind), Target: c.Target, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
-		Decision: string(c.Decision), State: string(c.State), Comment: c.Says, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
+		Decision: string(c.Decision), State: string(c.State), Comment: c.Comment, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
 		Policy: c.Policy, Card: c.Card, Started: c.StartedAt, Replaces: c.Replaces, ReplacedBy: c.ReplacedBy,
 	}
 	if o := c.Outcome; o != nil {
@@ -121,7 +121,7 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
-func receiptDetail(r Receipt) api.ReceiptDetail {
+func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	return api.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
 		Terms: r.Terms,
@@ -135,7 +135,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
 	}
 	if q.ID == "" && q.Turn == "" {
-		return a, fault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
+		return a, NewFault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		a = api.CardsAnswer{}
@@ -146,13 +146,13 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		if err != nil {
 			return err
 		}
-		r := newRoom()
+		r := newPageBudget()
 		for _, c := range cards {
 			raw, err := utp.EncodeCard(c)
 			if err != nil {
-				return unexpected("a card", err)
+				return Unexpected("a card", err)
 			}
-			if fits, err := r.takes(jsontext.Value(raw)); err != nil || !fits {
+			if fits, err := r.fits(jsontext.Value(raw)); err != nil || !fits {
 				a.More = true
 				return err
 			}
@@ -179,10 +179,10 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.T
 		if err != nil {
 			return err
 		}
-		r := newRoom()
+		r := newPageBudget()
 		for _, t := range tools {
 			d := k.toolDetail(t)
-			if fits, err := r.takes(d); err != nil || !fits {
+			if fits, err := r.fits(d); err != nil || !fits {
 				a.More = true
 				return err
 			}
@@ -201,7 +201,7 @@ func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
 		ServiceConnected: k.connected(t),
 	}
 	if !t.Reviewed {
-		d.Seen = t.Seen
+		d.Seen = t.LastReviewed
 	}
 	return d
 }
@@ -209,7 +209,7 @@ func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
 func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
-		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
+		return a, NewFault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
 	if err := k.review(ctx, q); err != nil {
 		return a, err
@@ -220,7 +220,7 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (a
 func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		t, err := registered(tx, name)
+		t, err := ReadTool(tx, name)
 		a = k.toolDetail(t)
 		return err
 	})
@@ -229,7 +229,7 @@ func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, er
 
 func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
 	return struct{}{}, k.update(ctx, func(tx Tx) error {
-		t, err := registered(tx, q.Tool)
+		t, err := ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func operate[A any](w *world, op string, request any) (A, error) {
 // TestOperatorReadsTurn: a turn is told with all of its calls and receipts, page by page.
 func TestOperatorReadsTurn(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.work(one(look), one(burn))
+		w.work(one(poller), one(burn))
 		a := w.begin()
 		w.accepts()
 		w.succeeded(a.Turn)
@@ -146,7 +146,7 @@ func TestContentGoesByItself(t *testing.T) {
 	}
 	inWorld(t, func(w *world) {
 		w.unjudged = true
-		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, Gone: func(calls []string) {
+		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			gone = append(gone, calls...)
@@ -229,7 +229,7 @@ func TestImportBringsNothingUsable(t *testing.T) {
 		}
 		d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: "turn_x1"})
 		if err != nil || d.Status != string(turn.Ended) || d.Imported.IsZero() || len(d.Receipts) != 1 || len(d.Calls) != 2 ||
-			d.Calls[0].Code != utp.CodeOutcomeUnknown || d.Calls[1].State != string(turn.Over) || d.Calls[0].Question != 0 {
+			d.Calls[0].Code != utp.CodeOutcomeUnknown || d.Calls[1].State != string(turn.Closed) || d.Calls[0].Question != 0 {
 			t.Errorf("it is %+v, %v", d, err)
 		}
 		foreign := jsontext.Value(`{"event":{"seq":7,"event_id":"evt_x","type":"t","body":{},"at":"2026-03-01T10:00:01Z"}}`)

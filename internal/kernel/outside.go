@@ -18,10 +18,10 @@ import (
 // speaks for the agent now is its holder.
 func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest) (api.OpenAnswer, error) {
 	if q.Idle < 0 || q.Idle > api.MaxIdle {
-		return api.OpenAnswer{}, fault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
+		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
 	}
-	if len(q.Holder) > maxName {
-		return api.OpenAnswer{}, fault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
+	if len(q.Holder) > MaxName {
+		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
 	}
 	begin := api.EnqueueRequest{
 		Agent: q.Agent, Owner: q.Owner, Request: q.Request, Label: q.Label, Answer: q.Answer, Args: []byte("{}"), Key: q.Key,
@@ -32,8 +32,8 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 		if idle == 0 {
 			idle = api.DefaultIdle
 		}
-		s.rec.State.Patience = time.Duration(idle) * time.Second
-		return s.feed(turn.Open{})
+		s.rec.State.MaxIdle = time.Duration(idle) * time.Second
+		return s.dispatch(turn.Open{})
 	})
 	if err != nil {
 		return api.OpenAnswer{}, err
@@ -42,18 +42,18 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 	if !repeated {
 		return a, nil
 	}
-	err = k.ofAgent(ctx, api.OutsideRequest{Session: a.Session, Agent: q.Agent}, func(s *step) error {
+	err = k.stepOutside(ctx, api.OutsideRequest{Session: a.Session, Agent: q.Agent}, func(s *step) error {
 		a.Name = s.rec.State.Name
 		if s.rec.State.Status == turn.Ended || q.Holder == "" || q.Holder == s.rec.State.Holder {
 			return errUnchanged
 		}
-		return s.feed(turn.Attached{Holder: q.Holder})
+		return s.dispatch(turn.Attached{Holder: q.Holder})
 	})
 	return a, err
 }
 
-// ofAgent steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
-func (k *Kernel) ofAgent(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
+// stepOutside steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
+func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
 	err := k.attempt(ctx, TurnRef{Session: q.Session}, func(s *step) error {
 		if err := mine(s.rec, q); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (k *Kernel) ofAgent(ctx context.Context, q api.OutsideRequest, fn func(*ste
 	if errors.Is(err, errUnchanged) {
 		return nil
 	}
-	return protocolError(err)
+	return ProtocolError(err)
 }
 
 // mine says why the turn is not an outside one of the agent. What is another's is not there.
@@ -79,8 +79,8 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 	if err := checkInvoke(q); err != nil {
 		return a, err
 	}
-	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
-		w, err := s.wanted(q)
+	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		w, err := s.readInvocation(q)
 		if err != nil {
 			return err
 		}
@@ -93,16 +93,16 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 func checkInvoke(q api.InvokeRequest) error {
 	switch {
 	case q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS:
-		return fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
-	case len(q.HostCall) > maxName:
-		return fault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
+		return NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+	case len(q.HostCall) > MaxName:
+		return NewFault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
 	case (q.Question != nil) == (q.Tool != ""):
-		return fault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
+		return NewFault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
 	case q.Permission && !hostTool(q.Tool):
-		return fault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
+		return NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	return nil
 }
@@ -129,17 +129,17 @@ type invoked struct {
 	key      RequestKey
 }
 
-// wanted reads what a request asks for.
-func (s *step) wanted(q api.InvokeRequest) (invoked, error) {
+// readInvocation reads what a request asks for.
+func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	w := invoked{InvokeRequest: q}
-	args, err := body(s.tx, q.Args)
+	args, err := ReadBody(s.tx, q.Args)
 	if w.missing = errors.Is(err, ErrNotFound); err != nil && !w.missing {
 		return w, err
 	}
 	w.args = args
 	asked, err := json.Marshal(q.Question, json.Deterministic(true))
 	if err != nil {
-		return w, unexpected("a question", err)
+		return w, Unexpected("a question", err)
 	}
 	kind := "call"
 	if q.Permission {
@@ -168,14 +168,14 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	}
 	if st := s.rec.State; st.Status == turn.Ended {
 		if st.Stop != nil && !st.Stop.System {
-			return api.CallStatus{}, fault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
+			return api.CallStatus{}, NewFault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
 		}
-		return api.CallStatus{}, fault(utp.CodeTurnEnded, "the session has ended; open another one")
+		return api.CallStatus{}, NewFault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
-	if !s.k.driven(s.rec.State.Turn) {
-		return api.CallStatus{}, parked()
+	if !s.k.active(s.rec.State.Turn) {
+		return api.CallStatus{}, errSuspended()
 	}
-	if err := s.roomForCalls(1); err != nil {
+	if err := s.checkOpenCalls(1); err != nil {
 		return api.CallStatus{}, err
 	}
 	c, err := s.outsideCall(w)
@@ -186,7 +186,7 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 		w.key.Call = c.ID
 		s.batch.Keys = append(s.batch.Keys, w.key)
 	}
-	if err := s.feed(turn.Adopt{Call: c}); err != nil {
+	if err := s.dispatch(turn.Adopt{Call: c}); err != nil {
 		return api.CallStatus{}, err
 	}
 	return s.callStatus(c.ID)
@@ -195,14 +195,14 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 // joined is the call that the same request has asked for before; "" is none.
 func (s *step) joined(w invoked) (string, error) {
 	if w.Key != "" {
-		b, err := s.tx.Beside(BesideFilter{KeyOf: w.key.Principal, Key: w.key.Key})
+		b, err := s.tx.Auxiliary(AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return "", err
 		case before.Call == "" || !before.At.After(w.key.At.Add(-KeyLife)):
 			return "", nil
 		case before.Digest != w.identity:
-			return "", fault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
+			return "", NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
 		default:
 			return before.Call, nil
 		}
@@ -225,7 +225,7 @@ func (s *step) joined(w invoked) (string, error) {
 func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 	c, live := s.latest(id)
 	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
-		if err := s.feed(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
+		if err := s.dispatch(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
 			return api.CallStatus{}, err
 		}
 		return s.callStatus(id)
@@ -247,11 +247,11 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	var c turn.Call
 	switch {
 	case w.Question != nil:
-		c, err = s.own(api.ToolCall{Question: w.Question}, stepID)
+		c, err = s.personCall(api.ToolCall{Question: w.Question}, stepID)
 	case w.Permission:
 		c, err = s.permission(w, stepID)
 	default:
-		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Comment, args: w.args, missing: w.missing})
+		c, err = s.make(callRequest{step: stepID, tool: w.Tool, comment: w.Comment, args: w.args, missing: w.missing})
 	}
 	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
@@ -276,13 +276,13 @@ func (s *step) latest(id string) (turn.Call, bool) {
 // await keeps a request for a call open, or ends it, and tells how the call stands.
 func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api.CallStatus, err error) {
 	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
-		return a, fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+		return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
 	}
 	a, changes, err := k.stands(ctx, q)
 	if err != nil || !changes {
-		return a, protocolError(err)
+		return a, ProtocolError(err)
 	}
-	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		c, live := s.latest(q.Call)
 		var in turn.Input
 		switch {
@@ -293,7 +293,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 			in = turn.Received{Call: c.ID}
 		}
 		if in != nil {
-			if err := s.feed(in); err != nil {
+			if err := s.dispatch(in); err != nil {
 				return err
 			}
 		}
@@ -316,7 +316,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		if err != nil {
 			return err
 		}
-		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
+		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Call)
 		c, live := s.latest(q.Call)
 		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
@@ -325,14 +325,14 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 	return a, changes, err
 }
 
-// tellOutside tells what an outside agent says of its work.
-func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
+// reportOutside tells what an outside agent says of its work.
+func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
 	said := 0
-	in := turn.Tell{Key: q.Key}
+	in := turn.AgentReport{Key: q.Key}
 	for _, one := range []struct {
 		is   bool
 		kind turn.NoteKind
-	}{{q.Text != "", turn.NoteSaid}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
+	}{{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
 		if one.is {
 			said++
 			in.Kind = one.kind
@@ -340,19 +340,19 @@ func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.AgentReportReq
 	}
 	switch {
 	case said != 1:
-		return struct{}{}, fault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
+		return struct{}{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
 	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
-		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
+		return struct{}{}, NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
 	case q.Progress < 0 || q.Progress > 100:
-		return struct{}{}, fault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+		return struct{}{}, NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
-	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
-		s.tell.Output, s.tell.Summary = q.Text, q.Doing+q.Observed
-		return s.feed(in)
+	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		s.notification.Output, s.notification.Summary = q.Text, q.Doing+q.Observed
+		return s.dispatch(in)
 	})
 }
 
@@ -365,27 +365,27 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 	if err := checkDeliver(&d); err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		st := s.rec.State
 		if st.Status == turn.Ended || st.Closing != nil {
 			return errUnchanged
 		}
 		if d.Handoff != nil && st.Status == turn.Suspended {
-			return fault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
+			return NewFault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
 		}
 		end, err := s.endOf(d)
 		if err != nil {
 			return err
 		}
 		if d.Output != "" && st.Stop == nil { // it may be a while until the end
-			s.tell.Output = d.Output
-			if err := s.feed(turn.Tell{Kind: turn.NoteSaid}); err != nil {
+			s.notification.Output = d.Output
+			if err := s.dispatch(turn.AgentReport{Kind: turn.NoteText}); err != nil {
 				return err
 			}
-			s.tell.Output = ""
+			s.notification.Output = ""
 		}
-		s.tell.Handoff = d.Handoff
-		return s.feed(turn.Close{End: end})
+		s.notification.Handoff = d.Handoff
+		return s.dispatch(turn.Close{End: end})
 	})
 }
 
@@ -402,7 +402,7 @@ func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (a
 		for _, t := range tools {
 			judged := terms(t, k.o.Policy.Decide(q.Agent, t))
 			d := t.Definition
-			if room -= len(d.Parameters) + len(d.Description) + maxName; room < 0 && a.Next != "" {
+			if room -= len(d.Parameters) + len(d.Description) + MaxName; room < 0 && a.Next != "" {
 				return nil
 			}
 			a.Next = d.Tool

@@ -40,7 +40,7 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 	}
 	card, err := s.card(o.Card)
 	if err != nil {
-		return a, damage(err)
+		return a, AsDamage(err)
 	}
 	r, err := resultOn(card, ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
 	if err != nil {
@@ -56,11 +56,11 @@ func callState(s turn.CallState) string {
 		return api.CallWaiting
 	case turn.Accepted:
 		return api.CallAccepted
-	case turn.Dispatched, turn.Started, turn.Lapsed:
+	case turn.Dispatched, turn.Started, turn.LeaseExpired:
 		return api.CallRunning
 	case turn.Unknown:
 		return api.CallUnknown
-	case turn.Finished, turn.Resolved, turn.Over:
+	case turn.Finished, turn.Resolved, turn.Closed:
 		return api.CallEnded
 	}
 	return api.CallEnded
@@ -69,7 +69,7 @@ func callState(s turn.CallState) string {
 // endedCall reads a call that the turn has let go of, or the one that stands for it.
 func (s *step) endedCall(id string) (turn.Call, error) {
 	for {
-		b, err := s.tx.Beside(BesideFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
+		b, err := s.tx.Auxiliary(AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
 		if err != nil {
 			return turn.Call{}, err
 		}
@@ -90,7 +90,7 @@ func (s *step) endedCall(id string) (turn.Call, error) {
 // permission makes a call of what an outside agent does by itself: it is asked for, and nothing is started. What it does
 // is not known here, so it counts as what cannot be undone.
 func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
-	c, err := s.unresolved(wanted{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, says: w.Comment})
+	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Comment})
 	if err != nil {
 		return c, err
 	}
@@ -111,10 +111,10 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		Tool  string `json:"tool"`
 	}{s.rec.State.Agent, w.Tool}, json.Deterministic(true))
 	if err != nil {
-		return c, unexpected("a permission", err)
+		return c, Unexpected("a permission", err)
 	}
 	c.Definition = sha256Hex(definition)
-	if err := s.keepCallCard(c, "", resolved{args: w.args}); err != nil {
+	if err := s.saveCallCard(c, "", resolved{args: w.args}); err != nil {
 		return c, err
 	}
 	c.Digest, err = s.digestOf(c, w.args)
@@ -132,5 +132,5 @@ func (s *step) forbidPermission(c turn.Call) (bool, error) {
 	if c.Kind != turn.PermissionCall || c.State != turn.Asked || s.permissionRuling(c.Tool).Decision != turn.Deny {
 		return false, nil
 	}
-	return true, s.feed(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})
+	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})
 }

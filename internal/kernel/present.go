@@ -16,7 +16,7 @@ import (
 // twice, late or from several hubs: only the first about the live token counts.
 func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	if r.Token == "" {
-		return api.ReplyAnswer{}, fault(utp.CodeBadRequest, "which asking was shown is named by its token")
+		return api.ReplyAnswer{}, NewFault(utp.CodeBadRequest, "which asking was shown is named by its token")
 	}
 	var a api.ReplyAnswer
 	waits := false
@@ -25,7 +25,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if err != nil {
 			return err
 		}
-		if q := rec.asked(r.Token); q != nil {
+		if q := rec.QuestionByToken(r.Token); q != nil {
 			a, waits = shown(*q), q.Unseen || q.Waiting
 		}
 		return nil
@@ -34,13 +34,13 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		return a, err
 	}
 	err = k.step(ctx, TurnRef{Token: r.Token}, func(s *step) error {
-		if !k.driven(s.rec.State.Turn) {
-			return parked()
+		if !k.active(s.rec.State.Turn) {
+			return errSuspended()
 		}
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		q := s.rec.asked(r.Token)
+		q := s.rec.QuestionByToken(r.Token)
 		if q == nil {
 			return nil // somebody else was faster
 		}
@@ -57,8 +57,8 @@ func shown(q consent.Question) api.ReplyAnswer {
 	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
 }
 
-// asked finds the open question whose live token this is.
-func (r Record) asked(token string) *consent.Question {
+// QuestionByToken finds the open question whose live token this is.
+func (r Record) QuestionByToken(token string) *consent.Question {
 	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
 	if i < 0 {
 		return nil
@@ -82,13 +82,13 @@ func (s *step) show(q *consent.Question) error {
 	if !again {
 		return nil
 	}
-	return s.feed(turn.Shown{Question: q.Number})
+	return s.dispatch(turn.Shown{Question: q.Number})
 }
 
 // showAll shows what waits of a turn that is taken up: where nobody comes and goes, whoever
 // takes it up is there and sees it.
 func (s *step) showAll() error {
-	if s.k.o.Patient {
+	if s.k.o.WaitForPresence {
 		return nil
 	}
 	for _, open := range s.openQuestions() {
@@ -118,7 +118,7 @@ func (s *step) await() error {
 			continue
 		}
 		*s.question(q.Number) = waiting
-		if err := s.feed(turn.Unshown{Question: q.Number}); err != nil {
+		if err := s.dispatch(turn.Unshown{Question: q.Number}); err != nil {
 			return err
 		}
 	}
@@ -127,13 +127,13 @@ func (s *step) await() error {
 
 // prefer keeps, or only tells, what a person wishes of the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
-	if q.Person == "" || len(q.Person) > maxName {
-		return api.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
+	if q.Person == "" || len(q.Person) > MaxName {
+		return api.PreferAnswer{}, NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
-	var wish Wish
+	var wish Preferences
 	read := func(tx Tx) error {
-		b, err := tx.Beside(BesideFilter{Wish: q.Person})
-		wish = b.Wish
+		b, err := tx.Auxiliary(AuxiliaryFilter{Preferences: q.Person})
+		wish = b.Preferences
 		return err
 	}
 	var err error
@@ -144,11 +144,11 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 			if err := read(tx); err != nil {
 				return err
 			}
-			wish = Wish{Person: q.Person, Preferences: wish.With(q.Preferences)}
+			wish = Preferences{Person: q.Person, Preferences: wish.With(q.Preferences)}
 			if err := wish.Check(); err != nil {
-				return fault(utp.CodeBadRequest, err.Error())
+				return NewFault(utp.CodeBadRequest, err.Error())
 			}
-			return tx.Save(Batch{Wishes: []Wish{wish}})
+			return tx.Save(Batch{Preferences: []Preferences{wish}})
 		})
 	}
 	return api.PreferAnswer{Person: q.Person, Preferences: wish.Full()}, err

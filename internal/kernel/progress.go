@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// tellProgress publishes how far a call is, for anyone who watches the tools. It is not part
+// reportProgress publishes how far a call is, for anyone who watches the tools. It is not part
 // of the record, so that losing it costs nothing; the session's own events are.
-func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
+func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixProgress)
 	if err != nil {
 		return
@@ -35,12 +35,12 @@ func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, f
 func (s *step) cancelNotice(call string) error {
 	c, _ := s.rec.State.Find(call)
 	st := s.rec.State
-	if c.Elsewhere { // a third-party service hears no such word
+	if c.ThirdParty { // a third-party service hears no such word
 		return nil
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)
 	if err != nil {
-		return unexpected("the subject of a notice", err)
+		return Unexpected("the subject of a notice", err)
 	}
 	notice := utp.ToolCancel{Call: c.ID, Turn: st.Turn}
 	if st.Stop != nil {
@@ -48,7 +48,7 @@ func (s *step) cancelNotice(call string) error {
 	}
 	payload, err := json.Marshal(notice)
 	if err != nil {
-		return unexpected("a notice", err)
+		return Unexpected("a notice", err)
 	}
 	return s.send(c, subject, payload)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// own makes a call of the step that no service runs: a question to the person, or an
+// personCall makes a call of the step that no service runs: a question to the person, or an
 // answer that does not have the fields which the turn requires. Both have a card and a
 // result like any other.
-func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
+func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
@@ -39,10 +39,10 @@ func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
 	}
 	args, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return c, unexpected("a question", err)
+		return c, Unexpected("a question", err)
 	}
 	c.Limits.Answer = seconds(q.Seconds)
-	return c, s.keepCallCard(c, "", resolved{args: args})
+	return c, s.saveCallCard(c, "", resolved{args: args})
 }
 
 // whyNot says why a result was not taken as the answer of the turn.
@@ -86,7 +86,7 @@ func (s *step) askPerson(id string) error {
 	}
 	var asked api.Question
 	if err := json.Unmarshal(raw, &asked); err != nil {
-		return unexpected("the question of call "+id, err)
+		return Unexpected("the question of call "+id, err)
 	}
 	number, token, err := s.newQuestion(call)
 	if err != nil {
@@ -97,12 +97,12 @@ func (s *step) askPerson(id string) error {
 		return err
 	}
 	p := clarification(asked, number, s.rec.State.Session, token, s.now.Wall, length)
-	p.Unseen = s.k.o.Patient
+	p.Unseen = s.k.o.WaitForPresence
 	q, err := consent.Ask(p)
 	if err != nil {
-		return unexpected("asking", err)
+		return Unexpected("asking", err)
 	}
-	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
 // respond ends a question of the agent's own: with the answer that was given, or the one
@@ -118,15 +118,15 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		}
 		raw, err := json.Marshal(a, json.Deterministic(true))
 		if err != nil {
-			return unexpected("an answer", err)
+			return Unexpected("an answer", err)
 		}
-		card, err := s.keepResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
+		card, err := s.saveResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
 		if err != nil {
 			return err
 		}
 		in.Outcome = turn.Outcome{Status: utp.StatusSuccess, Card: card}
 	}
-	return s.feed(in)
+	return s.dispatch(in)
 }
 
 // scalar is a response as JSON.
@@ -202,7 +202,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		return nil
 	}
 	if err := utp.CheckFields(required, q.Fields); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
 	})
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the result: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the result: "+err.Error())
 	}
 	s.batch.Cards = append(s.batch.Cards, card)
 	end.Deliverable = card.ID

@@ -17,7 +17,7 @@ import (
 // means irreversible, of high risk, and asked for, until an operator has looked.
 func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	if q.Definition.Enforcement() != utp.Enforced {
-		return struct{}{}, fault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
+		return struct{}{}, NewFault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
 	}
 	return struct{}{}, k.offer(ctx, from, q.Definition)
 }
@@ -36,23 +36,23 @@ func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error
 		}
 		if k.o.Names != nil {
 			if err := k.o.Names.MayRegister(from, d.Tool); err != nil {
-				return fault(utp.CodeAuthFailed, err.Error())
+				return NewFault(utp.CodeAuthFailed, err.Error())
 			}
 		}
-		return roomForTool(tx, from.Name, d.Tool)
+		return checkToolCount(tx, from.Name, d.Tool)
 	})
 }
 
-// roomForTool refuses one more tool of a service that has most of them already. It is asked in the
+// checkToolCount refuses one more tool of a service that has most of them already. It is asked in the
 // transaction that adds the tool, and counting holds up anyone who adds another one for the service
 // at the same time, so that no two of them take the last place.
-func roomForTool(tx Tx, service, name string) error {
+func checkToolCount(tx Tx, service, name string) error {
 	if _, err := tx.Count("tools of "+service, 1); err != nil {
 		return err
 	}
 	there, err := tx.Tools(ToolFilter{Service: service, Limit: maxTools})
 	if err == nil && len(there) >= maxTools {
-		return fault(utp.CodeTooManyTools, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyTools, fmt.Sprintf(
 			"the service %s has registered %d tools, the most that one credential may have; %s was not registered; take out those that it does not serve any more (`earshot tools rm`)",
 			service, len(there), name))
 	}
@@ -69,7 +69,7 @@ func ownedBy(target string, known Tool) error {
 	}
 	owner, err := service(known.Definition)
 	if err == nil && owner != target {
-		return fault(utp.CodeConflict, fmt.Sprintf(
+		return NewFault(utp.CodeConflict, fmt.Sprintf(
 			"the tool %s belongs to the service %s, and %s cannot have it; choose another name, or have an operator take it out first (`earshot tools rm %s`)",
 			known.Definition.Tool, owner, target, known.Definition.Tool))
 	}
@@ -80,27 +80,27 @@ func ownedBy(target string, known Tool) error {
 // transaction, given what is registered under its name.
 func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may func(tx Tx, known Tool) error) error {
 	if err := d.Validate(); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	owner, err := service(d)
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if owner != target {
-		return fault(utp.CodeAuthFailed, "the tool's target subject names another service")
+		return NewFault(utp.CodeAuthFailed, "the tool's target subject names another service")
 	}
 	if _, err := k.schemas.compiled(d); err != nil {
-		return fault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
 	}
 	if err := k.o.Narrator.Check(d); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	digest, err := d.Digest()
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
-	return protocolError(k.update(ctx, func(tx Tx) error {
-		known, err := registered(tx, d.Tool)
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
+		known, err := ReadTool(tx, d.Tool)
 		if err == nil && known.Digest == digest { // the target is in it: it is the same service's
 			return raiseRisk(tx, known, d.Risk)
 		}
@@ -111,15 +111,15 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 			return err
 		}
 		if ownedBy(target, known) != nil { // what was reviewed was another's
-			known.Seen = nil
+			known.LastReviewed = nil
 		}
-		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: known.Seen}}})
+		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, LastReviewed: known.LastReviewed}}})
 	}))
 }
 
-// registered finds a tool by its name.
-func registered(tx Tx, name string) (Tool, error) {
-	return One(tx.Tools(ToolFilter{Names: []string{name}}))
+// ReadTool finds a tool by its name.
+func ReadTool(tx Tx, name string) (Tool, error) {
+	return OneRow(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 
 // raiseRisk takes a service's word that a tool is riskier than it said, if anything. A lower
@@ -135,24 +135,24 @@ func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
 	return nil
 }
 
-// Vouch registers a definition that anyone who runs the kernel has chosen with it, and reviews it
+// Trust registers a definition that anyone who runs the kernel has chosen with it, and reviews it
 // as it describes itself. An operator's own word on this very definition stands.
-func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (Tool, error) {
+func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (Tool, error) {
 	if err := k.Register(ctx, target, d); err != nil {
 		return Tool{}, err
 	}
 	var known Tool
 	err := k.update(ctx, func(tx Tx) (err error) {
-		if known, err = registered(tx, d.Tool); err != nil || known.Reviewed {
+		if known, err = ReadTool(tx, d.Tool); err != nil || known.Reviewed {
 			return err
 		}
 		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
-		if known.Seen, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
-			return unexpected("a definition", err)
+		if known.LastReviewed, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return Unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, known, "")
 	})
-	return known, protocolError(err)
+	return known, ProtocolError(err)
 }
 
 // Review is an operator's word on a definition: its class and risk, pinned to the
@@ -162,17 +162,17 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 }
 
 func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
-	return protocolError(k.update(ctx, func(tx Tx) error {
-		t, err := registered(tx, q.Tool)
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
+		t, err := ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}
 		if t.Digest != q.Digest {
-			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
+			return NewFault(utp.CodeConflict, "the definition has changed since it was looked at")
 		}
 		t.Reviewed, t.Class, t.Risk = true, q.Class, q.Risk
-		if t.Seen, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
-			return unexpected("a definition", err)
+		if t.LastReviewed, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+			return Unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, t, q.By)
 	}))

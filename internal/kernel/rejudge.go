@@ -30,15 +30,15 @@ func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
 	return k.everyOpen(ctx, func(s *step) error { return s.note(turn.Note{Kind: kind}) })
 }
 
-// everyOpen steps every open turn, or with Options.Own those that are attended to here. One
+// everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that are attended to here. One
 // turn's trouble is its own; the first is returned at the end, unless the turn cannot be read at
 // all.
 func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	turns := k.owned()
-	if !k.o.Own {
+	if !k.o.OwnedTurnsOnly {
 		var err error
 		if turns, err = k.openTurns(ctx); err != nil {
-			return protocolError(err)
+			return ProtocolError(err)
 		}
 	}
 	var first error
@@ -57,7 +57,7 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 			first = err
 		}
 	}
-	return protocolError(first)
+	return ProtocolError(first)
 }
 
 func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
@@ -95,7 +95,7 @@ func (s *step) rejudge() error {
 		if c.Kind != turn.ToolCall || !waits {
 			continue
 		}
-		tool, err := registered(s.tx, c.Tool)
+		tool, err := ReadTool(s.tx, c.Tool)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
@@ -110,7 +110,7 @@ func (s *step) rejudge() error {
 			continue
 		}
 		changed = true
-		if err := s.feed(turn.Ruled{Call: c.ID, Terms: now}); err != nil {
+		if err := s.dispatch(turn.Ruled{Call: c.ID, Terms: now}); err != nil {
 			return err
 		}
 	}

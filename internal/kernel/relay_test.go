@@ -152,7 +152,7 @@ func TestOutrun(t *testing.T) {
 		h := w.hand()
 		asks := func() {
 			err := rpc.Ask(w.ctx, h.conn, api.OpCall, api.CallRequest{WorkerRequest: h.at, Step: 1, Calls: []api.ToolCall{
-				{Key: "k", Tool: look, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
+				{Key: "k", Tool: poller, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
 			}}, nil)
 			if err != nil {
 				t.Error(err)
@@ -169,8 +169,8 @@ func TestOutrun(t *testing.T) {
 		w.now.mu.Unlock()
 		asks()
 		w.settle()
-		if c := w.last(a.Turn); c.Outcome == nil || c.Rung != 0 {
-			t.Errorf("the call is %s, rung again %d times; want it done at the first ring", c.State, c.Rung)
+		if c := w.last(a.Turn); c.Outcome == nil || c.Wakeups != 0 {
+			t.Errorf("the call is %s, rung again %d times; want it done at the first ring", c.State, c.Wakeups)
 		}
 		h.results()
 		h.deliver()

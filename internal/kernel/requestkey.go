@@ -13,18 +13,18 @@ import (
 
 // keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
 // it came without one.
-func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
+func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) ([]RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return nil, fault(utp.CodeBadRequest, err.Error())
+		return nil, NewFault(utp.CodeBadRequest, err.Error())
 	}
 	key := sha256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
 	q.Key = ""
 	asked, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return nil, unexpected("a request to begin a turn", err)
+		return nil, Unexpected("a request to begin a turn", err)
 	}
 	// What has no canonical form is compared as it is: then only the very same text is the same.
 	if canonical, err := utp.Canonical(asked); err == nil {
@@ -44,14 +44,14 @@ func sha256Hex(raw []byte) string {
 // that this request begins.
 func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
-		b, err := tx.Beside(BesideFilter{KeyOf: key.Principal, Key: key.Key})
+		b, err := tx.Auxiliary(AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return api.EnqueueAnswer{}, err
 		case before.Turn == "" || !before.At.After(key.At.Add(-KeyLife)):
 			continue
 		case before.Digest != key.Digest:
-			return api.EnqueueAnswer{}, fault(utp.CodeConflict,
+			return api.EnqueueAnswer{}, NewFault(utp.CodeConflict,
 				"this idempotency key came with another request within the last 24 hours, which began "+before.Session+"; nothing was started; use a new key for a new request")
 		default:
 			return api.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil

@@ -9,20 +9,20 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// say tells a piece of the text that the agent writes while it plans.
-func (k *Kernel) say(ctx context.Context, from Caller, q api.AgentTextRequest) (struct{}, error) {
+// agentText tells a piece of the text that the agent writes while it plans.
+func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequest) (struct{}, error) {
 	if len(q.Text) > api.AgentTextLimit || q.From < 0 {
-		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
+		return struct{}{}, NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
 	}
-	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		s.tell.Output = q.Text
-		return s.feed(turn.Say{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		s.notification.Output = q.Text
+		return s.dispatch(turn.AgentText{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
 	})
 }
 
 // release takes a turn back from a worker that lets go of it.
 func (k *Kernel) release(ctx context.Context, from Caller, q api.WorkerRequest) (struct{}, error) {
-	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		return s.feed(turn.Release{Hold: holdOf(from, q, s.rec.State)})
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		return s.dispatch(turn.Release{WorkerClaim: workerClaim(from, q, s.rec.State)})
 	})
 }

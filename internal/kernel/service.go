@@ -12,31 +12,31 @@ import (
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (api.StartAnswer, error) {
-	if q.Owner == "" || len(q.Owner) > maxName {
-		return api.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
+	if q.Owner == "" || len(q.Owner) > MaxName {
+		return api.StartAnswer{}, NewFault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
 	var a api.StartAnswer
 	var refusal error
 	known, effectful := false, false
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
 		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
-		if st := s.rec.State; st.Status != turn.Ended && !k.driven(st.Turn) {
-			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
+		if st := s.rec.State; st.Status != turn.Ended && !k.active(st.Turn) {
+			return NewFault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
 		c, found := s.rec.State.Find(q.Call)
 		if !found {
-			return fault(utp.CodeDone, "the call has ended")
+			return NewFault(utp.CodeDone, "the call has ended")
 		}
 		check, err := s.check(c)
 		if err != nil {
 			return err
 		}
 		in := turn.Start{Call: q.Call, Owner: q.Owner, Target: from.Name, Lease: k.o.ToolLease, Check: check}
-		if err := s.feed(in); err != nil {
+		if err := s.dispatch(in); err != nil {
 			return err
 		}
 		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
-			refusal = fault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
+			refusal = NewFault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
 			return nil // the refusal itself is recorded
 		}
 		effectful = c.Class.Effectful()
@@ -53,8 +53,8 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 		return api.StartAnswer{}, refusal
 	}
 	if effectful { // also when it is asked again: the first time, the count may not have been written
-		if err := k.advance(ctx); err != nil {
-			return api.StartAnswer{}, unexpected("writing the incarnation", err)
+		if err := k.saveIncarnation(ctx); err != nil {
+			return api.StartAnswer{}, Unexpected("writing the incarnation", err)
 		}
 	}
 	return a, nil
@@ -68,60 +68,60 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
+		StartWithinMS: milliseconds(c.StartBy.Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
 }
 
-// ofService steps the turn of a call that belongs to the asking service, of which one process
+// stepServiceCall steps the turn of a call that belongs to the asking service, of which one process
 // speaks. Who gives no name could be taken for the owner of a call that has none.
-func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
+func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
 	if owner == "" {
-		return fault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
+		return NewFault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
 	}
 	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
 		c, found := s.rec.State.Find(call)
 		if !found {
-			return fault(utp.CodeDone, "the call has ended")
+			return NewFault(utp.CodeDone, "the call has ended")
 		}
 		if c.Target != from.Name {
-			return fault(utp.CodeAuthFailed, "the call belongs to another service")
+			return NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		}
 		return fn(s, c)
 	})
 }
 
-func (k *Kernel) beat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
+func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
 	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	if len(q.Doing) > api.MaxReported {
-		return a, fault(utp.CodeTooLarge, fmt.Sprintf("what a call is at may have %d bytes", api.MaxReported))
+		return a, NewFault(utp.CodeTooLarge, fmt.Sprintf("what a call is at may have %d bytes", api.MaxReported))
 	}
 	var st turn.State
 	var call turn.Call
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		a.Stop = s.rec.State.Stop != nil || c.Overdue
 		st, call = s.rec.State, c
 		fraction := -1.0
 		if q.Fraction != nil {
 			fraction = *q.Fraction
 		}
-		s.tell.Summary = q.Doing
-		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction, Words: q.Doing != ""})
+		s.notification.Summary = q.Doing
+		return s.dispatch(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction, Words: q.Doing != ""})
 	})
 	if err == nil && q.Fraction != nil {
-		k.tellProgress(ctx, st, call, *q.Fraction)
+		k.reportProgress(ctx, st, call, *q.Fraction)
 	}
 	return a, err
 }
 
 func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (struct{}, error) {
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		o, err := s.outcome(c, q.Status, q.Result, q.Error)
 		if err != nil {
 			return err
 		}
 		s.after = append(s.after, "finish.committed")
-		return s.feed(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
+		return s.dispatch(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
 	})
 	if isCode(err, utp.CodeDone) { // it has been applied already: F repeats as done
 		err = nil
@@ -133,33 +133,33 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (
 // what became of it.
 func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
 	var a api.ReconcileAnswer
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		if c.State != turn.Lapsed && c.State != turn.Unknown {
-			return fault(utp.CodeDone, "the call's fate is settled")
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
+			return NewFault(utp.CodeDone, "the call's fate is settled")
 		}
 		args, err := s.args(c)
 		if err != nil {
 			return err
 		}
 		b, err := s.handOut(args)
-		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, LeaseExpiry: c.Lapse}
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, LeaseExpiry: c.LeaseExpiries}
 		return err
 	})
 	return a, err
 }
 
-func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
-	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.LeaseExpiry, Fate: turn.Fate(q.Outcome)}
-		if in.Fate == turn.Done {
+func (k *Kernel) reconciled(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
+	return struct{}{}, k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+		in := turn.Reconciled{Call: q.Call, Owner: q.Owner, LeaseExpiry: q.LeaseExpiry, Finding: turn.Finding(q.Outcome)}
+		if in.Finding == turn.FindingDone {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
 			if err != nil {
 				return err
 			}
 			in.Outcome = o
-		} else if e := said(q.Error); e != nil {
+		} else if e := serviceError(q.Error); e != nil {
 			in.Outcome.Message = e.Message
 		}
-		return s.feed(in)
+		return s.dispatch(in)
 	})
 }

@@ -17,17 +17,17 @@ const resultPage = 100
 
 func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.HeartbeatAnswer, error) {
 	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
-	err := k.held(ctx, from, q.Turn, func(s *step) error {
+	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
-		return s.feed(turn.Renew{Hold: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
+		return s.dispatch(turn.Renew{WorkerClaim: workerClaim(from, q, s.rec.State), Lease: k.o.WorkerLease})
 	})
 	return a, err
 }
 
-func notYours() error { return fault(utp.CodeAuthFailed, "the turn belongs to another agent") }
+func notYours() error { return NewFault(utp.CodeAuthFailed, "the turn belongs to another agent") }
 
-// held steps a turn of the asking agent, never another's.
-func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step) error) error {
+// stepAgentTurn steps a turn of the asking agent, never another's.
+func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn func(*step) error) error {
 	return k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
 		if s.rec.State.Agent != from.Name {
 			return notYours()
@@ -36,11 +36,11 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 	})
 }
 
-// holdOf is under what a worker says that it holds the turn. A third-party peer knows of no
+// workerClaim is under what a worker says that it holds the turn. A third-party peer knows of no
 // nonce: its epoch has to do.
-func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.Hold {
-	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
-	if from.Kind == ForeignCaller && h.Nonce == "" {
+func workerClaim(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClaim {
+	h := turn.WorkerClaim{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
+	if from.Kind == ExternalCaller && h.Nonce == "" {
 		h.Nonce = s.Nonce
 	}
 	return h
@@ -52,25 +52,25 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 	if err := checkKeys(q.Calls); err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		in := turn.Request{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
-			if err := s.roomForCalls(len(q.Calls)); err != nil {
+			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
 			if err := s.prepareAll(q.Calls, &in); err != nil {
 				return err
 			}
 		}
-		return s.feed(in)
+		return s.dispatch(in)
 	})
 }
 
 // checkKeys refuses a step that is too large, or whose results could not be named.
 func checkKeys(calls []api.ToolCall) error {
 	for _, c := range calls {
-		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName {
-			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > MaxName {
+			return NewFault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
 		}
 	}
 	return nil
@@ -108,12 +108,12 @@ func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 // ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
 // could not be told apart. The others of the step are.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
-	c, err := s.unresolved(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Comment, from: w.From, to: w.To})
+	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, from: w.From, to: w.To})
 	if err != nil {
 		return c, err
 	}
 	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
-		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, clip(w.Key, maxName)))
+		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, Clip(w.Key, MaxName)))
 }
 
 // resume tells a worker how its turn stands: what it still waits for, and under which
@@ -133,8 +133,8 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 		case st.Status == turn.Ended:
 			a.Ended = true
 			return nil
-		case !st.Knows(holdOf(from, q.WorkerRequest, st)):
-			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
+		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
+			return NewFault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
 		a.Step = st.Step
 		if a.Waiting = st.Waiting(); a.Waiting > 0 {
@@ -186,14 +186,14 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, e
 	for _, row := range rows {
 		r, err := result(tx, row)
 		if err == nil && args {
-			r.Args, err = givenTo(tx, row)
+			r.Args, err = callArguments(tx, row)
 		}
 		if err != nil {
 			return a, err
 		}
 		raw, err := json.Marshal(r)
 		if err != nil {
-			return a, unexpected("a result", err)
+			return a, Unexpected("a result", err)
 		}
 		if room -= len(raw); room < 0 && len(a.Results) > 0 {
 			a.More = true
@@ -208,17 +208,17 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 	if err := checkDeliver(&q); err != nil {
 		return struct{}{}, err
 	}
-	err := k.held(ctx, from, q.Turn, func(s *step) error {
-		if ended, err := s.adoptKnown(); ended || err != nil {
+	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		if ended, err := s.adoptConclusive(); ended || err != nil {
 			return err
 		}
-		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
-		s.tell.Told = s.rec.State.Told(q.Output)
+		s.notification.Summary, s.notification.Output, s.notification.Handoff = q.Summary, q.Output, q.Handoff
+		s.notification.TextReported = s.rec.State.IsReported(q.Output)
 		end, err := s.endOf(q)
 		if err != nil {
 			return err
 		}
-		return s.feed(turn.Deliver{Hold: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
+		return s.dispatch(turn.Deliver{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), End: end})
 	})
 	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
 		err = nil
@@ -229,14 +229,14 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 // checkDeliver completes an agent's last word, and says what is wrong with it.
 func checkDeliver(q *api.DeliverRequest) error {
 	if !q.Status.Valid() {
-		return fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+		return NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
 	}
 	if q.Handoff == nil {
 		return nil
 	}
 	complete, err := q.Handoff.Complete()
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the hand-off's "+err.Error())
 	}
 	q.Handoff = &complete
 	return nil
@@ -244,7 +244,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 
 // endOf is the end that an agent's last word makes; its fields are kept.
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
-	end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
+	end := turn.End{Status: q.Status, Code: utp.Code(Clip(string(q.Code), MaxName)), Message: Clip(q.Summary, maxMessage)}
 	err := s.deliverable(q, &end)
 	return end, err
 }

@@ -23,9 +23,9 @@ func TestToolWords(t *testing.T) {
 			return nil
 		})
 		p := w.program()
-		a := p.asked(look)
+		a := p.asked(poller)
 		w.isStatus(p.waits(a.Call), utp.StatusSuccess, "")
-		w.tells(p.session, look+": “File 1 of 100.”", look+": “File 100 of 100.”")
+		w.tells(p.session, poller+": “File 1 of 100.”", poller+": “File 100 of 100.”")
 		if n := w.cell(`SELECT count(*) FROM events WHERE session_id = ? AND type LIKE '%progress.updated'`, p.session); n != "6" {
 			t.Errorf("it was told %s times in ten seconds", n)
 		}

@@ -42,7 +42,7 @@ func (s *eventBuilder) earlier() Param {
 		return phraseParam("earlier.other", nil)
 	}
 	switch {
-	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Over:
+	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Closed:
 		if old.Outcome.Message == turn.StaleRestarted {
 			return phraseParam("earlier.restarted", Params{"reason": withChanges(s.stale(old, old.Outcome.Message), old, c)})
 		}

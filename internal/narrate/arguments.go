@@ -164,9 +164,9 @@ func (s *eventBuilder) stated(o outline.Outline, action Param, text string) []st
 func (l argumentList) shows() kernel.Shows {
 	switch {
 	case l.InText:
-		return kernel.ShowsTold
+		return kernel.ShowsInText
 	case l.Complete:
-		return kernel.ShowsListed
+		return kernel.ShowsInList
 	default:
 		return kernel.ShowsPart
 	}

@@ -73,8 +73,8 @@ func (s *eventBuilder) confirm() error {
 func (s *eventBuilder) details() Param {
 	c := s.t.Call
 	params := s.about()
-	if s.t.Says != "" {
-		params["says"] = quotedTo(s.t.Says, maxComment)
+	if s.t.Comment != "" {
+		params["says"] = quotedTo(s.t.Comment, maxComment)
 	}
 	if irreversible(c.Class) && !s.isPermission() {
 		params["undo"] = duration(c.Limits.UndoTime())

@@ -58,7 +58,7 @@ const remembered = 8
 // Narrate turns one telling into rows. It is the same for the same state, telling and
 // randomness. An error means that the session would break its own rules, or that the
 // randomness or the saved state failed; the step must then not be saved.
-func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) (kernel.Narration, error) {
+func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.Narration, error) {
 	m, err := load(state)
 	if err != nil {
 		return kernel.Narration{}, err
@@ -99,7 +99,7 @@ func (n *Narrator) producer(agent string) aaep.Producer {
 // eventBuilder is one telling on its way to rows.
 type eventBuilder struct {
 	narrator *Narrator
-	t        kernel.Telling
+	t        kernel.Notification
 	session  *session.Session
 	memory   memory
 	rows     []kernel.Event
@@ -162,9 +162,9 @@ func (s *eventBuilder) ofTheTurn() error {
 		return s.working()
 	case turn.NoteCompleted:
 		return s.completed()
-	case turn.NoteFateAsked:
+	case turn.NoteOutcomeAsked:
 		return s.outcomeAsked()
-	case turn.NoteFateClosed:
+	case turn.NoteOutcomeClosed:
 		return s.outcomeClosed()
 	case turn.NoteLate:
 		return s.late()
@@ -176,7 +176,7 @@ func (s *eventBuilder) ofTheTurn() error {
 		return s.stopping()
 	case turn.NoteEnded:
 		return s.ended()
-	case turn.NoteSaid:
+	case turn.NoteText:
 		return s.agentText()
 	case turn.NoteResponded:
 		return s.responded()

@@ -27,7 +27,7 @@ type stage struct {
 	tb        testing.TB
 	narrator  *narrate.Narrator
 	state     turn.State
-	now       turn.Moment
+	now       turn.Timestamp
 	random    *rand.ChaCha8
 	narration jsontext.Value
 	rows      []kernel.Event
@@ -43,7 +43,7 @@ type stage struct {
 	questions map[int]kernel.QuestionFacts
 	asked     int
 	calls     int
-	tell      kernel.Telling
+	tell      kernel.Notification
 	// wordless: the catalogue is broken, so that every sentence is a fixed one.
 	wordless bool
 }
@@ -61,7 +61,7 @@ func newStage(tb testing.TB) *stage {
 	}
 	return &stage{
 		tb: tb, narrator: n, random: rand.NewChaCha8([32]byte{1}), checker: session.NewChecker(),
-		now: turn.Moment{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "boot"},
+		now: turn.Timestamp{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "boot"},
 		state: turn.State{
 			Turn: "turn_1", Session: "sess_1", Project: "p", Channel: "c", Agent: "tidy", Owner: "anna", Name: "tidy, home/anna", Status: turn.Queued,
 		},
@@ -127,7 +127,7 @@ func (s *stage) call(tool string, args jsontext.Value) turn.Call {
 // try feeds one input in, and applies the results with it when that was the end of the last
 // call, as the kernel does; a refusal is handed back.
 func (s *stage) try(in turn.Input) error {
-	if err := s.one(in); err != nil || !s.state.Settled() {
+	if err := s.one(in); err != nil || !s.state.ReadyToApply() {
 		return err
 	}
 	return s.one(turn.Resume{})
@@ -159,7 +159,7 @@ func (s *stage) realise(e turn.Effect) {
 		s.narrate(e)
 	case turn.AskConsent:
 		s.ask(e.Call)
-	case turn.AskFate:
+	case turn.AskOutcome:
 		s.ask(e.Call)
 	case turn.AskPerson:
 		s.ask(e.Call)
@@ -212,7 +212,7 @@ func (s *stage) extend(number int) {
 	s.questions[number] = q
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "extended", "anna", "terminal"
 	s.narrate(turn.Note{Kind: kernel.NoteExtended, Call: c.ID})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 // askedAgain asks an open question again, as the kernel does: to wait, because nobody is
@@ -242,9 +242,9 @@ func (s *stage) narrate(n turn.Note) {
 	}
 	if c, found := s.state.Find(n.Call); found {
 		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.StartsAt(s.now.Wall), s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
-		t.Question, t.Says = s.questions[c.Question], s.says
+		t.Question, t.Comment = s.questions[c.Question], s.says
 		if !c.StartedAt.IsZero() {
-			t.Took = s.now.Wall.Sub(c.StartedAt)
+			t.Duration = s.now.Wall.Sub(c.StartedAt)
 		}
 	}
 	told, err := s.narrator.Narrate(s.narration, t)
@@ -343,7 +343,7 @@ func (s *stage) claim() { s.feed(turn.Claim{Worker: "w", Lease: time.Hour}) }
 
 func (s *stage) step(calls ...turn.Call) {
 	s.tb.Helper()
-	s.feed(turn.Request{Hold: s.state.Hold(), Step: s.state.Step + 1, Calls: calls})
+	s.feed(turn.Request{WorkerClaim: s.state.WorkerClaim(), Step: s.state.Step + 1, Calls: calls})
 }
 
 func (s *stage) after(d time.Duration) { s.now = s.now.Add(d) }
@@ -378,7 +378,7 @@ func (s *stage) answer(number int, accept, insist bool) {
 	s.tb.Helper()
 	s.tell.By, s.tell.Surface = "anna", "terminal"
 	s.feed(turn.Answered{Question: number, Accept: accept, Insist: insist, By: "anna", Surface: "terminal", Generation: "g1"})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 	if c, _ := s.state.FindQuestion(number); c.State == turn.Accepted {
 		s.feed(turn.Noticed{Question: number})
 	}
@@ -388,7 +388,7 @@ func (s *stage) expire(number int) {
 	s.tb.Helper()
 	s.tell.Resolution = "expired"
 	s.feed(turn.Unanswered{Question: number, Code: utp.CodeConsentExpired})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) stop(system bool) {
@@ -399,21 +399,21 @@ func (s *stage) stop(system bool) {
 	}
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", stop.By, stop.Surface
 	s.feed(turn.StopTurn{Stop: stop})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) undo(number int) {
 	s.tb.Helper()
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", "anna", "terminal"
 	s.feed(turn.Undo{Question: number, By: "anna", Surface: "terminal"})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) deliver(end turn.End, summary, output string) {
 	s.tb.Helper()
 	s.tell.Summary, s.tell.Output = summary, output
-	s.feed(turn.Deliver{Hold: s.state.Hold(), End: end})
-	s.tell = kernel.Telling{}
+	s.feed(turn.Deliver{WorkerClaim: s.state.WorkerClaim(), End: end})
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) done() {

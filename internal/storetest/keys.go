@@ -18,7 +18,7 @@ func keyCases() []exercise {
 func (l *ledger) key(principal, key string) (k kernel.RequestKey) {
 	l.t.Helper()
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{KeyOf: principal, Key: key})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{KeyOf: principal, Key: key})
 		k = b.Key
 		return err
 	})
@@ -68,7 +68,7 @@ func keysGiveWay(l *ledger) {
 
 func keysRace(l *ledger) {
 	for n := 1; n <= rounds; n++ {
-		l.one("beginning", func(i int) error {
+		l.oneSucceeds("beginning", func(i int) error {
 			r := plain(n*1000 + i)
 			return l.try(kernel.Batch{Turn: &r, Keys: []kernel.RequestKey{requestKey(n)}})
 		})

@@ -37,16 +37,16 @@ func Content(n int, blob string) kernel.Batch {
 	r := b.Turn
 	r.State.Status = turn.Ended
 	r.State.End = &turn.End{Status: utp.StatusSuccess, Message: Marker}
-	r.Request, r.Args, r.Narration = Marker, marked(), marked()
+	r.Request, r.Args, r.Narration = Marker, markedContent(), markedContent()
 	r.Erased, r.Imported = false, time.Time{}
 	for i := range r.State.Calls {
-		r.State.Calls[i].Says = Marker
+		r.State.Calls[i].Comment = Marker
 	}
 	for i := range b.Events {
-		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = marked(), marked(), Marker
+		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = markedContent(), markedContent(), Marker
 		b.Events[i].At = r.Created
 	}
-	b.Cards[0].Content, b.Cards[0].Metadata = jsontext.Value(`{"result":{"$blob":"`+blob+`","size":5},"says":"`+Marker+`"}`), marked()
+	b.Cards[0].Content, b.Cards[0].Metadata = jsontext.Value(`{"result":{"$blob":"`+blob+`","size":5},"says":"`+Marker+`"}`), markedContent()
 	b.Cards[0].ToolCallID = r.State.Calls[0].ID
 	b.Cards = append(b.Cards, uncalled(n)...)
 	r.State.End.Deliverable = b.Cards[1].ID
@@ -68,13 +68,13 @@ func uncalled(n int) []utp.Card {
 	for _, c := range kinds {
 		cards = append(cards, utp.Card{
 			ID: id("uncalled_"+c.kind, n), Project: "default", Type: c.kind, AuthorID: "tidy", CreatedAt: at(n), ToolCallID: c.call,
-			Content: marked(), Metadata: lineage,
+			Content: markedContent(), Metadata: lineage,
 		})
 	}
 	return cards
 }
 
-func marked() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
+func markedContent() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
 
 // said saves a step, of which all messages have left.
 func (l *ledger) said(b kernel.Batch) {
@@ -111,14 +111,14 @@ func (l *ledger) bare(n int, b kernel.Batch) {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	for _, c := range b.Cards {
 		l.missing("the card "+c.ID, func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+			_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
 			return err
 		})
 	}
 	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Beside(kernel.BesideFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Beside{Receipts: b.Receipts})
+		same(l, "beside", beside, kernel.Auxiliary{Receipts: b.Receipts})
 		return err
 	})
 }
@@ -227,10 +227,10 @@ func receiptsGo(l *ledger) {
 	l.missing("the forgotten turn", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); return err })
 	l.missing("its question", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: 1}); return err })
 	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Beside(kernel.BesideFilter{Receipts: "sess_1"})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_1"})
 		same(l, "its receipts", len(beside.Receipts), 0)
 		if err == nil {
-			beside, err = tx.Beside(kernel.BesideFilter{Receipts: "sess_2"})
+			beside, err = tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_2"})
 			same(l, "the other's receipts", len(beside.Receipts), 1)
 		}
 		return err
@@ -243,7 +243,7 @@ func strayCardsGo(l *ledger) {
 	l.save(cards(old, young))
 	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
 	l.missing("the old card", func(tx kernel.Tx) error {
-		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
+		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
 		return err
 	})
 	same(l, "the young card", l.card(young.ID), young)

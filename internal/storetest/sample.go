@@ -16,10 +16,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// began is when the samples begin: to the microsecond, which every store keeps.
-func began() time.Time { return time.Date(2026, 3, 1, 10, 20, 30, 405_607_000, time.UTC) }
+// sampleTime is when the samples begin: to the microsecond, which every store keeps.
+func sampleTime() time.Time { return time.Date(2026, 3, 1, 10, 20, 30, 405_607_000, time.UTC) }
 
-func at(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }
+func at(n int) time.Time { return sampleTime().Add(time.Duration(n) * time.Second) }
 
 func digest(name string, n int) string { return fmt.Sprintf("%s-%061d", name, n) }
 
@@ -116,7 +116,7 @@ func tool(n int) kernel.Tool {
 			Tool: id("files.tool", n), Description: "löscht", Parameters: awkward(n), Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete",
 			AfterExecution: utp.Suspend, Class: utp.Reversible, Risk: utp.RiskMedium, Options: awkward(n + 1),
 		},
-		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: awkward(n + 2),
+		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh, LastReviewed: awkward(n + 2),
 	}
 }
 
@@ -139,18 +139,18 @@ func everything(n int) kernel.Batch {
 				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Response: digest("response", n), Event: id("evt", n),
 			},
 		}},
-		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
-		Late:   []kernel.Report{report(n)},
-		Tools:  []kernel.Tool{tool(n)},
-		Wishes: []kernel.Wish{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
-		Keys:   []kernel.RequestKey{requestKey(n)},
+		Sealed:      []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
+		Late:        []kernel.Report{report(n)},
+		Tools:       []kernel.Tool{tool(n)},
+		Preferences: []kernel.Preferences{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
+		Keys:        []kernel.RequestKey{requestKey(n)},
 	}
 }
 
 // fill gives every field that has no value one that is its own.
 func fill(path string, v reflect.Value, n int) {
 	switch {
-	case given()[path]:
+	case unfillable()[path]:
 	case v.Type() == reflect.TypeFor[time.Time]():
 		if v.IsZero() {
 			v.Set(reflect.ValueOf(at(n + len(path))))
@@ -207,7 +207,7 @@ func fillScalar(path string, v reflect.Value, n int) {
 
 // Fields that a sample cannot fill: they are given by the store, or name rows that are
 // there already.
-func given() map[string]bool {
+func unfillable() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
 		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
@@ -246,7 +246,7 @@ func unfilled(path string, v reflect.Value, except map[string]bool) []string {
 func sampleCases() []exercise {
 	return []exercise{
 		{"every field has a value", func(l *ledger) {
-			if empty := unfilled("Batch", reflect.ValueOf(everything(1)), given()); len(empty) > 0 {
+			if empty := unfilled("Batch", reflect.ValueOf(everything(1)), unfillable()); len(empty) > 0 {
 				l.t.Errorf("the samples leave fields empty, so no store is asked to keep them: %s", strings.Join(empty, ", "))
 			}
 		}},
@@ -271,14 +271,14 @@ func readBack(l *ledger, n int, b kernel.Batch) {
 	row.N = 1
 	same(l, "results", l.results(want.State.Turn), []kernel.ResultRow{row})
 	l.view(func(tx kernel.Tx) error {
-		kept, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
+		kept, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
 		same(l, "tool", kept, b.Tools[0])
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0], Key: b.Keys[0]})
+		same(l, "beside", beside, kernel.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
 		return err
 	})
 	for _, o := range l.outbox() {

@@ -305,13 +305,13 @@ func openCallsAreCounted(l *ledger) {
 	}
 	count := func(agent string, limit int) (n int) {
 		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Beside(kernel.BesideFilter{OpenCalls: agent, OpenCallsLimit: limit})
+			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: limit})
 			n = b.OpenCalls
 			return err
 		})
 		return n
 	}
-	save(1, "tidy", turn.Suspended, turn.Asked, turn.Started, turn.Finished, turn.Over, turn.Resolved)
+	save(1, "tidy", turn.Suspended, turn.Asked, turn.Started, turn.Finished, turn.Closed, turn.Resolved)
 	save(2, "tidy", turn.Suspended, turn.Unknown)
 	save(3, "tidy", turn.Ended, turn.Asked)
 	save(4, "scout", turn.Suspended, turn.Asked)

@@ -32,7 +32,7 @@ func (m *machine) withdrawInquiries() {
 		if c.State == Asked {
 			m.emit(Withdraw{Question: c.Question, Reason: "ended"})
 		}
-		m.over(c, utp.CodeConsentWithdrawn, who{})
+		m.close(c, utp.CodeConsentWithdrawn, actor{})
 	}
 }
 

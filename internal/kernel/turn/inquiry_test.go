@@ -43,7 +43,7 @@ func TestInquiryEndsWithItsCall(t *testing.T) {
 				t.Fatalf("it is %s, and the step waits for %d calls", c.State, w.state.Waiting())
 			}
 			ends(w, within)
-			if c, _ := w.state.Find(inquiry); c.State != turn.Over {
+			if c, _ := w.state.Find(inquiry); c.State != turn.Closed {
 				t.Errorf("it is %s", c.State)
 			}
 		})

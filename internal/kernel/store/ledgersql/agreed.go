@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// agreed reads what is kept of what receipts are about, each by the keys of its rows.
-func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
-	var rows []kernel.Agreed
+// receiptSubjects reads what is kept of what receipts are about, each by the keys of its rows.
+func (t *Tx) receiptSubjects(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
+	var rows []kernel.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
 		q.number IS NOT NULL, coalesce(k.digest, ''), coalesce(c.fence, 0) > 0 AND g.call_id IS NULL, coalesce(a.card, '')
@@ -21,7 +21,7 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 		LEFT JOIN grants g ON g.call_id = c.call_id AND g.fence = c.fence
 		LEFT JOIN reports a ON a.call_id = r.call_id AND a.turn_id = t.turn_id
 		WHERE r.entry > $1 AND r.entry <= $2 ORDER BY r.entry`, []any{f.After, f.To}, func(scan func(...any) error) error {
-		var a kernel.Agreed
+		var a kernel.ReceiptSubject
 		err := scan(&a.Entry, &a.Turn, &a.Project, &a.Erased, &a.Imported, &a.Tool, &a.Card, &a.Definition, &a.Digest, &a.Question, &a.Consent, &a.Unstarted, &a.Answer)
 		rows = append(rows, a)
 		return err
@@ -29,9 +29,9 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 	return rows, t.read(err, "what the receipts of the audit chain are about")
 }
 
-// done reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
-func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
-	var rows []kernel.Done
+// actSubjects reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
+func (t *Tx) actSubjects(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
+	var rows []kernel.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
 		EXISTS (SELECT 1 FROM receipts y WHERE y.call_id = a.call_id AND y.decision = $3), coalesce(r.status, ''), coalesce(r.card, ''), coalesce(c.doc, '')
@@ -39,10 +39,10 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 		LEFT JOIN calls c ON c.call_id = a.call_id AND c.turn_id = t.turn_id
 		LEFT JOIN reports r ON r.call_id = a.call_id AND r.turn_id = t.turn_id
 		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To, string(consent.Accept)}, func(scan func(...any) error) error {
-		var d kernel.Done
+		var d kernel.ActSubject
 		var doc string
-		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Agreed, &d.Status, &d.Card, &doc)
-		d.Made = madeOf(doc)
+		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Accepted, &d.Status, &d.Card, &doc)
+		d.Document = documentOf(doc)
 		rows = append(rows, d)
 		return err
 	})
@@ -53,8 +53,8 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 // would be compared with nothing.
 const erased = `t.erased_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cards WHERE cards.turn_id = t.turn_id)`
 
-// madeOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
-func madeOf(doc string) turn.Call {
+// documentOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
+func documentOf(doc string) turn.Call {
 	var c turn.Call
 	if doc == "" || decode(doc, &c) != nil {
 		return turn.Call{}
@@ -67,7 +67,7 @@ func madeOf(doc string) turn.Call {
 // and $8 those of a question that a person has ended otherwise than by accepting.
 const (
 	// A yes, or the start of what cannot be undone, without the receipt of a yes.
-	agreedTo = `SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
+	unreceipted = `SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
 			WHERE NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = k.call_id AND r.decision = $1)
 		UNION SELECT g.call_id, 1, 0 FROM grants g LEFT JOIN calls c ON c.call_id = g.call_id
 			WHERE (c.call_id IS NULL OR c.class = $2) AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = g.call_id AND r.decision = $1)`
@@ -88,10 +88,10 @@ const (
 func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
-		FROM (`+agreedTo+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
+		FROM (`+unreceipted+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
 		WHERE s.call_id > $9 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id`+limited("$10"),
 		[]any{
-			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Over),
+			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Closed),
 			string(consent.Rejected), string(consent.Answered), f.After, f.Limit,
 		}, func(scan func(...any) error) error {
 			var c api.AuditCall

@@ -5,9 +5,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Beside implements [kernel.Tx].
-func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
-	var b kernel.Beside
+// Auxiliary implements [kernel.Tx].
+func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
+	var b kernel.Auxiliary
 	err := t.usable()
 	if err == nil && f.Sealed != "" {
 		b.Sealed, err = t.sealed(f.Sealed)
@@ -18,14 +18,14 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Calls != "" {
 		b.Calls, err = t.calls(f)
 	}
-	if err == nil && f.Wish != "" {
-		b.Wish, err = t.wish(f.Wish)
+	if err == nil && f.Preferences != "" {
+		b.Preferences, err = t.preferences(f.Preferences)
 	}
 	if err == nil && f.Key != "" {
 		b.Key, err = t.requestKey(f.KeyOf, f.Key)
 	}
 	if err == nil {
-		err = t.besideChain(f, &b)
+		err = t.auxiliaryChain(f, &b)
 	}
 	if err == nil && f.InForce != "" {
 		b.InForce, err = t.inForce(f.InForce)
@@ -36,19 +36,19 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	return b, err
 }
 
-// besideChain reads what is asked for of the audit chain.
-func (t *Tx) besideChain(f kernel.BesideFilter, b *kernel.Beside) (err error) {
+// auxiliaryChain reads what is asked for of the audit chain.
+func (t *Tx) auxiliaryChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err error) {
 	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}
 	if err == nil && f.Audit.Unchained {
 		b.Unchained, err = t.unchained()
 	}
-	if err == nil && f.Agreed.To > 0 {
-		b.Agreed, err = t.agreed(f.Agreed)
+	if err == nil && f.ReceiptSubjects.To > 0 {
+		b.ReceiptSubjects, err = t.receiptSubjects(f.ReceiptSubjects)
 	}
-	if err == nil && f.Done.To > 0 {
-		b.Done, err = t.done(f.Done)
+	if err == nil && f.ActSubjects.To > 0 {
+		b.ActSubjects, err = t.actSubjects(f.ActSubjects)
 	}
 	if err == nil && f.Unaudited.Limit > 0 {
 		b.Unaudited, err = t.unaudited(f.Unaudited)
@@ -83,7 +83,7 @@ func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
 	return rows, t.read(err, "the receipts of %s", session)
 }
 
-func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
+func (t *Tx) calls(f kernel.AuxiliaryFilter) ([]turn.Call, error) {
 	w := t.where()
 	w.add("turn_id = %s", f.Calls)
 	if f.Call != "" {
@@ -109,8 +109,8 @@ func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
 
 // openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
 func (t *Tx) openCalls(agent string, limit int) (n int, err error) {
-	err = t.c.One(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
+	err = t.c.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
 		WHERE t.agent = $1 AND NOT t.ended AND c.state NOT IN ($2, $3, $4)`+limited("$5")+`) AS open`,
-		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Over), limit}, &n)
+		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Closed), limit}, &n)
 	return n, t.read(err, "the open calls of %s", agent)
 }

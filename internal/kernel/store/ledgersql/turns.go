@@ -19,7 +19,7 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 	}
 	by := orderOf(f)
 	if f.After != "" && by == byCreation {
-		if err := t.c.One(`SELECT turn_id FROM turns WHERE turn_id = $1`, []any{f.After}, &f.After); err != nil {
+		if err := t.c.QueryRow(`SELECT turn_id FROM turns WHERE turn_id = $1`, []any{f.After}, &f.After); err != nil {
 			return nil, t.read(err, "the turn %s", f.After)
 		}
 	}
@@ -31,7 +31,7 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
 		r.Created = instant(created)
 		if by != byCreation {
-			r.Place = instant(place)
+			r.Position = instant(place)
 		}
 		rows = append(rows, r)
 		return err
@@ -120,7 +120,7 @@ func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any
 	}
 	switch {
 	case f.After != "" && by != byCreation:
-		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Place))+", "+parameter(f.After)+")")
+		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Position))+", "+parameter(f.After)+")")
 	case f.After != "":
 		wanted = append(wanted, "(created, turn_id) "+behind+" (SELECT created, turn_id FROM turns WHERE turn_id = "+parameter(f.After)+")")
 	}
