@@ -27,7 +27,7 @@ func (s *step) started(c turn.Call, fence int) error {
 
 // ended keeps the outcome of a call with an effect that was started, as far as is known here.
 func (s *step) ended(c turn.Call) error {
-	if c.Fence == 0 && c.State == turn.Over || !c.Class.Effectful() {
+	if c.Fence == 0 && c.State == turn.Closed || !c.Class.Effectful() {
 		return nil // a ledger that went back may have lost the start: then how it ended is known all the same
 	}
 	sum, err := s.cardSum(c.Outcome.Card)

@@ -93,13 +93,13 @@ func checkBegin(q api.EnqueueRequest) error {
 	return nil
 }
 
-func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) Record {
+func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) Record {
 	return Record{
 		State: turn.State{
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
 			Topic:    topic(q),
-			IdleFrom: now, Patience: max(0, k.o.IdleTurn), Depth: q.Depth,
+			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}

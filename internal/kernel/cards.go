@@ -219,14 +219,14 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 		o.Code, o.Message, o.Untouched = card.Error.Code, card.Error.Message, card.Error.IsUntouched()
 	}
 	switch {
-	case !c.Tells(o), o.TooLate() && (c.State == turn.Started || c.State == turn.Lapsed):
+	case !c.Conclusive(o), o.TooLate() && (c.State == turn.Started || c.State == turn.LeaseExpired):
 		// No result: the person is asked what to do, or the call asked for again.
 	case c.Late == o.Digest:
 		// The same late result again; it is kept.
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
 		s.late = card.Result
 		o.Card, err = s.keepLate(c, card)
-	case c.State == turn.Finished, c.State == turn.Over:
+	case c.State == turn.Finished, c.State == turn.Closed:
 		// It will be refused; nothing is to be kept.
 	default:
 		o.Card, err = s.keepResult(c, card)

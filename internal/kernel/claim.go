@@ -157,7 +157,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		}
 		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
-			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, Said: st.Said,
+			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, Said: st.ReportedText,
 		}
 		return nil
 	})

@@ -10,13 +10,13 @@ import (
 // ends is when an open question's time is over, on the wall clock as it stands now: the
 // earlier of the two clocks, for the wall clock may have been set since it was asked. After
 // a reboot the other clock cannot testify, and the question keeps its deadline by the wall.
-func (r Record) ends(q consent.Question, now turn.Moment) time.Time {
+func (r Record) ends(q consent.Question, now turn.Timestamp) time.Time {
 	end := q.Deadline()
 	for _, p := range r.Put {
 		if p.Question != q.Number || p.Until.IsZero() || !p.Until.SameBoot(now) {
 			continue
 		}
-		if other := now.Wall.Add(p.Until.Mono - now.Mono); other.Before(end) {
+		if other := now.Wall.Add(p.Until.SinceBoot - now.SinceBoot); other.Before(end) {
 			end = other
 		}
 	}

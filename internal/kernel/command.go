@@ -43,7 +43,7 @@ func (s *step) command(e turn.Command) error {
 // the call.
 func (s *step) notice(call, suffix string) error {
 	c, _ := s.rec.State.Find(call)
-	if c.Elsewhere { // it would take a notice for a command, and a failed one
+	if c.ThirdParty { // it would take a notice for a command, and a failed one
 		return nil
 	}
 	subject, err := utp.ToolCommand(s.rec.State.Project, s.rec.State.Channel, c.Target, suffix)

@@ -194,7 +194,7 @@ func TestCrashClockWhileLapsed(t *testing.T) {
 		w.work(one(shred))
 		a := w.begin()
 		q := w.accepts()
-		w.reaches(a.Turn, turn.Lapsed)
+		w.reaches(a.Turn, turn.LeaseExpired)
 		w.clock.step(-time.Hour)
 		began := time.Now()
 		q = w.askedAfter(q)

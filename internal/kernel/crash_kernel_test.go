@@ -43,7 +43,7 @@ func (w *world) staleThenAsked(turnID, call string, q api.QuestionRow, reason st
 	next := w.askedAnew(q)
 	state := w.turn(turnID)
 	old, _ := state.Find(call)
-	if old.State != turn.Over || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != reason {
+	if old.State != turn.Closed || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != reason {
 		w.t.Errorf("the old call is %s %+v; want over, consent_stale, %s", old.State, old.Outcome, reason)
 	}
 	if old.Outcome.Status != utp.StatusCanceled {

@@ -488,7 +488,7 @@ func TestCrashLapsedAndBack(t *testing.T) {
 		w.accepts()
 		w.reaches(a.Turn, turn.Started)
 		w.services[0].conn.cut.Store(true)
-		w.reaches(a.Turn, turn.Lapsed)
+		w.reaches(a.Turn, turn.LeaseExpired)
 		w.pass(6 * time.Second) // the beat that is under way comes to nothing
 		w.services[0].conn.cut.Store(false)
 		back.open()

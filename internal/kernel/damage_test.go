@@ -217,11 +217,11 @@ func TestDamagedArguments(t *testing.T) {
 				state := w.over(a.Turn)
 				w.effectsAre(0)
 				old, _ := state.Find(call)
-				if old.State != turn.Over || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != "arguments" {
+				if old.State != turn.Closed || old.Outcome.Code != utp.CodeConsentStale || old.Outcome.Message != "arguments" {
 					t.Errorf("the call is %s %+v; want over, consent_stale, arguments", old.State, old.Outcome)
 				}
 				next, found := state.Find(old.ReplacedBy)
-				if !found || next.State != turn.Over || next.Outcome.Code != utp.CodeBadRequest {
+				if !found || next.State != turn.Closed || next.Outcome.Code != utp.CodeBadRequest {
 					t.Errorf("the call that replaces it is %s %+v; want over, bad_request", next.State, next.Outcome)
 				}
 			})

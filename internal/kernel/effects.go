@@ -25,7 +25,7 @@ func (s *step) realise(e turn.Effect) error {
 		return s.note(e)
 	case turn.AskConsent:
 		return s.askConsent(e.Call)
-	case turn.AskFate:
+	case turn.AskOutcome:
 		return s.askFate(e.Call)
 	case turn.AskPerson:
 		return s.askPerson(e.Call)
@@ -39,7 +39,7 @@ func (s *step) realise(e turn.Effect) error {
 		return s.grant(e)
 	case turn.AskService:
 		return s.notice(e.Call, utp.SuffixReconcile)
-	case turn.TellService:
+	case turn.StopService:
 		return s.cancelNotice(e.Call)
 	case turn.RecordOutcome:
 		return s.recordOutcome(e.Call)
@@ -49,11 +49,11 @@ func (s *step) realise(e turn.Effect) error {
 		return s.receipt(e)
 	case turn.Replace:
 		return s.replace(e.Call)
-	case turn.KeepLate:
+	case turn.RecordLate:
 		s.batch.Late = append(s.batch.Late, Report{
 			Turn: s.rec.State.Turn, Call: e.Call, Card: e.Outcome.Card, Status: e.Outcome.Status, At: s.now.Wall,
 		})
-	case turn.Ring:
+	case turn.WakeWorker:
 		s.ring = true
 	}
 	return nil
@@ -94,7 +94,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 	if !found {
 		return nil
 	}
-	t.Call, t.Says, t.StartsAt = call, call.Says, call.StartsAt(s.now.Wall)
+	t.Call, t.Says, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
 		t.Tool, err = registered(s.tx, call.Tool)
@@ -137,7 +137,7 @@ func (s *step) pass(kind turn.NoteKind) {
 	case turn.NoteInvoked:
 		s.before = append(s.before, "dispatch.committing")
 		s.after = append(s.after, "invoked.logged")
-	case turn.NoteFateAsked:
+	case turn.NoteOutcomeAsked:
 		s.after = append(s.after, "unknown.asked")
 	case turn.NoteStopping:
 		s.last = append(s.last, "stop.told")
@@ -322,7 +322,7 @@ func (s *step) keepShown(n turn.Note, told Narration) {
 // asks reports whether a note puts a question, for the first time or again.
 func asks(kind turn.NoteKind) bool {
 	switch kind {
-	case turn.NoteAsked, turn.NoteFateAsked, turn.NoteShown, turn.NoteUnshown, NoteExtended:
+	case turn.NoteAsked, turn.NoteOutcomeAsked, turn.NoteShown, turn.NoteUnshown, NoteExtended:
 		return true
 	default:
 		return false

@@ -225,7 +225,7 @@ func servedCard(tx Tx, from Caller, card utp.Card) (bool, error) {
 		return false, nil
 	}
 	c, found := rec.State.Find(card.ToolCallID)
-	return found && c.Card == card.ID && c.Target == from.Name && c.Elsewhere, err
+	return found && c.Card == card.ID && c.Target == from.Name && c.ThirdParty, err
 }
 
 // askedCard refuses what is not a card of the peer's own turns, nor an answer in one.

@@ -44,7 +44,7 @@ func (s *step) knows(c turn.Call) bool {
 	if card.Error != nil {
 		o.Code, o.Untouched = card.Error.Code, card.Error.IsUntouched()
 	}
-	return c.Tells(o)
+	return c.Conclusive(o)
 }
 
 // adoptUnknown adopts the kept card of a call before a person's answer to what became of it, and reports whether
@@ -84,7 +84,7 @@ func (s *step) adoptExpired() error {
 
 func (s *step) adoptIf(now func(turn.Call) bool) error {
 	for _, c := range s.rec.State.Calls {
-		begun := c.State == turn.Started || c.State == turn.Lapsed || c.State == turn.Unknown
+		begun := c.State == turn.Started || c.State == turn.LeaseExpired || c.State == turn.Unknown
 		if c.Offered == "" || !begun || !now(c) {
 			continue
 		}

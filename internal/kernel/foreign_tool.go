@@ -52,7 +52,7 @@ func decision(t Tool, r Ruling) turn.Decision {
 // nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
 // has heard of, could not be told from one that was made.
 func (s *step) commandForeign(c turn.Call, t Tool, subject utp.Subject) error {
-	if c.Lapse == 0 && s.k.unserved(subject) {
+	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
 		return nil // it is rung again until it is too old
 	}
 	lease := foreignLease(t)
@@ -69,9 +69,9 @@ func (s *step) commandForeign(c turn.Call, t Tool, subject utp.Subject) error {
 	if started == nil || started.State != turn.Started {
 		return nil // what it was agreed to has changed; the refusal is recorded
 	}
-	started.Elsewhere = true
+	started.ThirdParty = true
 	c = *started
-	if c.Lapse >= foreignTries {
+	if c.LeaseExpiries >= foreignTries {
 		return s.feed(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
 			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
 		}})
@@ -136,7 +136,7 @@ func (k *Kernel) depart(ctx context.Context, row Outgoing) error {
 	if len(limit) == 0 {
 		return k.o.Bus.Publish(ctx, row.Subject, row.Header, row.Payload)
 	}
-	var last turn.Moment
+	var last turn.Timestamp
 	err := json.Unmarshal([]byte(limit[0]), &last, jsonv1.FormatDurationAsNano(true))
 	if err != nil || last.Passed(k.o.Clock.moment()) {
 		k.forgetUnsent(row.ID)
@@ -256,7 +256,7 @@ func (k *Kernel) ofForeign(ctx context.Context, from Caller, call string, fn fun
 	err := k.step(ctx, TurnRef{Call: call}, func(s *step) error {
 		known = true
 		c := s.live(call)
-		if c != nil && (c.Target != from.Name || !c.Elsewhere) {
+		if c != nil && (c.Target != from.Name || !c.ThirdParty) {
 			return fault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
 		}
 		return fn(s, c)
@@ -272,7 +272,7 @@ func (k *Kernel) ofForeign(ctx context.Context, from Caller, call string, fn fun
 // that it counts now, and the other is refused.
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {
-	case c == nil || c.State == turn.Finished || c.State == turn.Over:
+	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
 		return nil, fault(utp.CodeDone, "the call has ended; another result stands")
 	case strings.HasPrefix(card.ID, answerPrefix):
 		return nil, fault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
@@ -349,7 +349,7 @@ func missingCard(err error) utp.Code {
 // report is what one step makes of a report.
 func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	switch {
-	case c == nil || c.State == turn.Over:
+	case c == nil || c.State == turn.Closed:
 		return api.ReportSuperseded, nil
 	case c.State == turn.Finished && c.Offered != r.ToolResultCardID:
 		return api.ReportSuperseded, nil

@@ -257,7 +257,7 @@ func TestStop(t *testing.T) {
 		{name: "accepted", tool: burn, at: turn.Accepted, outcome: utp.CodeStopped, grants: "0"},
 		{name: "dispatched", tool: burn, before: func(w *world) { w.services[0].conn.cut.Store(true) }, at: turn.Dispatched, outcome: utp.CodeStopped, grants: "0"},
 		{name: "started", tool: burn, before: func(w *world) { w.effects.at("done", w.gate().pass) }, at: turn.Started, outcome: utp.CodeStopped, effects: 1, grants: "1"},
-		{name: "lapsed", tool: shred, before: func(w *world) { w.effects.at("done", dies) }, at: turn.Lapsed, outcome: utp.CodeOutcomeUnknown, effects: 1, grants: "1"},
+		{name: "lapsed", tool: shred, before: func(w *world) { w.effects.at("done", dies) }, at: turn.LeaseExpired, outcome: utp.CodeOutcomeUnknown, effects: 1, grants: "1"},
 		{name: "unknown", tool: burn, before: func(w *world) { w.effects.at("done", dies) }, at: turn.Unknown, outcome: utp.CodeOutcomeUnknown, effects: 1, grants: "1"},
 	}
 	for _, tt := range tests {

@@ -15,7 +15,7 @@ import (
 // "Events of agents"). They may be lost, and nothing waits for them.
 func (k *Kernel) hint(ctx context.Context, s *step) {
 	was, is := s.was, s.rec.State
-	if from, told := toldFrom(was.Said, is.Said); told {
+	if from, told := toldFrom(was.ReportedText, is.ReportedText); told {
 		k.publishHint(ctx, is, utp.SuffixChunk, utp.AgentChunk{Turn: is.Turn, Type: "content", Content: s.tell.Output, Index: from})
 	}
 	if step, phase := steps(was, is); phase != "" {
@@ -85,7 +85,7 @@ func cardsOf(b Batch) []string {
 	return ids
 }
 
-func stateHint(st turn.State, now turn.Moment) utp.AgentState {
+func stateHint(st turn.State, now turn.Timestamp) utp.AgentState {
 	e := utp.AgentState{Agent: st.Agent, Turn: st.Turn, Epoch: st.Epoch, Updated: now.Wall.Format(time.RFC3339Nano)}
 	switch st.Status {
 	case turn.Queued:
@@ -108,7 +108,7 @@ func stateHint(st turn.State, now turn.Moment) utp.AgentState {
 	return e
 }
 
-func taskHint(rec Record, now turn.Moment) utp.AgentTask {
+func taskHint(rec Record, now turn.Timestamp) utp.AgentTask {
 	end := rec.State.End
 	e := utp.AgentTask{
 		Turn: rec.State.Turn, Status: end.Status, Stats: utp.AgentStats{DurationMS: max(0, now.Wall.Sub(rec.Created).Milliseconds())},

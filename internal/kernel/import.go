@@ -164,21 +164,21 @@ func (im *importer) call(d api.CallDetail) {
 	}
 	c := turn.Call{
 		ID: d.ID, Key: d.Key, Step: d.Step, Number: d.Number, Tool: d.Tool, Kind: turn.CallKind(d.Kind), Target: d.Target, Definition: d.Definition, Class: d.Class, Risk: d.Risk,
-		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Says: d.Says, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
+		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Comment: d.Says, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
 		Card: d.Card, StartedAt: d.Started, Replaces: d.Replaces, ReplacedBy: d.ReplacedBy, Applied: true,
 		Outcome: &turn.Outcome{Status: d.Status, Code: d.Code, Message: d.Message, Card: d.Result},
 	}
 	switch c.State {
-	case turn.Finished, turn.Resolved, turn.Over:
-	case turn.Started, turn.Lapsed, turn.Unknown:
+	case turn.Finished, turn.Resolved, turn.Closed:
+	case turn.Started, turn.LeaseExpired, turn.Unknown:
 		if c.State != turn.Unknown { // that one is counted
 			im.rec.State.Tally.Unknown++
 		}
 		c.State, c.Outcome = turn.Resolved, &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
 	case turn.Requested, turn.Asked, turn.Accepted, turn.Dispatched:
-		c.State, c.Outcome = turn.Over, &turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: importedOpen}
+		c.State, c.Outcome = turn.Closed, &turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: importedOpen}
 	default:
-		c.State = turn.Over
+		c.State = turn.Closed
 	}
 	im.rec.State.Calls = append(im.rec.State.Calls, c)
 	im.batch.Turn = &im.rec

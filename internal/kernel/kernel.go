@@ -89,8 +89,8 @@ type Clock struct {
 	Boot string
 }
 
-func (c Clock) moment() turn.Moment {
-	return turn.Moment{Wall: c.Now().UTC().Truncate(time.Millisecond), Mono: c.Mono(), Boot: c.Boot}
+func (c Clock) moment() turn.Timestamp {
+	return turn.Timestamp{Wall: c.Now().UTC().Truncate(time.Millisecond), SinceBoot: c.Mono(), Boot: c.Boot}
 }
 
 // Options of a kernel. Store, Bus, Policy and Narrator are required.
@@ -161,7 +161,7 @@ type Options struct {
 	Reached func(point string)
 	// Step is the turn machine; nil is [turn.Step]. A simulation puts a broken one here, to
 	// see that it is found out.
-	Step func(turn.State, turn.Moment, turn.Input) (turn.State, []turn.Effect, error)
+	Step func(turn.State, turn.Timestamp, turn.Input) (turn.State, []turn.Effect, error)
 }
 
 // Kernel runs turns on one ledger. Make it with [New], serve [Kernel.Handle], and

@@ -17,13 +17,13 @@ const leadSlack = time.Second
 // moment is the present. The kernel remembers how far the time of day has been ahead of the
 // other clock: what was saved meanwhile is found by times that it may be far from after it has
 // been set back.
-func (k *Kernel) moment() turn.Moment {
+func (k *Kernel) moment() turn.Timestamp {
 	now := k.o.Clock.moment()
 	raise(&k.lead, leadOf(now))
 	return now
 }
 
-func leadOf(now turn.Moment) time.Duration { return now.Wall.Sub(turn.Epoch) - now.Mono }
+func leadOf(now turn.Timestamp) time.Duration { return now.Wall.Sub(turn.Epoch) - now.SinceBoot }
 
 func raise(most *atomic.Int64, lead time.Duration) {
 	for {
@@ -37,14 +37,14 @@ func raise(most *atomic.Int64, lead time.Duration) {
 // steady is the present on a clock that is never set back: the time of day as it would be, had
 // nobody set it since it was ahead the most. Nothing that is due by the second clock has a later
 // place in the ledger; what has an earlier one is looked at before its time, to no effect.
-func (k *Kernel) steady(now turn.Moment) time.Time {
-	return turn.Epoch.Add(now.Mono + time.Duration(k.lead.Load()))
+func (k *Kernel) steady(now turn.Timestamp) time.Time {
+	return turn.Epoch.Add(now.SinceBoot + time.Duration(k.lead.Load()))
 }
 
 // keepLead keeps, with what is saved at this moment, how far the time of day is ahead: kernels
 // that are started after it was set back find by it what was saved before. It returns what the
 // ledger knows once this is committed.
-func (k *Kernel) keepLead(tx Tx, now turn.Moment) (kept time.Duration, err error) {
+func (k *Kernel) keepLead(tx Tx, now turn.Timestamp) (kept time.Duration, err error) {
 	lead := leadOf(now)
 	if now.Boot == "" || lead < time.Duration(k.kept.Load())+leadSlack {
 		return 0, nil

@@ -68,7 +68,7 @@ func TestSecretMarks(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			c := w.last(a.Turn)
-			if refused := c.State == turn.Over; refused != tests[name].refused {
+			if refused := c.State == turn.Closed; refused != tests[name].refused {
 				t.Errorf("%s: the call is %s %+v; want refused: %v", name, c.State, c.Outcome, tests[name].refused)
 			}
 			for _, q := range w.questions() {

@@ -65,7 +65,7 @@ func (o *openCalls) keep(agent string, e callEstimate) {
 
 // roomForCalls refuses n new calls of the turn's agent where it has as many as it may have.
 func (s *step) roomForCalls(n int) error {
-	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.Mono
+	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.SinceBoot
 	taken, known := s.k.openCalls.take(agent, n, most, now)
 	if !known {
 		kept, err := s.tx.Beside(BesideFilter{OpenCalls: agent, OpenCallsLimit: most + 1})

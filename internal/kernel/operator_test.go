@@ -229,7 +229,7 @@ func TestImportBringsNothingUsable(t *testing.T) {
 		}
 		d, err := operate[api.TurnDetail](w, api.OpTurn, api.TurnRequest{Name: "turn_x1"})
 		if err != nil || d.Status != string(turn.Ended) || d.Imported.IsZero() || len(d.Receipts) != 1 || len(d.Calls) != 2 ||
-			d.Calls[0].Code != utp.CodeOutcomeUnknown || d.Calls[1].State != string(turn.Over) || d.Calls[0].Question != 0 {
+			d.Calls[0].Code != utp.CodeOutcomeUnknown || d.Calls[1].State != string(turn.Closed) || d.Calls[0].Question != 0 {
 			t.Errorf("it is %+v, %v", d, err)
 		}
 		foreign := jsontext.Value(`{"event":{"seq":7,"event_id":"evt_x","type":"t","body":{},"at":"2026-03-01T10:00:01Z"}}`)

@@ -32,7 +32,7 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 		if idle == 0 {
 			idle = api.DefaultIdle
 		}
-		s.rec.State.Patience = time.Duration(idle) * time.Second
+		s.rec.State.MaxIdle = time.Duration(idle) * time.Second
 		return s.feed(turn.Open{})
 	})
 	if err != nil {
@@ -324,11 +324,11 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 // tellOutside tells what an outside agent says of its work.
 func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
 	said := 0
-	in := turn.Tell{Key: q.Key}
+	in := turn.AgentReport{Key: q.Key}
 	for _, one := range []struct {
 		is   bool
 		kind turn.NoteKind
-	}{{q.Text != "", turn.NoteSaid}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
+	}{{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
 		if one.is {
 			said++
 			in.Kind = one.kind
@@ -375,7 +375,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 		}
 		if d.Output != "" && st.Stop == nil { // it may be a while until the end
 			s.tell.Output = d.Output
-			if err := s.feed(turn.Tell{Kind: turn.NoteSaid}); err != nil {
+			if err := s.feed(turn.AgentReport{Kind: turn.NoteText}); err != nil {
 				return err
 			}
 			s.tell.Output = ""

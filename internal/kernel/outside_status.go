@@ -56,11 +56,11 @@ func callState(s turn.CallState) string {
 		return api.CallWaiting
 	case turn.Accepted:
 		return api.CallAccepted
-	case turn.Dispatched, turn.Started, turn.Lapsed:
+	case turn.Dispatched, turn.Started, turn.LeaseExpired:
 		return api.CallRunning
 	case turn.Unknown:
 		return api.CallUnknown
-	case turn.Finished, turn.Resolved, turn.Over:
+	case turn.Finished, turn.Resolved, turn.Closed:
 		return api.CallEnded
 	}
 	return api.CallEnded

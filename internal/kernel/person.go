@@ -169,7 +169,7 @@ func (s *step) named(r api.ReplyRequest) *consent.Question {
 }
 
 // reply builds what consent judges.
-func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Moment) consent.Reply {
+func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Timestamp) consent.Reply {
 	at := r.At
 	if at.IsZero() {
 		at = now.Wall

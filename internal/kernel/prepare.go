@@ -66,7 +66,7 @@ func (s *step) unresolved(w wanted) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Says: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Comment: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }
@@ -94,7 +94,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
 	judged := terms(tool, ruling)
 	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
-	if c.Limits.Wish, err = s.undoWish(s.rec.State.Owner); err != nil {
+	if c.Limits.PreferredUndo, err = s.undoWish(s.rec.State.Owner); err != nil {
 		return c, err
 	}
 	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
@@ -192,7 +192,7 @@ func (s *step) replace(id string) error {
 		return err
 	}
 	c, err := s.make(wanted{
-		key: old.Key, step: old.Step, tool: old.Tool, says: old.Says, args: args, missing: missing,
+		key: old.Key, step: old.Step, tool: old.Tool, says: old.Comment, args: args, missing: missing,
 		from: old.Range[0], to: old.Range[1], replaces: old.ID,
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, f
 func (s *step) cancelNotice(call string) error {
 	c, _ := s.rec.State.Find(call)
 	st := s.rec.State
-	if c.Elsewhere { // a third-party service hears no such word
+	if c.ThirdParty { // a third-party service hears no such word
 		return nil
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)

@@ -45,7 +45,7 @@ func ofTool(name string, d turn.Decision) kernel.Rule { return kernel.Rule{Tool:
 // demands that nothing was done, that nobody is asked, and that it is told.
 func (w *world) forbidden(id, words string) {
 	w.t.Helper()
-	call := w.reaches(id, turn.Over)
+	call := w.reaches(id, turn.Closed)
 	if call.Outcome.Code != utp.CodeDeniedByPolicy || call.ReplacedBy != "" {
 		w.t.Errorf("the call ended as %+v, and %q stands for it", call.Outcome, call.ReplacedBy)
 	}
@@ -120,7 +120,7 @@ func TestRejudge(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.settle()
-				if c, _ := w.turn(a.Turn).Find(w.turn(a.Turn).Calls[0].ID); c.State != turn.Over {
+				if c, _ := w.turn(a.Turn).Find(w.turn(a.Turn).Calls[0].ID); c.State != turn.Closed {
 					t.Errorf("the call is %s", c.State)
 				}
 				w.forbidden(a.Turn, tt.words)

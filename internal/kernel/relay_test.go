@@ -169,8 +169,8 @@ func TestOutrun(t *testing.T) {
 		w.now.mu.Unlock()
 		asks()
 		w.settle()
-		if c := w.last(a.Turn); c.Outcome == nil || c.Rung != 0 {
-			t.Errorf("the call is %s, rung again %d times; want it done at the first ring", c.State, c.Rung)
+		if c := w.last(a.Turn); c.Outcome == nil || c.Wakeups != 0 {
+			t.Errorf("the call is %s, rung again %d times; want it done at the first ring", c.State, c.Wakeups)
 		}
 		h.results()
 		h.deliver()

@@ -13,7 +13,7 @@ import (
 
 // keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
 // it came without one.
-func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Moment) ([]RequestKey, error) {
+func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) ([]RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
 	}

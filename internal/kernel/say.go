@@ -16,13 +16,13 @@ func (k *Kernel) say(ctx context.Context, from Caller, q api.SayRequest) (struct
 	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
 		s.tell.Output = q.Text
-		return s.feed(turn.Say{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
+		return s.feed(turn.AgentText{WorkerClaim: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
 	})
 }
 
 // release takes a turn back from a worker that lets go of it.
 func (k *Kernel) release(ctx context.Context, from Caller, q api.WorkerRequest) (struct{}, error) {
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		return s.feed(turn.Release{Hold: holdOf(from, q, s.rec.State)})
+		return s.feed(turn.Release{WorkerClaim: holdOf(from, q, s.rec.State)})
 	})
 }

@@ -66,7 +66,7 @@ func TestSaysALot(t *testing.T) {
 		w.work(step)
 		a := w.begin()
 		q := w.asked()
-		kept := w.last(a.Turn).Says
+		kept := w.last(a.Turn).Comment
 		if n := len(kept); n > 2<<10 || n < 2<<10-6 || !utf8.ValidString(kept) || !strings.HasSuffix(kept, "…") {
 			t.Errorf("%d bytes are kept, ending %q", n, kept[max(0, n-10):])
 		}
@@ -74,7 +74,7 @@ func TestSaysALot(t *testing.T) {
 			t.Errorf("the question says nothing of it: %s", text)
 		}
 		w.say(q, "reject")
-		if state := w.over(a.Turn); state.Calls[0].State != turn.Over || state.Calls[0].Outcome.Code != utp.CodeConsentDeclined {
+		if state := w.over(a.Turn); state.Calls[0].State != turn.Closed || state.Calls[0].Outcome.Code != utp.CodeConsentDeclined {
 			t.Errorf("the call is %+v", state.Calls[0])
 		}
 	})

@@ -67,7 +67,7 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartWithinMS: milliseconds(c.StartBy.Left(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
+		StartWithinMS: milliseconds(c.StartBy.Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
 }
@@ -101,7 +101,7 @@ func (k *Kernel) beat(ctx context.Context, from Caller, q api.BeatRequest) (api.
 		if q.Fraction != nil {
 			fraction = *q.Fraction
 		}
-		return s.feed(turn.Beat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
+		return s.feed(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
 	})
 	if err == nil && q.Fraction != nil {
 		k.tellProgress(ctx, st, call, *q.Fraction)
@@ -129,7 +129,7 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (
 func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
 	var a api.ReconcileAnswer
 	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		if c.State != turn.Lapsed && c.State != turn.Unknown {
+		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
 			return fault(utp.CodeDone, "the call's fate is settled")
 		}
 		args, err := s.args(c)
@@ -137,7 +137,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 			return err
 		}
 		b, err := s.handOut(args)
-		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.Lapse}
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.LeaseExpiries}
 		return err
 	})
 	return a, err
@@ -145,8 +145,8 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 
 func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
 	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		in := turn.Settle{Call: q.Call, Owner: q.Owner, Lapse: q.Lapse, Fate: turn.Fate(q.Fate)}
-		if in.Fate == turn.Done {
+		in := turn.Reconciled{Call: q.Call, Owner: q.Owner, LeaseExpiry: q.Lapse, Finding: turn.Finding(q.Fate)}
+		if in.Finding == turn.FindingDone {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ import (
 type step struct {
 	k   *Kernel
 	tx  Tx
-	now turn.Moment
+	now turn.Timestamp
 	rec Record
 	was turn.State // the turn before the step
 
@@ -120,7 +120,7 @@ func (s *step) feed(in turn.Input) error {
 	s.depth++
 	err := s.feedOne(in)
 	s.depth--
-	if err == nil && s.depth == 0 && s.rec.State.Settled() {
+	if err == nil && s.depth == 0 && s.rec.State.ReadyToApply() {
 		s.before = append(s.before, "report.applying")
 		if err := s.lastWord(); err != nil {
 			return err
@@ -232,13 +232,13 @@ func (k *Kernel) schedule(s *step) {
 	if st.Status == turn.Ended {
 		delete(k.parked, st.Turn)
 	}
-	if !s.rec.Due.IsZero() && s.now.Mono+s.rec.Due.Sub(s.now.Wall) < k.next {
+	if !s.rec.Due.IsZero() && s.now.SinceBoot+s.rec.Due.Sub(s.now.Wall) < k.next {
 		signal(k.wake)
 	}
 }
 
 // index brings what the turn is found by up to date.
-func (r *Record) index(now turn.Moment) {
+func (r *Record) index(now turn.Timestamp) {
 	r.Due, r.Free = time.Time{}, time.Time{}
 	if r.State.Status != turn.Ended {
 		r.Due = due(*r, now)
@@ -249,7 +249,7 @@ func (r *Record) index(now turn.Moment) {
 }
 
 // due is the earliest instant at which a question wants something or the machine is due.
-func due(rec Record, now turn.Moment) time.Time {
+func due(rec Record, now turn.Timestamp) time.Time {
 	at, _ := rec.State.Due(now)
 	for _, q := range rec.Questions {
 		if q.State != consent.Open {

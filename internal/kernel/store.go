@@ -382,7 +382,7 @@ type Put struct {
 	// Event is the event that puts it.
 	Event string `json:"event"`
 	// Until is its deadline on both clocks.
-	Until turn.Moment `json:"until,omitzero"`
+	Until turn.Timestamp `json:"until,omitzero"`
 	// Shows is how much of the call's arguments the event shows, Read who has read on.
 	Shows Shows     `json:"shows,omitzero"`
 	Read  []Reading `json:"read,omitzero"`

@@ -64,7 +64,7 @@ func rest(ctx context.Context, timer *time.Timer, d time.Duration) {
 func (k *Kernel) look(ctx context.Context) (turns []string, wait time.Duration) {
 	now := k.moment()
 	k.lookAt(math.MaxInt64) // whatever is made due from now on wakes it
-	l := look{k: k, now: now.Mono, wait: k.o.Poll}
+	l := look{k: k, now: now.SinceBoot, wait: k.o.Poll}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		kept, err := k.keptLead(tx)
 		if err != nil {
@@ -83,8 +83,8 @@ func (k *Kernel) look(ctx context.Context) (turns []string, wait time.Duration) 
 	for _, id := range l.turns {
 		k.ticking[id] = struct{}{}
 	}
-	k.next = now.Mono + l.wait
-	maps.DeleteFunc(k.later, func(_ string, at time.Duration) bool { return at <= now.Mono })
+	k.next = now.SinceBoot + l.wait
+	maps.DeleteFunc(k.later, func(_ string, at time.Duration) bool { return at <= now.SinceBoot })
 	return l.turns, l.wait
 }
 

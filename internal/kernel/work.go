@@ -19,7 +19,7 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (a
 	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.held(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
-		return s.feed(turn.Renew{Hold: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
+		return s.feed(turn.Renew{WorkerClaim: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
 	})
 	return a, err
 }
@@ -38,8 +38,8 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 
 // holdOf is under what a worker says that it holds the turn. A third-party peer knows of no
 // nonce: its epoch has to do.
-func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.Hold {
-	h := turn.Hold{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
+func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClaim {
+	h := turn.WorkerClaim{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
 	if from.Kind == ForeignCaller && h.Nonce == "" {
 		h.Nonce = s.Nonce
 	}
@@ -53,7 +53,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 		return struct{}{}, err
 	}
 	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		in := turn.Request{Hold: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
+		in := turn.Request{WorkerClaim: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
 			if err := s.roomForCalls(len(q.Calls)); err != nil {
 				return err
@@ -133,7 +133,7 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 		case st.Status == turn.Ended:
 			a.Ended = true
 			return nil
-		case !st.Knows(holdOf(from, q.WorkerRequest, st)):
+		case !st.Recognizes(holdOf(from, q.WorkerRequest, st)):
 			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
 		a.Step = st.Step
@@ -213,12 +213,12 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 			return err
 		}
 		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
-		s.tell.Told = s.rec.State.Told(q.Output)
+		s.tell.Told = s.rec.State.IsReported(q.Output)
 		end, err := s.endOf(q)
 		if err != nil {
 			return err
 		}
-		return s.feed(turn.Deliver{Hold: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
+		return s.feed(turn.Deliver{WorkerClaim: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
 	})
 	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
 		err = nil

@@ -41,14 +41,14 @@ func (s *stage) responds(number int, by, answer string) {
 // says tells a piece of what the agent writes.
 func (s *stage) writes(text string) {
 	s.tb.Helper()
-	s.writesAs(s.state.Said.Try, text)
+	s.writesAs(s.state.ReportedText.Try, text)
 }
 
 func (s *stage) writesAs(try int, text string) {
 	s.tb.Helper()
-	in := turn.Say{Hold: s.state.Hold(), Step: s.state.Step + 1, Try: try, Text: text}
-	if try == s.state.Said.Try && s.state.Said.Step == in.Step {
-		in.From = s.state.Said.Bytes
+	in := turn.AgentText{WorkerClaim: s.state.WorkerClaim(), Step: s.state.Step + 1, Try: try, Text: text}
+	if try == s.state.ReportedText.Try && s.state.ReportedText.Step == in.Step {
+		in.From = s.state.ReportedText.Bytes
 	}
 	s.tell.Output = text
 	s.feed(in)
@@ -154,7 +154,7 @@ func agentScenarios() map[string]func(*stage) {
 			s.tell.Told = true
 			s.tell.Summary = "There is nothing in it."
 			s.tell.Output = "There is nothing in it."
-			s.feed(turn.Deliver{Hold: s.state.Hold(), End: turn.End{Status: utp.StatusSuccess}})
+			s.feed(turn.Deliver{WorkerClaim: s.state.WorkerClaim(), End: turn.End{Status: utp.StatusSuccess}})
 		},
 		"text begun again": func(s *stage) {
 			s.claim()

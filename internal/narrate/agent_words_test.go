@@ -40,7 +40,7 @@ func TestHostileAgent(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			if rapid.IntRange(0, 5).Draw(r, "anew") == 0 && s.state.Said.Bytes > 0 {
+			if rapid.IntRange(0, 5).Draw(r, "anew") == 0 && s.state.ReportedText.Bytes > 0 {
 				tries++
 			}
 			s.writesAs(tries, text)

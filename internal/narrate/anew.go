@@ -42,7 +42,7 @@ func (s *scene) earlier() Param {
 		return say("earlier.other", nil)
 	}
 	switch {
-	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Over:
+	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Closed:
 		if old.Outcome.Message == turn.StaleRestarted {
 			return say("earlier.restarted", Params{"reason": beside(s.stale(old, old.Outcome.Message), old, c)})
 		}

@@ -160,9 +160,9 @@ func (s *scene) ofTheTurn() error {
 		return s.progress()
 	case turn.NoteCompleted:
 		return s.completed()
-	case turn.NoteFateAsked:
+	case turn.NoteOutcomeAsked:
 		return s.fateAsked()
-	case turn.NoteFateClosed:
+	case turn.NoteOutcomeClosed:
 		return s.fateClosed()
 	case turn.NoteLate:
 		return s.late()
@@ -174,7 +174,7 @@ func (s *scene) ofTheTurn() error {
 		return s.stopping()
 	case turn.NoteEnded:
 		return s.ended()
-	case turn.NoteSaid:
+	case turn.NoteText:
 		return s.said()
 	case turn.NoteResponded:
 		return s.responded()

@@ -12,7 +12,7 @@ import (
 // opens begins the session of an agent outside.
 func (s *stage) opens() {
 	s.tb.Helper()
-	s.state.Agent, s.state.Name, s.state.Outside, s.state.Patience = "claude", "claude, build the site", true, time.Hour
+	s.state.Agent, s.state.Name, s.state.Outside, s.state.MaxIdle = "claude", "claude, build the site", true, time.Hour
 	s.request = "build the site"
 	s.feed(turn.Open{})
 }
@@ -37,10 +37,10 @@ func (s *stage) permission(decision turn.Decision, tool, args string) {
 func (s *stage) reports(kind turn.NoteKind, words string) {
 	s.tb.Helper()
 	s.tell.Summary = words
-	if kind == turn.NoteSaid {
+	if kind == turn.NoteText {
 		s.tell.Summary, s.tell.Output = "", words
 	}
-	s.feed(turn.Tell{Kind: kind, Percent: 40})
+	s.feed(turn.AgentReport{Kind: kind, Percent: 40})
 	s.tell = kernel.Telling{}
 }
 
@@ -120,10 +120,10 @@ func outsideScenarios() map[string]func(*stage) {
 			s.opens()
 			s.reports(kernel.NoteDoing, "Reading the configuration.")
 			s.reports(turn.NoteProgress, "")
-			s.reports(turn.NoteSaid, "I have found the fault. ")
-			s.reports(turn.NoteSaid, "It is in the template.")
+			s.reports(turn.NoteText, "I have found the fault. ")
+			s.reports(turn.NoteText, "It is in the template.")
 			s.reports(turn.NoteObserved, "It edited site.conf.")
-			s.reports(turn.NoteSaid, "The site builds again.")
+			s.reports(turn.NoteText, "The site builds again.")
 			s.closes("The site builds again.")
 		},
 		"an agent outside asks the person and hands over": func(s *stage) {

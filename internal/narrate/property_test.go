@@ -74,7 +74,7 @@ func (w *wild) input() turn.Input {
 		for range 1 + w.choose(3) {
 			calls = append(calls, w.randomCall())
 		}
-		return turn.Request{Hold: w.state.Hold(), Step: w.state.Step + 1, Calls: calls}
+		return turn.Request{WorkerClaim: w.state.WorkerClaim(), Step: w.state.Step + 1, Calls: calls}
 	case 4:
 		return turn.Adopt{Call: w.randomCall()}
 	case 5, 6:
@@ -87,7 +87,7 @@ func (w *wild) input() turn.Input {
 	case 8, 9:
 		return turn.Start{Call: c.ID, Owner: "o", Target: "files", Lease: time.Minute, Check: check}
 	case 10:
-		return turn.Beat{Call: c.ID, Owner: "o", Fence: c.Fence, Lease: time.Minute, Fraction: float64(w.choose(12)-1) / 10}
+		return turn.Heartbeat{Call: c.ID, Owner: "o", Fence: c.Fence, Lease: time.Minute, Fraction: float64(w.choose(12)-1) / 10}
 	case 11:
 		status := pick(w, utp.StatusSuccess, utp.StatusPartial, utp.StatusFailed, utp.StatusCanceled, utp.StatusTimeout)
 		code := utp.Code("")
@@ -99,8 +99,8 @@ func (w *wild) input() turn.Input {
 			Status: status, Code: code, Message: pick(w, "", "disk\x1b[31m full"), Digest: fmt.Sprint(w.choose(3)),
 		}}
 	case 12:
-		return turn.Settle{
-			Call: c.ID, Owner: "o", Lapse: c.Lapse, Fate: pick(w, turn.Done, turn.NotBegun, turn.FateUnknown), Outcome: turn.Outcome{Status: utp.StatusSuccess, Digest: "s"},
+		return turn.Reconciled{
+			Call: c.ID, Owner: "o", LeaseExpiry: c.LeaseExpiries, Finding: pick(w, turn.FindingDone, turn.FindingNotBegun, turn.FindingUnknown), Outcome: turn.Outcome{Status: utp.StatusSuccess, Digest: "s"},
 		}
 	case 13:
 		return turn.Resume{}
@@ -121,7 +121,7 @@ func (w *wild) rare() turn.Input {
 		return turn.Restored{}
 	case 3:
 		w.tell.Summary, w.tell.Output = pick(w, "", "Done.", "\u0301 odd"), pick(w, "", "One. Two.", strings.Repeat("Words go on. ", 900))
-		return turn.Deliver{Hold: w.state.Hold(), End: turn.End{
+		return turn.Deliver{WorkerClaim: w.state.WorkerClaim(), End: turn.End{
 			Status: pick(w, utp.StatusSuccess, utp.StatusPartial, utp.StatusFailed, utp.StatusCanceled, utp.StatusTimeout),
 			Code:   pick(w, utp.Code(""), utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeBadRequest, utp.CodeAuthFailed, utp.Code("x")),
 		}}

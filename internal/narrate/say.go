@@ -17,7 +17,7 @@ import (
 // character of its reader (I18N-29) begins another output: nothing that an agent says can
 // hold its turn up.
 func (s *scene) said() error {
-	if s.t.Note.Detail == turn.DetailAnew {
+	if s.t.Note.Detail == turn.DetailRestarted {
 		if err := s.closeOutput(); err != nil {
 			return err
 		}

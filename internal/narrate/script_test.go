@@ -116,8 +116,8 @@ func callScenarios() map[string]func(*stage) {
 			c.Range = [2]float64{0, 50}
 			s.step(c)
 			s.start(c.ID)
-			s.feed(turn.Beat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.5})
-			s.feed(turn.Beat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.3})
+			s.feed(turn.Heartbeat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.5})
+			s.feed(turn.Heartbeat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: 0.3})
 			s.after(1400 * time.Millisecond)
 			s.finish(c.ID, utp.StatusSuccess, "", `{"files":[{"path":"a","size":1}]}`)
 			s.deliver(turn.End{Status: utp.StatusSuccess}, "There are no duplicates.", "I looked at one file. There are no duplicates.")
@@ -358,7 +358,7 @@ func callScenarios() map[string]func(*stage) {
 			s.start(c.ID)
 			s.after(2 * time.Minute)
 			s.tick()
-			s.feed(turn.Settle{Call: c.ID, Owner: "o", Lapse: 1, Fate: turn.FateUnknown, Outcome: turn.Outcome{
+			s.feed(turn.Reconciled{Call: c.ID, Owner: "o", LeaseExpiry: 1, Finding: turn.FindingUnknown, Outcome: turn.Outcome{
 				Message: "one file lies in .earshot-tc_1: \u202egpj.exe\u202c; put it back by hand",
 			}})
 			s.answer(2, false, false)
@@ -367,7 +367,7 @@ func callScenarios() map[string]func(*stage) {
 		"unknown then had not begun": func(s *stage) {
 			id := loses(s)
 			c, _ := s.state.Find(id)
-			s.feed(turn.Settle{Call: id, Owner: c.Owner, Lapse: c.Lapse, Fate: turn.NotBegun})
+			s.feed(turn.Reconciled{Call: id, Owner: c.Owner, LeaseExpiry: c.LeaseExpiries, Finding: turn.FindingNotBegun})
 			s.done()
 		},
 		"a command cannot be sent": func(s *stage) {

@@ -27,7 +27,7 @@ type stage struct {
 	tb        testing.TB
 	narrator  *narrate.Narrator
 	state     turn.State
-	now       turn.Moment
+	now       turn.Timestamp
 	random    *rand.ChaCha8
 	narration jsontext.Value
 	rows      []kernel.Event
@@ -61,7 +61,7 @@ func newStage(tb testing.TB) *stage {
 	}
 	return &stage{
 		tb: tb, narrator: n, random: rand.NewChaCha8([32]byte{1}), checker: session.NewChecker(),
-		now: turn.Moment{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "boot"},
+		now: turn.Timestamp{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "boot"},
 		state: turn.State{
 			Turn: "turn_1", Session: "sess_1", Project: "p", Channel: "c", Agent: "tidy", Owner: "anna", Name: "tidy, home/anna", Status: turn.Queued,
 		},
@@ -127,7 +127,7 @@ func (s *stage) call(tool string, args jsontext.Value) turn.Call {
 // try feeds one input in, and applies the results with it when that was the end of the last
 // call, as the kernel does; a refusal is handed back.
 func (s *stage) try(in turn.Input) error {
-	if err := s.one(in); err != nil || !s.state.Settled() {
+	if err := s.one(in); err != nil || !s.state.ReadyToApply() {
 		return err
 	}
 	return s.one(turn.Resume{})
@@ -159,7 +159,7 @@ func (s *stage) realise(e turn.Effect) {
 		s.narrate(e)
 	case turn.AskConsent:
 		s.ask(e.Call)
-	case turn.AskFate:
+	case turn.AskOutcome:
 		s.ask(e.Call)
 	case turn.AskPerson:
 		s.ask(e.Call)
@@ -343,7 +343,7 @@ func (s *stage) claim() { s.feed(turn.Claim{Worker: "w", Lease: time.Hour}) }
 
 func (s *stage) step(calls ...turn.Call) {
 	s.tb.Helper()
-	s.feed(turn.Request{Hold: s.state.Hold(), Step: s.state.Step + 1, Calls: calls})
+	s.feed(turn.Request{WorkerClaim: s.state.WorkerClaim(), Step: s.state.Step + 1, Calls: calls})
 }
 
 func (s *stage) after(d time.Duration) { s.now = s.now.Add(d) }
@@ -412,7 +412,7 @@ func (s *stage) undo(number int) {
 func (s *stage) deliver(end turn.End, summary, output string) {
 	s.tb.Helper()
 	s.tell.Summary, s.tell.Output = summary, output
-	s.feed(turn.Deliver{Hold: s.state.Hold(), End: end})
+	s.feed(turn.Deliver{WorkerClaim: s.state.WorkerClaim(), End: end})
 	s.tell = kernel.Telling{}
 }
 

@@ -54,7 +54,7 @@ func (s *scene) stopping() error {
 	}
 	n := 0
 	for _, c := range s.t.Turn.Calls {
-		if c.State == turn.Started || c.State == turn.Lapsed {
+		if c.State == turn.Started || c.State == turn.LeaseExpired {
 			n++
 		}
 	}

@@ -42,7 +42,7 @@ func Bugs() []Bug {
 }
 
 // stepping is the turn machine's step.
-type stepping = func(turn.State, turn.Moment, turn.Input) (turn.State, []turn.Effect, error)
+type stepping = func(turn.State, turn.Timestamp, turn.Input) (turn.State, []turn.Effect, error)
 
 // stepOf is the machine's step with the bug in it.
 func (w *world) stepOf() stepping {
@@ -92,7 +92,7 @@ func (w *world) stepOf() stepping {
 
 // before changes what the machine is given.
 func before(change func(*turn.State, turn.Input) turn.Input) stepping {
-	return func(s turn.State, now turn.Moment, in turn.Input) (turn.State, []turn.Effect, error) {
+	return func(s turn.State, now turn.Timestamp, in turn.Input) (turn.State, []turn.Effect, error) {
 		given := stateOf(s)
 		next, effects, err := turn.Step(given, now, change(&given, in))
 		if err != nil {
@@ -104,7 +104,7 @@ func before(change func(*turn.State, turn.Input) turn.Input) stepping {
 
 // after changes what the machine has made.
 func after(change func(*turn.State, turn.Input)) stepping {
-	return func(s turn.State, now turn.Moment, in turn.Input) (turn.State, []turn.Effect, error) {
+	return func(s turn.State, now turn.Timestamp, in turn.Input) (turn.State, []turn.Effect, error) {
 		next, effects, err := turn.Step(s, now, in)
 		if err == nil {
 			change(&next, in)
@@ -115,7 +115,7 @@ func after(change func(*turn.State, turn.Input)) stepping {
 
 // deaf does nothing with some inputs.
 func deaf(ignored func(turn.Input) bool) stepping {
-	return func(s turn.State, now turn.Moment, in turn.Input) (turn.State, []turn.Effect, error) {
+	return func(s turn.State, now turn.Timestamp, in turn.Input) (turn.State, []turn.Effect, error) {
 		if ignored(in) {
 			return s, nil, nil
 		}
@@ -189,7 +189,7 @@ func callOf(s *turn.State, id string) *turn.Call {
 func anyStart(s *turn.State, in turn.Input) turn.Input {
 	start, is := in.(turn.Start)
 	if c := callOf(s, start.Call); is && c != nil && (c.State == turn.Asked || c.State == turn.Accepted) {
-		c.State, c.StartBy = turn.Dispatched, turn.Moment{}
+		c.State, c.StartBy = turn.Dispatched, turn.Timestamp{}
 		start.Check = turn.Check{Call: c.ID, Digest: c.Digest}
 		return start
 	}
@@ -206,17 +206,17 @@ func anyOwner(s *turn.State, in turn.Input) turn.Input {
 }
 
 // anyHold changes what a worker's word goes by.
-func anyHold(change func(*turn.State, *turn.Hold)) func(*turn.State, turn.Input) turn.Input {
+func anyHold(change func(*turn.State, *turn.WorkerClaim)) func(*turn.State, turn.Input) turn.Input {
 	return func(s *turn.State, in turn.Input) turn.Input {
 		switch in := in.(type) {
 		case turn.Request:
-			change(s, &in.Hold)
+			change(s, &in.WorkerClaim)
 			return in
 		case turn.Renew:
-			change(s, &in.Hold)
+			change(s, &in.WorkerClaim)
 			return in
 		case turn.Deliver:
-			change(s, &in.Hold)
+			change(s, &in.WorkerClaim)
 			return in
 		default:
 			return in
@@ -224,14 +224,14 @@ func anyHold(change func(*turn.State, *turn.Hold)) func(*turn.State, turn.Input)
 	}
 }
 
-func anyEpoch(s *turn.State, h *turn.Hold) { *h = s.Hold() }
+func anyEpoch(s *turn.State, h *turn.WorkerClaim) { *h = s.WorkerClaim() }
 
-func anyNonce(s *turn.State, h *turn.Hold) {
+func anyNonce(s *turn.State, h *turn.WorkerClaim) {
 	switch h.Epoch {
 	case s.Epoch:
 		h.Nonce = s.Nonce
 	case s.Epoch - 1:
-		h.Nonce = s.Before
+		h.Nonce = s.PreviousNonce
 	}
 }
 

@@ -50,7 +50,7 @@ type callLog struct {
 	turn, key, tool string
 	class           utp.Class
 	asked           bool
-	startBy         turn.Moment
+	startBy         turn.Timestamp
 	grants          int
 	handed          map[string]bool // owners that were told of a start
 	notBegun        int             // services that said so, and the call went back
@@ -101,7 +101,7 @@ func (j *judge) records() []kernel.Record {
 
 // step watches what a turn machine takes.
 func (j *judge) step(p *process, next stepping) stepping {
-	return func(s turn.State, now turn.Moment, in turn.Input) (turn.State, []turn.Effect, error) {
+	return func(s turn.State, now turn.Timestamp, in turn.Input) (turn.State, []turn.Effect, error) {
 		out, effects, err := next(s, now, in)
 		if err == nil && (len(effects) > 0 || out.Step != s.Step || out.Status != s.Status || out.Lease != s.Lease) {
 			j.taken(p, s, in)
@@ -112,29 +112,29 @@ func (j *judge) step(p *process, next stepping) stepping {
 
 // taken: a worker's word counts under its own epoch only, and a service's under its own fence.
 func (j *judge) taken(p *process, s turn.State, in turn.Input) {
-	hold := s.Hold()
+	hold := s.WorkerClaim()
 	var call, owner string
 	fence := 0
 	switch in := in.(type) {
 	case turn.Request:
-		hold = in.Hold
+		hold = in.WorkerClaim
 	case turn.Renew:
-		hold = in.Hold
+		hold = in.WorkerClaim
 	case turn.Deliver:
-		hold = in.Hold
-	case turn.Say:
+		hold = in.WorkerClaim
+	case turn.AgentText:
 		j.w.did(toldWhilePlanning)
-		hold = in.Hold
+		hold = in.WorkerClaim
 	case turn.Release:
 		j.w.did(letGo)
-		hold = in.Hold
+		hold = in.WorkerClaim
 	case turn.Finish:
 		call, owner, fence = in.Call, in.Owner, in.Fence
-	case turn.Beat:
+	case turn.Heartbeat:
 		call, owner, fence = in.Call, in.Owner, in.Fence
 	}
-	if hold != s.Hold() {
-		j.wrongf("%s takes %T of %+v; %s is held as %+v", p.name, in, hold, s.Turn, s.Hold())
+	if hold != s.WorkerClaim() {
+		j.wrongf("%s takes %T of %+v; %s is held as %+v", p.name, in, hold, s.Turn, s.WorkerClaim())
 	}
 	if c, _ := s.Find(call); call != "" && (c.Owner != owner || c.Fence != fence) {
 		j.wrongf("%s takes %T of %s, fence %d, for %s, which is held under fence %d", p.name, in, owner, fence, call, c.Fence)
@@ -267,8 +267,8 @@ func (j *judge) effect(p *process, k kit, c *tool.Call) {
 }
 
 // tooLate judges by the clock that a service measures with; its time of day may be wrong.
-func (j *judge) tooLate(by turn.Moment) bool {
-	return !by.IsZero() && by.Boot == j.w.clock.boot() && j.w.clock.mono() >= by.Mono
+func (j *judge) tooLate(by turn.Timestamp) bool {
+	return !by.IsZero() && by.Boot == j.w.clock.boot() && j.w.clock.mono() >= by.SinceBoot
 }
 
 func (j *judge) effects(call string) int {
@@ -361,7 +361,7 @@ func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
 	case before.ID == "":
 	case !before.State.Open() && c.State != before.State:
 		j.brokenf("%s was %s and is %s", c.ID, before.State, c.State)
-	case before.State == turn.Lapsed && c.State == turn.Dispatched && log.said > log.notBegun:
+	case before.State == turn.LeaseExpired && c.State == turn.Dispatched && log.said > log.notBegun:
 		log.notBegun++
 	case before.State.Open() && before.State != turn.Unknown && unknown(c) && c.State == turn.Resolved &&
 		rec.State.Stop == nil && rec.State.Status != turn.Ended:
@@ -392,7 +392,7 @@ func (j *judge) timesChanged(before, c turn.Call) {
 // the way.
 func (j *judge) turnChanged(was, s turn.State) {
 	for _, c := range s.Calls {
-		if c.Applied && c.After == utp.Terminate && c.State != turn.Over && !c.Adopted && c.ReplacedBy == "" && s.Status != turn.Ended {
+		if c.Applied && c.After == utp.Terminate && c.State != turn.Closed && !c.Adopted && c.ReplacedBy == "" && s.Status != turn.Ended {
 			j.brokenf("%s goes on after the result of %s, with which it was to end", s.Turn, c.ID)
 		}
 		before, _ := was.Find(c.ID)
@@ -423,15 +423,15 @@ func (j *judge) outcome(c turn.Call) {
 		j.w.did(answered)
 	case c.Kind == turn.SubmitCall:
 		j.w.did(refusedResult)
-	case c.After == utp.Terminate && c.State != turn.Over:
+	case c.After == utp.Terminate && c.State != turn.Closed:
 		j.w.did(terminated)
 	}
 }
 
 // overdue reports whether a time is over for long, all of it after the weather has cleared up.
-func (j *judge) overdue(end turn.Moment) bool {
+func (j *judge) overdue(end turn.Timestamp) bool {
 	const most = 2 * time.Minute
-	late := j.w.clock.mono() - end.Mono
+	late := j.w.clock.mono() - end.SinceBoot
 	return !end.IsZero() && end.Boot == j.w.clock.boot() && late > most && j.w.weather.ceased.Load() && late < time.Since(j.w.cleared)
 }
 
@@ -444,8 +444,8 @@ func asksFate(rec kernel.Record, number int) bool {
 }
 
 // shrunk reports whether a deadline has moved nearer, on the clock that is never set.
-func shrunk(before, now turn.Moment) bool {
-	return !before.IsZero() && !now.IsZero() && before.Boot == now.Boot && now.Mono < before.Mono
+func shrunk(before, now turn.Timestamp) bool {
+	return !before.IsZero() && !now.IsZero() && before.Boot == now.Boot && now.SinceBoot < before.SinceBoot
 }
 
 // questionChanged: more time is more, on the clock that is never set.

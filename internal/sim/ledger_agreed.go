@@ -137,7 +137,7 @@ func (t *tx) unrecorded() []string {
 	recorded := t.recorded()
 	for key := range t.rows.grants {
 		c, is := t.rows.made[key.call]
-		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Over)
+		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Closed)
 		if is && c.Class.Effectful() && (!recorded[key] || ended && !recorded[startKey{key.call, 0}]) {
 			calls = append(calls, key.call)
 		}

@@ -40,7 +40,7 @@ func Content(n int, blob string) kernel.Batch {
 	r.Request, r.Args, r.Narration = Marker, marked(), marked()
 	r.Erased, r.Imported = false, time.Time{}
 	for i := range r.State.Calls {
-		r.State.Calls[i].Says = Marker
+		r.State.Calls[i].Comment = Marker
 	}
 	for i := range b.Events {
 		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = marked(), marked(), Marker

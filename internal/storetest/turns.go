@@ -311,7 +311,7 @@ func openCallsAreCounted(l *ledger) {
 		})
 		return n
 	}
-	save(1, "tidy", turn.Suspended, turn.Asked, turn.Started, turn.Finished, turn.Over, turn.Resolved)
+	save(1, "tidy", turn.Suspended, turn.Asked, turn.Started, turn.Finished, turn.Closed, turn.Resolved)
 	save(2, "tidy", turn.Suspended, turn.Unknown)
 	save(3, "tidy", turn.Ended, turn.Asked)
 	save(4, "scout", turn.Suspended, turn.Asked)

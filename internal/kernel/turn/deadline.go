@@ -16,10 +16,10 @@ func (m *machine) overdue(c *Call) {
 		m.timedOut(c, Resolved, "no result within the tool's time")
 	default:
 		c.Overdue = true
-		c.EndBy = m.now.Add(c.Limits.settle())
-		m.emit(TellService{Call: c.ID})
+		c.EndBy = m.now.Add(c.Limits.reconcileWithin())
+		m.emit(StopService{Call: c.ID})
 		if !c.Class.Repeatable() {
-			m.lapse(c)
+			m.leaseExpired(c)
 		}
 	}
 }
@@ -37,20 +37,20 @@ func (m *machine) timedOut(c *Call, to CallState, message string) {
 }
 
 // abandonedAt is when the turn is given up if nobody takes it up before: zero is never.
-func (s State) abandonedAt() Moment {
+func (s State) abandonedAt() Timestamp {
 	from := s.IdleFrom
 	if s.Worker != "" && s.Lease.Wall.After(from.Wall) {
 		from = s.Lease
 	}
-	if s.Patience <= 0 || from.IsZero() || s.Status != Queued && s.Status != Running { // one that waits needs nobody
-		return Moment{}
+	if s.MaxIdle <= 0 || from.IsZero() || s.Status != Queued && s.Status != Running { // one that waits needs nobody
+		return Timestamp{}
 	}
-	return from.Add(s.Patience)
+	return from.Add(s.MaxIdle)
 }
 
 // idle gives a turn up that nobody works on for too long.
 func (m *machine) idle() {
-	if m.Worker == "" && m.IdleFrom.IsZero() && m.Patience > 0 {
+	if m.Worker == "" && m.IdleFrom.IsZero() && m.MaxIdle > 0 {
 		m.IdleFrom = m.now
 	}
 	if at := m.abandonedAt(); at.IsZero() || !at.reached(m.now) {
@@ -66,9 +66,9 @@ func (m *machine) idle() {
 	m.end(e)
 }
 
-// nobody: anyone who worked on the turn does not any more.
-func (m *machine) nobody() {
-	m.Worker, m.Lease, m.IdleFrom = "", Moment{}, m.now
+// releaseWorker: anyone who worked on the turn does not any more.
+func (m *machine) releaseWorker() {
+	m.Worker, m.Lease, m.IdleFrom = "", Timestamp{}, m.now
 }
 
 // Terminal is the call whose result ends the turn, once all calls of the step have ended:
@@ -96,7 +96,7 @@ func (s State) Terminal() (Call, bool) {
 // terminates reports whether the turn ends with the call: what was never executed has nothing
 // that could follow its execution.
 func (c *Call) terminates() bool {
-	if c.Outcome == nil || c.State == Over {
+	if c.Outcome == nil || c.State == Closed {
 		return false
 	}
 	after := c.Outcome.After

@@ -1,7 +1,7 @@
 // Package turn holds the two machines that decide what a tool call may do: the
 // turn (one piece of work of one agent) and, inside it, the call.
 //
-// It is pure. [Step] takes a [State], the present [Moment] and an [Input], and
+// It is pure. [Step] takes a [State], the present [Timestamp] and an [Input], and
 // returns the next State with the [Effect]s that the caller must make true, in
 // their order, in the same transaction that saves the State. Nothing here reads a
 // clock, makes an id or touches a wire, so every rule of the gate can be walked

@@ -20,9 +20,9 @@ type (
 	}
 	// AskConsent opens a question for the call. The caller answers with [QuestionAsked].
 	AskConsent struct{ Call string }
-	// AskFate opens a question about an unknown call. The caller answers with
+	// AskOutcome opens a question about an unknown call. The caller answers with
 	// [QuestionAsked].
-	AskFate struct{ Call string }
+	AskOutcome struct{ Call string }
 	// Withdraw closes an open question without an answer.
 	Withdraw struct {
 		Question int
@@ -46,8 +46,8 @@ type (
 	}
 	// AskService asks the call's service what became of it.
 	AskService struct{ Call string }
-	// TellService tells the call's owner to stop.
-	TellService struct{ Call string }
+	// StopService tells the call's owner to stop.
+	StopService struct{ Call string }
 	// RecordOutcome writes the result card, the inbox report and the edge of an ended
 	// call.
 	RecordOutcome struct{ Call string }
@@ -60,30 +60,30 @@ type (
 	// Replace asks for the same work again: a new call, a new question. The caller
 	// resolves and judges it again and hands it in with [Adopt] or as part of the step.
 	Replace struct{ Call string }
-	// KeepLate keeps a result that came after its call was resolved.
-	KeepLate struct {
+	// RecordLate keeps a result that came after its call was resolved.
+	RecordLate struct {
 		Call    string
 		Outcome Outcome
 	}
-	// Ring rings the worker's doorbell after the commit.
-	Ring struct{}
+	// WakeWorker rings the worker's doorbell after the commit.
+	WakeWorker struct{}
 )
 
 func (Note) effect()          {}
 func (AskConsent) effect()    {}
-func (AskFate) effect()       {}
+func (AskOutcome) effect()    {}
 func (Withdraw) effect()      {}
 func (Consume) effect()       {}
 func (Command) effect()       {}
 func (Grant) effect()         {}
 func (AskService) effect()    {}
-func (TellService) effect()   {}
+func (StopService) effect()   {}
 func (RecordOutcome) effect() {}
 func (Apply) effect()         {}
 func (Receipt) effect()       {}
 func (Replace) effect()       {}
-func (KeepLate) effect()      {}
-func (Ring) effect()          {}
+func (RecordLate) effect()    {}
+func (WakeWorker) effect()    {}
 
 // Undone is the decision of a [Receipt] that takes a yes back.
 const Undone = "undo"
@@ -93,22 +93,22 @@ type NoteKind string
 
 // The kinds of notes, in the order in which a turn may meet them.
 const (
-	NoteBegan       NoteKind = "turn.began"       // first claim
-	NoteThinking    NoteKind = "turn.thinking"    // the planner is at work
-	NoteAsked       NoteKind = "question.asked"   // a consent is asked for
-	NoteShown       NoteKind = "question.shown"   // it was first shown, and its time starts
-	NoteUnshown     NoteKind = "question.unshown" // nobody was shown it, so it waits
-	NoteAccepted    NoteKind = "call.accepted"    // yes; the undo time runs
-	NoteRefused     NoteKind = "call.refused"     // ended before dispatch; Detail is the code
-	NoteInvoked     NoteKind = "call.invoked"     // the command may leave now
-	NoteUndelivered NoteKind = "call.undelivered" // a message about it can never be published
-	NoteUnserved    NoteKind = "call.unserved"    // nobody hears its command at the moment
-	NoteProgress    NoteKind = "call.progress"    // Percent of the whole work
-	NoteCompleted   NoteKind = "call.completed"   // a dispatched call ended, however
-	NoteFateAsked   NoteKind = "fate.asked"       // an unknown fate is put to a person
-	NoteFateClosed  NoteKind = "fate.closed"      // answered, or settled by the service; Detail says which
-	NoteLate        NoteKind = "call.late"        // a result after the person had taken note
-	NoteStopping    NoteKind = "turn.stopping"    // stopped; running tools have been told
-	NoteFrozen      NoteKind = "ledger.restored"  // the ledger went back in time
-	NoteEnded       NoteKind = "turn.ended"       // the one end
+	NoteBegan         NoteKind = "turn.began"       // first claim
+	NoteThinking      NoteKind = "turn.thinking"    // the planner is at work
+	NoteAsked         NoteKind = "question.asked"   // a consent is asked for
+	NoteShown         NoteKind = "question.shown"   // it was first shown, and its time starts
+	NoteUnshown       NoteKind = "question.unshown" // nobody was shown it, so it waits
+	NoteAccepted      NoteKind = "call.accepted"    // yes; the undo time runs
+	NoteRefused       NoteKind = "call.refused"     // ended before dispatch; Detail is the code
+	NoteInvoked       NoteKind = "call.invoked"     // the command may leave now
+	NoteUndelivered   NoteKind = "call.undelivered" // a message about it can never be published
+	NoteUnserved      NoteKind = "call.unserved"    // nobody hears its command at the moment
+	NoteProgress      NoteKind = "call.progress"    // Percent of the whole work
+	NoteCompleted     NoteKind = "call.completed"   // a dispatched call ended, however
+	NoteOutcomeAsked  NoteKind = "fate.asked"       // an unknown fate is put to a person
+	NoteOutcomeClosed NoteKind = "fate.closed"      // answered, or settled by the service; Detail says which
+	NoteLate          NoteKind = "call.late"        // a result after the person had taken note
+	NoteStopping      NoteKind = "turn.stopping"    // stopped; running tools have been told
+	NoteFrozen        NoteKind = "ledger.restored"  // the ledger went back in time
+	NoteEnded         NoteKind = "turn.ended"       // the one end
 )

@@ -12,7 +12,7 @@ import (
 // it is to leave and when it is to start; one that came from outside belongs to no step.
 func TestCallOfAnotherStep(t *testing.T) {
 	t.Parallel()
-	now := turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"}
+	now := turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "b1"}
 	for name, tt := range map[string]struct {
 		number  int
 		adopted bool
@@ -51,7 +51,7 @@ func TestCallOfAnotherStep(t *testing.T) {
 					}
 					return
 				}
-				if c.State != turn.Over || c.Outcome.Code != utp.CodeConsentStale || c.Outcome.Message != tt.reason {
+				if c.State != turn.Closed || c.Outcome.Code != utp.CodeConsentStale || c.Outcome.Message != tt.reason {
 					t.Errorf("the call is %s %+v; want over, consent_stale, %s", c.State, c.Outcome, tt.reason)
 				}
 				for _, e := range effects {

@@ -10,7 +10,7 @@ import (
 
 // The caller plays the effects back to the machine and saves them with the state.
 func Example() {
-	now := turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Boot: "b"}
+	now := turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Boot: "b"}
 	state := turn.State{Turn: "turn_1", Status: turn.Queued}
 	step := func(in turn.Input) {
 		next, effects, err := turn.Step(state, now, in)
@@ -28,7 +28,7 @@ func Example() {
 	remove := turn.Call{ID: "tc_1", Tool: "files.delete", Target: "files", Class: utp.Irreversible, Decision: turn.Ask}
 
 	step(turn.Claim{Worker: "w", Lease: time.Minute})
-	step(turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{remove}})
+	step(turn.Request{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{remove}})
 	step(turn.QuestionAsked{Call: "tc_1", Number: 1, Digest: "d"})
 	step(turn.Start{Call: "tc_1", Owner: "o", Target: "files"}) // a forged command: nothing was dispatched
 	step(turn.Answered{Question: 1, Accept: true, By: "ada"})

@@ -17,7 +17,7 @@ func (m *machine) questionAsked(in QuestionAsked) error {
 		m.emit(Note{Kind: NoteAsked, Call: c.ID})
 	case c.State == Unknown:
 		c.Question = in.Number
-		m.emit(Note{Kind: NoteFateAsked, Call: c.ID})
+		m.emit(Note{Kind: NoteOutcomeAsked, Call: c.ID})
 	default:
 		return refuse(utp.CodeConflict, "the call is "+string(c.State)+"; it cannot be asked about")
 	}
@@ -45,7 +45,7 @@ func (m *machine) answered(in Answered) error {
 	}
 	switch c.State {
 	case Unknown:
-		m.fateAnswered(c, in)
+		m.outcomeAnswered(c, in)
 	case Asked:
 		m.consentAnswered(c, in)
 	case Accepted:
@@ -53,7 +53,7 @@ func (m *machine) answered(in Answered) error {
 			return refuse(utp.CodeDone, "the question has been answered")
 		}
 		return m.undo(Undo{Question: in.Question, By: in.By, Surface: in.Surface})
-	case Requested, Dispatched, Started, Lapsed, Finished, Resolved, Over:
+	case Requested, Dispatched, Started, LeaseExpired, Finished, Resolved, Closed:
 		return refuse(utp.CodeDone, "the question has been answered")
 	}
 	return nil
@@ -66,7 +66,7 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 		if c.Kind == ToolCall {
 			m.Tally.Declined++
 		}
-		m.over(c, utp.CodeConsentDeclined, who{in.By, in.Surface})
+		m.close(c, utp.CodeConsentDeclined, actor{in.By, in.Surface})
 		return
 	}
 	if c.Kind == PermissionCall {
@@ -77,7 +77,7 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	c.State = Accepted
 	c.Consent = &Consent{By: in.By, Credential: in.Credential, Surface: in.Surface, At: m.now, Generation: in.Generation}
 	if c.Class == utp.Irreversible {
-		c.Limits.Wish = in.Undo
+		c.Limits.PreferredUndo = in.Undo
 		c.StartBy = m.now.Add(NoticeWithin)
 	} else {
 		c.DispatchAt, c.StartBy = m.now, m.now.Add(c.Limits.startWithin())
@@ -121,7 +121,7 @@ func (m *machine) unanswered(in Unanswered) error {
 	}
 	switch c.State {
 	case Unknown:
-		m.fateAnswered(c, Answered{Question: in.Question})
+		m.outcomeAnswered(c, Answered{Question: in.Question})
 	case Asked:
 		if c.Kind == ToolCall {
 			m.Tally.Expired++
@@ -129,39 +129,39 @@ func (m *machine) unanswered(in Unanswered) error {
 		if old := m.call(c.Replaces); old != nil && old.Consent != nil {
 			m.Tally.Broken++
 		}
-		m.over(c, in.Code, who{})
-	case Requested, Accepted, Dispatched, Started, Lapsed, Finished, Resolved, Over:
+		m.close(c, in.Code, actor{})
+	case Requested, Accepted, Dispatched, Started, LeaseExpired, Finished, Resolved, Closed:
 		return refuse(utp.CodeDone, "the question has been answered")
 	}
 	return nil
 }
 
-// who caused something, and where; empty for nobody.
-type who struct{ by, surface string }
+// actor caused something, and where; empty for nobody.
+type actor struct{ by, surface string }
 
 // stopper is who stopped the turn.
-func (m *machine) stopper() who {
+func (m *machine) stopper() actor {
 	if m.Stop == nil {
-		return who{}
+		return actor{}
 	}
-	return who{m.Stop.By, m.Stop.Surface}
+	return actor{m.Stop.By, m.Stop.Surface}
 }
 
-// over ends a call before its start. One that an earlier owner may have done all the
+// close ends a call before its start. One that an earlier owner may have done all the
 // same is not over: its fate is unknown.
-func (m *machine) over(c *Call, code utp.Code, cause who) {
+func (m *machine) close(c *Call, code utp.Code, cause actor) {
 	if c.Unsure {
 		m.unknown(c)
 		return
 	}
-	left := c.State == Dispatched // its invocation has been told, so its end must be too
-	c.State = Over
+	dispatched := c.State == Dispatched // its invocation has been told, so its end must be too
+	c.State = Closed
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: code}
 	if c.Kind == ToolCall {
 		m.Tally.Cancelled++
 	}
 	kind := NoteRefused
-	if left {
+	if dispatched {
 		kind = NoteCompleted
 	}
 	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: cause.by, Surface: cause.surface}, RecordOutcome{Call: c.ID})
@@ -183,7 +183,7 @@ const (
 // is not asked for again, nor one whose consents went stale [MaxStale] times in a row.
 func (m *machine) stale(c *Call, reason string) {
 	if reason == ReasonDenied {
-		m.over(c, utp.CodeDeniedByPolicy, who{})
+		m.close(c, utp.CodeDeniedByPolicy, actor{})
 		return
 	}
 	if reason == StaleAge && m.unattended(c, m.now) {
@@ -194,14 +194,14 @@ func (m *machine) stale(c *Call, reason string) {
 		return
 	}
 	kind := NoteRefused
-	if c.State == Dispatched || c.State == Started || c.State == Lapsed { // its invocation has been told
+	if c.State == Dispatched || c.State == Started || c.State == LeaseExpired { // its invocation has been told
 		kind = NoteCompleted
 	}
 	if reason != StaleGone && m.exhausted(c, reason) {
-		m.giveUp(c, kind, reason)
+		m.endExhausted(c, kind, reason)
 		return
 	}
-	c.State = Over
+	c.State = Closed
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: reason}
 	m.Tally.Cancelled++
 	// Nobody is asked about what policy allows: if it does not fit a second time, then it
@@ -243,8 +243,8 @@ func (m *machine) dispatch(c *Call) {
 	}
 	c.State = Dispatched
 	c.EndBy = m.now.Add(c.Limits.resultTime())
-	c.Rung = 0
-	c.RingAt = m.now.Wall.Add(ringAfter(0))
+	c.Wakeups = 0
+	c.WakeupAt = m.now.Wall.Add(wakeupPause(0))
 	m.Tally.Invoked++
 	m.emit(Note{Kind: NoteInvoked, Call: c.ID}, Command{Call: c.ID})
 }
@@ -263,7 +263,7 @@ func (m *machine) undo(in Undo) error {
 	m.Tally.Undone++
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: Undone})
 	if m.Outside { // its program may have a whole day's work before it: the call alone ends
-		m.over(c, utp.CodeStopped, who{in.By, in.Surface})
+		m.close(c, utp.CodeStopped, actor{in.By, in.Surface})
 		return nil
 	}
 	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: "undone"})

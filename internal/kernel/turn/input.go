@@ -19,14 +19,14 @@ type (
 	}
 	// Renew extends a worker's lease.
 	Renew struct {
-		Hold
+		WorkerClaim
 
 		Lease time.Duration
 	}
 	// Request asks for the calls of a step. The caller has resolved, validated and
 	// judged each; their State is Requested.
 	Request struct {
-		Hold
+		WorkerClaim
 
 		Step  int
 		Calls []Call
@@ -84,9 +84,9 @@ type (
 	Undelivered struct{ Call string }
 	// Unserved says that nobody hears the call's command at the moment.
 	Unserved struct{ Call string }
-	// Beat is a service saying that it is alive; Fraction is its progress, 0 to 1, or
+	// Heartbeat is a service saying that it is alive; Fraction is its progress, 0 to 1, or
 	// negative for none.
-	Beat struct {
+	Heartbeat struct {
 		Call, Owner string
 		Fence       int
 		Lease       time.Duration
@@ -98,23 +98,23 @@ type (
 		Fence       int
 		Outcome     Outcome
 	}
-	// Settle is a service's word on a lapsed call: which process says it, about which
+	// Reconciled is a service's word on a lapsed call: which process says it, about which
 	// of the call's lapses.
-	Settle struct {
-		Call    string
-		Owner   string
-		Lapse   int
-		Fate    Fate
-		Outcome Outcome // of a fate that is Done; else its Message is all that is known
+	Reconciled struct {
+		Call        string
+		Owner       string
+		LeaseExpiry int
+		Finding     Finding
+		Outcome     Outcome // of a fate that is Done; else its Message is all that is known
 	}
 	// Resume applies the ended calls of the step, and the turn runs again under the next
-	// epoch. The caller feeds it as soon as the turn is [State.Settled], in the transaction
+	// epoch. The caller feeds it as soon as the turn is [State.ReadyToApply], in the transaction
 	// that made it so. Nonce is that of the new epoch, as in Claim; Summary is the last word
 	// of a turn that ends with it.
 	Resume struct{ Nonce, Summary string }
 	// Deliver ends the turn with the agent's own word.
 	Deliver struct {
-		Hold
+		WorkerClaim
 
 		End End
 	}
@@ -141,14 +141,14 @@ type Check struct {
 	Reason string
 }
 
-// Fate is what a service knows of a call that lapsed.
-type Fate string
+// Finding is what a service knows of a call that lapsed.
+type Finding string
 
 // The fates.
 const (
-	Done        Fate = "done"
-	NotBegun    Fate = "not_begun"
-	FateUnknown Fate = "unknown"
+	FindingDone     Finding = "done"
+	FindingNotBegun Finding = "not_begun"
+	FindingUnknown  Finding = "unknown"
 )
 
 // Stop says who stopped a turn, from where and why.
@@ -174,9 +174,9 @@ func (Tick) input()          {}
 func (Undelivered) input()   {}
 func (Unserved) input()      {}
 func (Start) input()         {}
-func (Beat) input()          {}
+func (Heartbeat) input()     {}
 func (Finish) input()        {}
-func (Settle) input()        {}
+func (Reconciled) input()    {}
 func (Resume) input()        {}
 func (Deliver) input()       {}
 func (StopTurn) input()      {}

@@ -16,15 +16,15 @@ const (
 	MinUndo     = 3 * time.Second
 	MaxUndo     = 5 * time.Minute
 	// NoticeWithin is how soon the surface of a yes has to be told of it.
-	NoticeWithin  = 60 * time.Second
-	DefaultSettle = 10 * time.Second
+	NoticeWithin     = 60 * time.Second
+	DefaultReconcile = 10 * time.Second
 	// DefaultResult is how long after its dispatch a call is to have a result.
 	DefaultResult = 24 * time.Hour
 	// MaxDepth is how many agents deep a turn may not be any more (UTP, "Depth").
 	MaxDepth = 20
 
-	firstRing = time.Second
-	lastRing  = 8 * time.Second
+	firstWakeupPause = time.Second
+	maxWakeupPause   = 8 * time.Second
 )
 
 func (l Limits) startWithin() time.Duration {
@@ -45,7 +45,7 @@ func (l Limits) AnswerTime() time.Duration {
 // UndoTime is how long an accept can be taken back once its surface has been told of it: as the
 // person wishes or the default, and never less than tool and policy say.
 func (l Limits) UndoTime() time.Duration {
-	return min(max(cmp.Or(l.Wish, DefaultUndo), l.leastUndo()), MaxUndo)
+	return min(max(cmp.Or(l.PreferredUndo, DefaultUndo), l.leastUndo()), MaxUndo)
 }
 
 // leastUndo is how long an accept can be taken back at least, whatever the person wishes.
@@ -58,14 +58,14 @@ func (l Limits) resultTime() time.Duration {
 	return l.Result
 }
 
-func (l Limits) settle() time.Duration {
-	if l.Settle <= 0 {
-		return DefaultSettle
+func (l Limits) reconcileWithin() time.Duration {
+	if l.ReconcileWithin <= 0 {
+		return DefaultReconcile
 	}
-	return l.Settle
+	return l.ReconcileWithin
 }
 
-// ringAfter is the pause after the n-th ring: 1, 2, 4, 8, 8, … seconds.
-func ringAfter(n int) time.Duration {
-	return min(firstRing<<min(n, 3), lastRing)
+// wakeupPause is the pause after the n-th ring: 1, 2, 4, 8, 8, … seconds.
+func wakeupPause(n int) time.Duration {
+	return min(firstWakeupPause<<min(n, 3), maxWakeupPause)
 }

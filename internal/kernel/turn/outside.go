@@ -10,7 +10,7 @@ import (
 // An outside turn ([State.Outside]) has its planner in a program that the kernel knows only by its requests: no worker
 // claims it, and it has no steps. Its calls come one by one, are made side by side, and each has its own answer. It waits
 // for a person or a service while one of them is open, and is given up, as any other, once nothing has been heard of its
-// program for as long as [State.Patience].
+// program for as long as [State.MaxIdle].
 //
 // What has an effect that cannot be repeated leaves, and starts, only while a request for it is open: nothing is started
 // for a program that has gone.
@@ -29,9 +29,9 @@ type (
 	Received struct{ Call string }
 	// Attached says that another process speaks for the program from now on: requests of the one before are closed.
 	Attached struct{ Holder string }
-	// Tell is something that the program says of its work: Kind is one of the notes that a program may add. With a
+	// AgentReport is something that the program says of its work: Kind is one of the notes that a program may add. With a
 	// Key it is told once.
-	Tell struct {
+	AgentReport struct {
 		Key     string
 		Kind    NoteKind
 		Percent float64
@@ -40,12 +40,12 @@ type (
 	Close struct{ End End }
 )
 
-func (Open) input()     {}
-func (Await) input()    {}
-func (Received) input() {}
-func (Attached) input() {}
-func (Tell) input()     {}
-func (Close) input()    {}
+func (Open) input()        {}
+func (Await) input()       {}
+func (Received) input()    {}
+func (Attached) input()    {}
+func (AgentReport) input() {}
+func (Close) input()       {}
 
 // PermissionCall is something that an outside program does by itself, and only asks about: a person's yes is all that
 // comes of it. Nothing of it is dispatched, started or finished here.
@@ -55,8 +55,8 @@ const (
 	// StaleGone is a yes to a call that nobody waited for any more when it could have begun. It is not asked for again.
 	StaleGone = "gone"
 
-	// PermissionLeft is the message of a permission that the policy leaves to the program's own rules.
-	PermissionLeft = "left to the agent's own rules"
+	// PermissionDeferred is the message of a permission that the policy leaves to the program's own rules.
+	PermissionDeferred = "left to the agent's own rules"
 
 	// NotePermitted tells that a person has allowed what an outside program does by itself.
 	NotePermitted NoteKind = "permission.given"
@@ -67,12 +67,12 @@ const (
 const (
 	// maxUnreceived is how many results are kept for a program that has not got them, where their calls have no key.
 	maxUnreceived = 64
-	// maxTold is how many keys of what was told are remembered.
-	maxTold = 32
+	// maxReported is how many keys of what was told are remembered.
+	maxReported = 32
 )
 
-// ofOutside takes what the program of an outside turn says.
-func (m *machine) ofOutside(in Input) error {
+// applyOutside takes what the program of an outside turn says.
+func (m *machine) applyOutside(in Input) error {
 	if !m.Outside {
 		return refuse(utp.CodeConflict, "the turn has a worker; nobody outside speaks for it")
 	}
@@ -89,10 +89,10 @@ func (m *machine) ofOutside(in Input) error {
 	case Attached:
 		m.attached(in)
 		return nil
-	case Tell:
-		return m.told(in)
+	case AgentReport:
+		return m.agentReported(in)
 	case Close:
-		return m.close(in)
+		return m.closeOutside(in)
 	}
 	return refuse(utp.CodeInternalError, "the turn machine does not know the input")
 }
@@ -111,7 +111,7 @@ func (m *machine) await(in Await) error {
 	if c == nil {
 		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
 	}
-	c.Awaited, c.Answered = Moment{}, in.Answered
+	c.Awaited, c.Answered = Timestamp{}, in.Answered
 	if in.Within > 0 {
 		c.Awaited = m.now.Add(in.Within)
 	}
@@ -136,11 +136,11 @@ func (m *machine) attached(in Attached) {
 	}
 	m.Holder = in.Holder
 	for i := range m.Calls {
-		m.Calls[i].Awaited = Moment{}
+		m.Calls[i].Awaited = Timestamp{}
 	}
 }
 
-func (m *machine) told(in Tell) error {
+func (m *machine) agentReported(in AgentReport) error {
 	switch {
 	case m.Stop != nil:
 		return refuse(utp.CodeStopped, "the turn has been stopped; nothing more is told of it")
@@ -148,7 +148,7 @@ func (m *machine) told(in Tell) error {
 		return nil
 	}
 	if in.Key != "" {
-		m.Reported = append(slices.Clone(m.Reported[max(0, len(m.Reported)-maxTold+1):]), in.Key)
+		m.Reported = append(slices.Clone(m.Reported[max(0, len(m.Reported)-maxReported+1):]), in.Key)
 	}
 	if in.Kind == NoteProgress {
 		percent := min(max(in.Percent, 0), 100)
@@ -162,7 +162,7 @@ func (m *machine) told(in Tell) error {
 	return nil
 }
 
-func (m *machine) close(in Close) error {
+func (m *machine) closeOutside(in Close) error {
 	if m.Closing != nil {
 		return nil // the answer to the first request was lost
 	}
@@ -171,10 +171,10 @@ func (m *machine) close(in Close) error {
 		switch c := &m.Calls[i]; c.State {
 		case Asked:
 			m.emit(Withdraw{Question: c.Question, Reason: "ended"})
-			m.over(c, utp.CodeConsentWithdrawn, who{})
+			m.close(c, utp.CodeConsentWithdrawn, actor{})
 		case Requested, Accepted, Dispatched:
-			m.over(c, utp.CodeConsentWithdrawn, who{})
-		case Started, Lapsed, Unknown, Finished, Resolved, Over:
+			m.close(c, utp.CodeConsentWithdrawn, actor{})
+		case Started, LeaseExpired, Unknown, Finished, Resolved, Closed:
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (m *machine) permitted(c *Call, in Answered) {
 }
 
 // unattended reports whether the call is one that begins only while somebody waits for it, and nobody does.
-func (s *State) unattended(c *Call, now Moment) bool {
+func (s *State) unattended(c *Call, now Timestamp) bool {
 	return s.Outside && c.Kind == ToolCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
 }
 
@@ -219,7 +219,7 @@ func (m *machine) dropReceived() {
 	unreceived := 0
 	var kept []Call
 	for _, c := range slices.Backward(m.Calls) {
-		ended := c.State == Finished || c.State == Over
+		ended := c.State == Finished || c.State == Closed
 		replaced := c.ReplacedBy != "" && m.call(c.ReplacedBy) != nil
 		if ended && !replaced && c.Key == "" && !c.Received {
 			unreceived++

@@ -45,7 +45,7 @@ func (m *machine) responded(in Responded) error {
 	}
 	c.State, c.Outcome = Finished, &in.Outcome
 	if in.Outcome.Status == utp.StatusCanceled {
-		c.State = Over
+		c.State = Closed
 	}
 	m.emit(
 		Note{Kind: NoteResponded, Call: c.ID, Detail: string(in.Outcome.Code), By: in.By, Surface: in.Surface},

@@ -21,11 +21,11 @@ func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := &player{rt: rt, world: &world{
-			now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+			now:   turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "b1"},
 			calls: map[string]*watched{},
 			state: turn.State{
 				Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued,
-				Patience: rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "patience"),
+				MaxIdle: rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "patience"),
 			},
 		}}
 		for range rapid.IntRange(5, 80).Draw(rt, "moves") {
@@ -73,16 +73,16 @@ func (p *player) step(in turn.Input) {
 }
 
 // holdOf is what a worker's word goes by.
-func holdOf(in turn.Input) (h turn.Hold, held bool) {
+func holdOf(in turn.Input) (h turn.WorkerClaim, held bool) {
 	switch in := in.(type) {
 	case turn.Request:
-		return in.Hold, true
+		return in.WorkerClaim, true
 	case turn.Renew:
-		return in.Hold, true
+		return in.WorkerClaim, true
 	case turn.Deliver:
-		return in.Hold, true
+		return in.WorkerClaim, true
 	}
-	return turn.Hold{}, false
+	return turn.WorkerClaim{}, false
 }
 
 func encoded(rt *rapid.T, s turn.State) string {
@@ -115,11 +115,11 @@ func (p *player) work() {
 	if rapid.Bool().Draw(p.rt, "holder") && p.state.Worker != "" {
 		worker = p.state.Worker
 	}
-	hold := p.state.Hold()
+	hold := p.state.WorkerClaim()
 	hold.Worker = worker
 	switch rapid.SampledFrom([]string{"", "", "", "before", "lost"}).Draw(p.rt, "old") {
 	case "before":
-		hold.Epoch, hold.Nonce = hold.Epoch-1, p.state.Before
+		hold.Epoch, hold.Nonce = hold.Epoch-1, p.state.PreviousNonce
 	case "lost": // of a future that a restored ledger knows nothing of
 		hold.Nonce = "lost"
 	}
@@ -127,7 +127,7 @@ func (p *player) work() {
 	case 0:
 		p.step(turn.Claim{Worker: worker, Nonce: p.nonce(), Lease: 30 * time.Second})
 	case 1, 2:
-		in := turn.Request{Hold: hold, Step: p.state.Step + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(p.rt, "step")}
+		in := turn.Request{WorkerClaim: hold, Step: p.state.Step + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(p.rt, "step")}
 		for range rapid.IntRange(1, 4).Draw(p.rt, "calls") {
 			in.Calls = append(in.Calls, p.wanted())
 		}
@@ -135,10 +135,10 @@ func (p *player) work() {
 	case 3:
 		p.step(turn.Resume{})
 	case 4:
-		p.step(turn.Renew{Hold: hold, Lease: 30 * time.Second})
+		p.step(turn.Renew{WorkerClaim: hold, Lease: 30 * time.Second})
 	case 5:
 		if rapid.IntRange(0, 3).Draw(p.rt, "done") == 0 {
-			p.step(turn.Deliver{Hold: hold, End: turn.End{Status: utp.StatusSuccess}})
+			p.step(turn.Deliver{WorkerClaim: hold, End: turn.End{Status: utp.StatusSuccess}})
 		}
 	}
 }
@@ -215,16 +215,16 @@ func (p *player) serve() {
 		p.step(turn.Start{Call: c.ID, Owner: owner, Target: target, Lease: 30 * time.Second, Check: check})
 	case 3:
 		fraction := rapid.Float64Range(-0.1, 1.1).Draw(p.rt, "fraction")
-		p.step(turn.Beat{Call: c.ID, Owner: owner, Fence: fence, Lease: 30 * time.Second, Fraction: fraction})
+		p.step(turn.Heartbeat{Call: c.ID, Owner: owner, Fence: fence, Lease: 30 * time.Second, Fraction: fraction})
 	case 4, 5:
 		if o.Status != utp.StatusSuccess {
 			o.Code = rapid.SampledFrom([]utp.Code{utp.CodeInternalError, utp.CodeOutcomeUnknown, utp.CodeConsentStale}).Draw(p.rt, "code")
 		}
 		p.step(turn.Finish{Call: c.ID, Owner: owner, Fence: fence, Outcome: o})
 	case 6:
-		fate := rapid.SampledFrom([]turn.Fate{turn.Done, turn.NotBegun, turn.FateUnknown}).Draw(p.rt, "fate")
-		lapse := max(0, c.Lapse-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(p.rt, "lapse"))
-		p.step(turn.Settle{Call: c.ID, Owner: owner, Lapse: lapse, Fate: fate, Outcome: o})
+		fate := rapid.SampledFrom([]turn.Finding{turn.FindingDone, turn.FindingNotBegun, turn.FindingUnknown}).Draw(p.rt, "fate")
+		lapse := max(0, c.LeaseExpiries-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(p.rt, "lapse"))
+		p.step(turn.Reconciled{Call: c.ID, Owner: owner, LeaseExpiry: lapse, Finding: fate, Outcome: o})
 	}
 }
 
@@ -256,7 +256,7 @@ func (p *player) disturb() {
 		p.now = p.now.Add(48 * time.Hour)
 	case 3:
 		p.boots++
-		p.now.Boot, p.now.Mono = fmt.Sprintf("b%d", 2+p.boots), 0
+		p.now.Boot, p.now.SinceBoot = fmt.Sprintf("b%d", 2+p.boots), 0
 	case 4:
 		p.step(turn.Orphan{})
 	case 5:
@@ -289,7 +289,7 @@ func (p *player) drain() {
 		}
 		p.step(turn.Tick{})
 		p.step(turn.Resume{})
-		p.step(turn.Deliver{Hold: p.state.Hold(), End: turn.End{Status: utp.StatusSuccess}})
+		p.step(turn.Deliver{WorkerClaim: p.state.WorkerClaim(), End: turn.End{Status: utp.StatusSuccess}})
 	}
 	if p.state.Status != turn.Ended || p.ended != 1 {
 		p.brokenf("the turn is %s and has been told to end %d times", p.state.Status, p.ended)

@@ -32,18 +32,18 @@ func (m *machine) tickCall(c *Call, checks map[string]Check) {
 		case !c.EndBy.IsZero() && c.EndBy.reached(m.now):
 			m.overdue(c)
 		case c.Lease.Passed(m.now):
-			m.lapse(c)
+			m.leaseExpired(c)
 		}
-	case Lapsed:
-		m.tickLapsed(c)
-	case Requested, Asked, Unknown, Finished, Resolved, Over:
+	case LeaseExpired:
+		m.tickLeaseExpired(c)
+	case Requested, Asked, Unknown, Finished, Resolved, Closed:
 	}
 }
 
 func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
-	check, given := checks[c.ID]
+	check, found := checks[c.ID]
 	switch {
-	case given && check.Reason == StaleRestarted:
+	case found && check.Reason == StaleRestarted:
 		m.stale(c, StaleRestarted)
 		return
 	case c.StartBy.Passed(m.now) && !c.Noticed():
@@ -52,7 +52,7 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 	case c.StartBy.Passed(m.now):
 		m.stale(c, StaleAge)
 		return
-	case !given || !c.Noticed() || !c.DispatchAt.Over(m.now):
+	case !found || !c.Noticed() || !c.DispatchAt.PassedOnBoth(m.now):
 		return // without a fresh check nothing leaves
 	case m.unattended(c, m.now):
 		return // it waits for a request for it, until it is too old
@@ -73,38 +73,38 @@ func (m *machine) tickDispatched(c *Call) {
 		m.notStarted(c)
 		return
 	}
-	if m.now.Wall.Before(c.rings(m.now)) {
+	if m.now.Wall.Before(c.nextWakeup(m.now)) {
 		return
 	}
-	c.Rung++
-	c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
+	c.Wakeups++
+	c.WakeupAt = m.now.Wall.Add(wakeupPause(c.Wakeups))
 	m.emit(Command{Call: c.ID, Again: true})
 }
 
 // Expired reports whether the time of the call's owner is over: the next tick takes the call from
 // it, sends it again, or ends it.
-func (c Call) Expired(now Moment) bool {
+func (c Call) Expired(now Timestamp) bool {
 	return c.State == Started && (!c.EndBy.IsZero() && c.EndBy.reached(now) || c.Lease.Passed(now))
 }
 
-func (m *machine) tickLapsed(c *Call) {
+func (m *machine) tickLeaseExpired(c *Call) {
 	switch {
 	case c.Lease.Passed(m.now):
 		m.unknown(c)
-	case !m.now.Wall.Before(c.rings(m.now)):
-		c.Rung++
-		c.RingAt = m.now.Wall.Add(ringAfter(c.Rung))
+	case !m.now.Wall.Before(c.nextWakeup(m.now)):
+		c.Wakeups++
+		c.WakeupAt = m.now.Wall.Add(wakeupPause(c.Wakeups))
 		m.emit(AskService{Call: c.ID})
 	}
 }
 
-// rings is when a service is to be called again, on the wall clock as it stands now. No pause
+// nextWakeup is when a service is to be called again, on the wall clock as it stands now. No pause
 // is that long: a time further away is from before the clock was set back.
-func (c *Call) rings(now Moment) time.Time {
-	if c.RingAt.Sub(now.Wall) > lastRing {
+func (c *Call) nextWakeup(now Timestamp) time.Time {
+	if c.WakeupAt.Sub(now.Wall) > maxWakeupPause {
 		return now.Wall
 	}
-	return c.RingAt
+	return c.WakeupAt
 }
 
 // undelivered tells, once, that a message about the call cannot be sent. It goes on: the
@@ -168,16 +168,16 @@ func (m *machine) start(in Start) error {
 		return refuse(utp.CodeBusy, "another owner has started the call")
 	case Finished, Resolved:
 		return refuse(utp.CodeDone, "the call has ended")
-	case Over:
-		return refuse(overCode(c), "the call ended before it was started")
+	case Closed:
+		return refuse(closedCode(c), "the call ended before it was started")
 	case Requested, Asked, Accepted:
 		return refuse(utp.CodeStale, "the call has not been dispatched")
-	case Lapsed, Unknown:
+	case LeaseExpired, Unknown:
 		return refuse(utp.CodeStale, "the fate of an earlier start is not known")
 	case Dispatched:
 	}
 	if m.Stop != nil {
-		m.over(c, utp.CodeStopped, m.stopper())
+		m.close(c, utp.CodeStopped, m.stopper())
 		return nil
 	}
 	if m.tooLateToStart(c) {
@@ -200,7 +200,7 @@ func (m *machine) start(in Start) error {
 	return nil
 }
 
-func overCode(c *Call) utp.Code {
+func closedCode(c *Call) utp.Code {
 	if c.Outcome != nil && c.Outcome.Code == utp.CodeStopped {
 		return utp.CodeStopped
 	}
@@ -213,7 +213,7 @@ func (m *machine) grant(c *Call, in Start) {
 	c.Owner, c.OwnerGone = in.Owner, false
 	c.Lease = m.now.Add(in.Lease)
 	c.StartedAt = m.now.Wall
-	if in.Command && c.Lapse == 0 {
+	if in.Command && c.LeaseExpiries == 0 {
 		c.EndBy = m.now.Add(c.Limits.resultTime())
 	}
 	m.emit(Grant{Call: c.ID, Fence: c.Fence})
@@ -231,19 +231,19 @@ func (m *machine) owned(id, owner string, fence int) (*Call, error) {
 	return c, nil
 }
 
-func (m *machine) beat(in Beat) error {
+func (m *machine) heartbeat(in Heartbeat) error {
 	c, err := m.owned(in.Call, in.Owner, in.Fence)
 	if err != nil {
 		return err
 	}
 	switch c.State {
-	case Lapsed:
+	case LeaseExpired:
 		if c.Overdue {
 			return nil // that it lives does not give it more time
 		}
 		c.State = Started
 	case Started:
-	case Requested, Asked, Accepted, Dispatched, Unknown, Finished, Resolved, Over:
+	case Requested, Asked, Accepted, Dispatched, Unknown, Finished, Resolved, Closed:
 		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it cannot be kept alive")
 	}
 	c.Lease = m.now.Add(in.Lease)
@@ -270,12 +270,12 @@ func (m *machine) finish(in Finish) error {
 		return err
 	}
 	switch c.State {
-	case Started, Lapsed:
+	case Started, LeaseExpired:
 		c.OwnerGone = c.OwnerGone || !c.Unsure // it has let go of the call, and there was no other
 		m.finished(c, in.Outcome)
 	case Unknown:
-		if c.Tells(in.Outcome) { // else it says again what is known
-			m.settled(c, in.Outcome)
+		if c.Conclusive(in.Outcome) { // else it says again what is known
+			m.resolvedByService(c, in.Outcome)
 		}
 	case Finished:
 		if c.Outcome.Digest != in.Outcome.Digest {
@@ -283,7 +283,7 @@ func (m *machine) finish(in Finish) error {
 		}
 	case Resolved:
 		m.late(c, in.Outcome)
-	case Requested, Asked, Accepted, Dispatched, Over:
+	case Requested, Asked, Accepted, Dispatched, Closed:
 		return refuse(utp.CodeStale, "the call is "+string(c.State)+"; it has no owner")
 	}
 	return nil
@@ -293,7 +293,7 @@ func (m *machine) finish(in Finish) error {
 // person; one that it found too old to begin is asked for again.
 func (m *machine) finished(c *Call, o Outcome) {
 	switch {
-	case !c.Tells(o):
+	case !c.Conclusive(o):
 		m.unknown(c)
 		c.Outcome.Message = o.Message
 	case o.TooLate():
@@ -303,9 +303,9 @@ func (m *machine) finished(c *Call, o Outcome) {
 	}
 }
 
-// Tells reports whether what an owner says tells what became of the call. It does not if
+// Conclusive reports whether what an owner says tells what became of the call. It does not if
 // the owner cannot tell, nor if it did nothing itself and an earlier one may have.
-func (c *Call) Tells(o Outcome) bool {
+func (c *Call) Conclusive(o Outcome) bool {
 	switch {
 	case o.didSomething():
 		return true
@@ -336,26 +336,26 @@ func (m *machine) finishLate(in Finish) error {
 	case c.State == Finished:
 		return refuse(utp.CodeConflict, "another result has been recorded for the call")
 	default:
-		m.keepLate(c, in.Outcome)
+		m.recordLate(c, in.Outcome)
 	}
 	return nil
 }
 
 // late keeps a result that comes after a person has taken note of the call, and tells.
 func (m *machine) late(c *Call, o Outcome) {
-	if m.keepLate(c, o) {
+	if m.recordLate(c, o) {
 		m.emit(Note{Kind: NoteLate, Call: c.ID, Detail: string(o.Status)})
 	}
 }
 
-// keepLate keeps a late result, and reports whether it is a new one: its answer may
+// recordLate keeps a late result, and reports whether it is a new one: its answer may
 // have been lost, and then it comes again. What tells nothing is none.
-func (m *machine) keepLate(c *Call, o Outcome) bool {
-	if c.Late == o.Digest || !c.Tells(o) {
+func (m *machine) recordLate(c *Call, o Outcome) bool {
+	if c.Late == o.Digest || !c.Conclusive(o) {
 		return false
 	}
 	c.Late = o.Digest
-	m.emit(KeepLate{Call: c.ID, Outcome: o})
+	m.emit(RecordLate{Call: c.ID, Outcome: o})
 	return true
 }
 
@@ -377,7 +377,7 @@ func (m *machine) count(c *Call, o Outcome) {
 
 // Due returns the next instant, on the wall clock as it stands now, at which the turn
 // wants a [Tick], if any.
-func (s State) Due(now Moment) (time.Time, bool) {
+func (s State) Due(now Timestamp) (time.Time, bool) {
 	var due time.Time
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
@@ -388,20 +388,20 @@ func (s State) Due(now Moment) (time.Time, bool) {
 		switch c.State {
 		case Accepted:
 			if c.Noticed() && !s.unattended(&c, now) {
-				sooner(c.DispatchAt.overAt(now))
+				sooner(c.DispatchAt.passedOnBothAt(now))
 			}
 			sooner(c.StartBy.due(now))
 		case Dispatched:
-			sooner(c.rings(now))
+			sooner(c.nextWakeup(now))
 			sooner(c.StartBy.due(now))
 			sooner(c.EndBy.reachedAt(now))
 		case Started:
 			sooner(c.Lease.due(now))
 			sooner(c.EndBy.reachedAt(now))
-		case Lapsed:
-			sooner(c.rings(now))
+		case LeaseExpired:
+			sooner(c.nextWakeup(now))
 			sooner(c.Lease.due(now))
-		case Requested, Asked, Unknown, Finished, Resolved, Over:
+		case Requested, Asked, Unknown, Finished, Resolved, Closed:
 		}
 	}
 	sooner(s.abandonedAt().reachedAt(now))

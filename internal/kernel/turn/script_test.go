@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 func play(t *testing.T, text string) string {
 	t.Helper()
 	s := &script{
-		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+		now:   turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "b1"},
 		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued},
 	}
 	for line := range strings.Lines(text) {
@@ -79,7 +79,7 @@ func play(t *testing.T, text string) string {
 // script plays the kernel around the machine and writes down what it does.
 type script struct {
 	state    turn.State
-	now      turn.Moment
+	now      turn.Timestamp
 	made     int // calls
 	question int
 	// generation is the one that takes the answers.
@@ -124,13 +124,13 @@ func split(fields []string) (words []string, named map[string]string) {
 // shift moves the clocks without telling the machine.
 func (s *script) shift(verb string, words []string) error {
 	if verb == "reboot" {
-		s.now.Boot, s.now.Mono = s.now.Boot+"'", 0
+		s.now.Boot, s.now.SinceBoot = s.now.Boot+"'", 0
 		return nil
 	}
 	d, err := time.ParseDuration(words[0])
 	s.now.Wall = s.now.Wall.Add(d)
 	if verb == "pass" {
-		s.now.Mono += d
+		s.now.SinceBoot += d
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (s *script) tick(words []string, changed map[string]string) error {
 // it, as the kernel does.
 func (s *script) step(in turn.Input) {
 	s.feed(in, "  ")
-	if s.state.Settled() {
+	if s.state.ReadyToApply() {
 		s.feed(turn.Resume{Nonce: fmt.Sprint("n", s.state.Epoch+1)}, "  ")
 	}
 	s.stand()
@@ -180,9 +180,9 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	}
 	const lease = 30 * time.Second
 	worker := cmp.Or(named["worker"], "w")
-	hold := turn.Hold{Worker: worker, Epoch: cmp.Or(number(named["epoch"]), s.state.Epoch), Nonce: s.state.Nonce}
+	hold := turn.WorkerClaim{Worker: worker, Epoch: cmp.Or(number(named["epoch"]), s.state.Epoch), Nonce: s.state.Nonce}
 	if hold.Epoch < s.state.Epoch {
-		hold.Nonce = s.state.Before
+		hold.Nonce = s.state.PreviousNonce
 	}
 	hold.Nonce = cmp.Or(named["nonce"], hold.Nonce)
 	if hold.Nonce == "none" {
@@ -198,9 +198,9 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	case "claim":
 		return turn.Claim{Worker: worker, Nonce: named["nonce"], Lease: lease}, nil
 	case "renew":
-		return turn.Renew{Hold: hold, Lease: lease}, nil
+		return turn.Renew{WorkerClaim: hold, Lease: lease}, nil
 	case "request":
-		in := turn.Request{Hold: hold, Step: cmp.Or(number(named["step"]), s.state.Step+1)}
+		in := turn.Request{WorkerClaim: hold, Step: cmp.Or(number(named["step"]), s.state.Step+1)}
 		for _, w := range words {
 			in.Calls = append(in.Calls, s.call(w))
 		}
@@ -247,7 +247,7 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		return turn.Unserved{Call: word(0)}, nil
 	case "beat":
 		fraction, err := strconv.ParseFloat(cmp.Or(named["fraction"], "-1"), 64)
-		return turn.Beat{Call: word(0), Owner: owner, Fence: fence, Lease: lease, Fraction: fraction}, err
+		return turn.Heartbeat{Call: word(0), Owner: owner, Fence: fence, Lease: lease, Fraction: fraction}, err
 	case "finish":
 		status := utp.Status(cmp.Or(word(1), "success"))
 		o := outcome(status, named["digest"])
@@ -255,25 +255,25 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		o.After = utp.AfterExecution(named["after"])
 		return turn.Finish{Call: word(0), Owner: owner, Fence: fence, Outcome: o}, nil
 	case "settle":
-		return turn.Settle{
-			Call: word(0), Owner: owner, Lapse: cmp.Or(number(named["lapse"]), call.Lapse),
-			Fate: turn.Fate(word(1)), Outcome: turn.Outcome{
+		return turn.Reconciled{
+			Call: word(0), Owner: owner, LeaseExpiry: cmp.Or(number(named["lapse"]), call.LeaseExpiries),
+			Finding: turn.Finding(word(1)), Outcome: turn.Outcome{
 				Status: cmp.Or(utp.Status(named["status"]), utp.StatusSuccess), Code: utp.Code(named["code"]), Digest: cmp.Or(named["digest"], "r1"),
 			},
 		}, nil
 	case "release":
-		return turn.Release{Hold: hold}, nil
+		return turn.Release{WorkerClaim: hold}, nil
 	case "resume":
 		return turn.Resume{Nonce: named["nonce"]}, nil
 	case "deliver":
-		return turn.Deliver{Hold: hold, End: turn.End{
+		return turn.Deliver{WorkerClaim: hold, End: turn.End{
 			Status: utp.Status(cmp.Or(word(0), "success")), Code: utp.Code(word(1)),
 		}}, nil
 	case "stop":
 		return turn.StopTurn{Stop: turn.Stop{By: "ada", Surface: "terminal", Reason: word(0)}}, nil
 	case "patience": // said by anyone who began the turn
 		d, err := time.ParseDuration(word(0))
-		s.state.Patience, s.state.IdleFrom = d, s.now
+		s.state.MaxIdle, s.state.IdleFrom = d, s.now
 		return turn.Tick{}, err
 	case "depth":
 		s.state.Depth = number(word(0))
@@ -297,7 +297,7 @@ func (s *script) outside(verb string, words []string, named map[string]string) (
 	}
 	switch verb {
 	case "open":
-		s.state.Outside, s.state.Patience = true, time.Hour
+		s.state.Outside, s.state.MaxIdle = true, time.Hour
 		return turn.Open{}, nil
 	case "await":
 		d, err := time.ParseDuration(word(1))
@@ -312,7 +312,7 @@ func (s *script) outside(verb string, words []string, named map[string]string) (
 		if percent > 0 {
 			kind = turn.NoteProgress
 		}
-		return turn.Tell{Key: named["key"], Kind: kind, Percent: float64(percent)}, nil
+		return turn.AgentReport{Key: named["key"], Kind: kind, Percent: float64(percent)}, nil
 	case "close":
 		return turn.Close{End: turn.End{Status: utp.StatusSuccess}}, nil
 	}
@@ -382,7 +382,7 @@ func (s *script) feed(in turn.Input, indent string) {
 		switch e := e.(type) {
 		case turn.AskConsent:
 			s.ask(e.Call, indent+"  ")
-		case turn.AskFate:
+		case turn.AskOutcome:
 			s.ask(e.Call, indent+"  ")
 		case turn.Replace:
 			old, _ := s.state.Find(e.Call)

@@ -39,14 +39,14 @@ type State struct {
 	Epoch int `json:"epoch"`
 	// Nonce names the epoch and Before the one before it: a ledger that goes back counts the
 	// same epochs again, but under other nonces.
-	Nonce  string `json:"nonce,omitempty"`
-	Before string `json:"nonce_before,omitempty"`
-	Worker string `json:"worker,omitempty"`
-	Lease  Moment `json:"lease,omitzero"`
+	Nonce         string    `json:"nonce,omitempty"`
+	PreviousNonce string    `json:"nonce_before,omitempty"`
+	Worker        string    `json:"worker,omitempty"`
+	Lease         Timestamp `json:"lease,omitzero"`
 	// IdleFrom is since when somebody could work on the turn, and Patience how long it may stay
 	// so, from then or from the end of a worker's lease, before it is given up; 0 is for ever.
-	IdleFrom Moment        `json:"idle_from,omitzero"`
-	Patience time.Duration `json:"patience,omitempty"`
+	IdleFrom Timestamp     `json:"idle_from,omitzero"`
+	MaxIdle  time.Duration `json:"patience,omitempty"`
 	// Depth is how many agents called each other to come here.
 	Depth int `json:"depth,omitempty"`
 	// Claims counts how often the turn was claimed since it last went on.
@@ -64,8 +64,8 @@ type State struct {
 	ResultFields []string `json:"result_fields,omitempty"`
 	// Percent is the progress of the whole work that was told last.
 	Percent float64 `json:"percent,omitempty"`
-	// Said is how far the agent's text of the step that is planned has been told.
-	Said api.Said `json:"said,omitzero"`
+	// ReportedText is how far the agent's text of the step that is planned has been told.
+	ReportedText api.Said `json:"said,omitzero"`
 	// Outside: the planner is a program outside, which asks for one call after the other; see [Open].
 	Outside bool `json:"outside,omitempty"`
 	// Holder is the process that speaks for the program, where several may come one after the other.
@@ -90,24 +90,24 @@ type CallState string
 
 // The states of a call (call protocol, "States").
 const (
-	Requested  CallState = "requested"  // resolved and judged, not yet asked or dispatched
-	Asked      CallState = "asked"      // its question is open
-	Accepted   CallState = "accepted"   // a person said yes; it waits for the undo time
-	Dispatched CallState = "dispatched" // its command may leave; nobody has started it
-	Started    CallState = "started"    // one owner holds it
-	Lapsed     CallState = "lapsed"     // its owner fell silent; its service is asked what happened
-	Unknown    CallState = "unknown"    // nobody can tell; a person is asked
-	Finished   CallState = "finished"   // its result is recorded
-	Resolved   CallState = "resolved"   // a person has taken note of its unknown fate
-	Over       CallState = "over"       // it ended before a start
+	Requested    CallState = "requested"  // resolved and judged, not yet asked or dispatched
+	Asked        CallState = "asked"      // its question is open
+	Accepted     CallState = "accepted"   // a person said yes; it waits for the undo time
+	Dispatched   CallState = "dispatched" // its command may leave; nobody has started it
+	Started      CallState = "started"    // one owner holds it
+	LeaseExpired CallState = "lapsed"     // its owner fell silent; its service is asked what happened
+	Unknown      CallState = "unknown"    // nobody can tell; a person is asked
+	Finished     CallState = "finished"   // its result is recorded
+	Resolved     CallState = "resolved"   // a person has taken note of its unknown fate
+	Closed       CallState = "over"       // it ended before a start
 )
 
 // Open reports whether the call may still change.
 func (s CallState) Open() bool {
 	switch s {
-	case Finished, Resolved, Over:
+	case Finished, Resolved, Closed:
 		return false
-	case Requested, Asked, Accepted, Dispatched, Started, Lapsed, Unknown:
+	case Requested, Asked, Accepted, Dispatched, Started, LeaseExpired, Unknown:
 		return true
 	}
 	return true
@@ -135,8 +135,8 @@ type Call struct {
 	Tool   string `json:"tool"`
 	// Kind is what it is, where it is not a tool's call.
 	Kind CallKind `json:"kind,omitempty"`
-	// Says are the agent's own words about it.
-	Says string `json:"says,omitempty"`
+	// Comment are the agent's own words about it.
+	Comment string `json:"says,omitempty"`
 	// Target is the one service that may start it.
 	Target     string    `json:"target"`
 	Definition string    `json:"definition"`
@@ -162,15 +162,15 @@ type Call struct {
 	Consent  *Consent `json:"consent,omitempty"`
 	// DispatchAt ends the undo time: on both clocks it must be over. It is zero until that has
 	// begun, see [Noticed]; StartBy then is by when it has to begin.
-	DispatchAt Moment `json:"dispatch_at,omitzero"`
+	DispatchAt Timestamp `json:"dispatch_at,omitzero"`
 
-	StartBy Moment `json:"start_by,omitzero"`
+	StartBy Timestamp `json:"start_by,omitzero"`
 	// EndBy is by when it is to have a result: set when it is dispatched, and never shortened.
-	EndBy Moment `json:"end_by,omitzero"`
+	EndBy Timestamp `json:"end_by,omitzero"`
 	// Overdue: that has passed while it ran, and its owner was told to stop.
-	Overdue bool      `json:"overdue,omitempty"`
-	RingAt  time.Time `json:"ring_at,omitzero"`
-	Rung    int       `json:"rung,omitempty"`
+	Overdue  bool      `json:"overdue,omitempty"`
+	WakeupAt time.Time `json:"ring_at,omitzero"`
+	Wakeups  int       `json:"rung,omitempty"`
 
 	// Undelivered: it has been told that a message about it cannot be sent.
 	Undelivered bool `json:"undelivered,omitempty"`
@@ -181,17 +181,17 @@ type Call struct {
 	Owner string `json:"owner,omitempty"`
 	// Lease ends the owner's hold; of a lapsed call, the time in which its service may
 	// still tell what happened.
-	Lease Moment `json:"lease,omitzero"`
+	Lease Timestamp `json:"lease,omitzero"`
 	// OwnerGone: the owner is known to be dead, not only silent.
 	OwnerGone bool `json:"owner_gone,omitempty"`
-	// Lapse counts the owners that fell silent. A service's word on the call names the
+	// LeaseExpiries counts the owners that fell silent. A service's word on the call names the
 	// one that it is about.
-	Lapse int `json:"lapse,omitempty"`
+	LeaseExpiries int `json:"lapse,omitempty"`
 	// Unsure: an earlier owner of a repeatable call may have had its effect.
 	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// SettleBy is the end of a lapsed call's lease on the wall clock.
-	SettleBy time.Time `json:"settle_by,omitzero"`
+	// ReconcileBy is the end of a lapsed call's lease on the wall clock.
+	ReconcileBy time.Time `json:"settle_by,omitzero"`
 	// Insisted: the person has asked again although the old owner may be alive.
 	Insisted bool `json:"insisted,omitempty"`
 
@@ -200,11 +200,11 @@ type Call struct {
 	Adopted    bool   `json:"adopted,omitempty"`
 	// Origin is the foreign command that an adopted call was made of.
 	Origin *Origin `json:"origin,omitempty"`
-	// Elsewhere: its owner is a third party and in no process of ours, so that a restart
+	// ThirdParty: its owner is a third party and in no process of ours, so that a restart
 	// says nothing of it. Offered is the card that this owner has kept here for its report.
-	Elsewhere bool     `json:"elsewhere,omitempty"`
-	Offered   string   `json:"offered,omitempty"`
-	Outcome   *Outcome `json:"outcome,omitempty"`
+	ThirdParty bool     `json:"elsewhere,omitempty"`
+	Offered    string   `json:"offered,omitempty"`
+	Outcome    *Outcome `json:"outcome,omitempty"`
 	// Applied: its outcome stands in the transcript.
 	Applied bool `json:"applied,omitempty"`
 	// Late is the digest of the result that came after the call was resolved, or after
@@ -214,11 +214,11 @@ type Call struct {
 	// it was answered without one, so that the next is for the same call; Identity and HostCall are what a repeat is known by
 	// where the call has no key: the digest of what was asked for, and the program's own id for it. Received: the program has
 	// got its result.
-	Awaited  Moment `json:"awaited,omitzero"`
-	Answered bool   `json:"answered,omitempty"`
-	Identity string `json:"identity,omitempty"`
-	HostCall string `json:"host_call,omitempty"`
-	Received bool   `json:"received,omitempty"`
+	Awaited  Timestamp `json:"awaited,omitzero"`
+	Answered bool      `json:"answered,omitempty"`
+	Identity string    `json:"identity,omitempty"`
+	HostCall string    `json:"host_call,omitempty"`
+	Received bool      `json:"received,omitempty"`
 }
 
 // Origin is where an adopted call comes from: the id and the tool.call card under which a
@@ -238,10 +238,10 @@ type Limits struct {
 	StartWithin time.Duration `json:"start_within"`
 	// Undo is waited at least before the dispatch of an irreversible call, as its tool and the
 	// policy say, and Wish what a person wishes for it; see [Limits.UndoTime].
-	Undo time.Duration `json:"undo"`
-	Wish time.Duration `json:"undo_wish,omitempty"`
-	// Settle is how long a service may take to tell what became of a lapsed call (default 10 s).
-	Settle time.Duration `json:"settle"`
+	Undo          time.Duration `json:"undo"`
+	PreferredUndo time.Duration `json:"undo_wish,omitempty"`
+	// ReconcileWithin is how long a service may take to tell what became of a lapsed call (default 10 s).
+	ReconcileWithin time.Duration `json:"settle"`
 	// Result is how long after its dispatch it is to have a result (default 24 h).
 	Result time.Duration `json:"result,omitempty"`
 	// Reconciles: the tool can tell afterwards what happened.
@@ -252,10 +252,10 @@ type Limits struct {
 type Consent struct {
 	By string `json:"by"`
 	// Credential is what the person had shown, where that was something that can be revoked.
-	Credential string `json:"credential,omitempty"`
-	Surface    string `json:"surface"`
-	At         Moment `json:"at"`
-	Consumed   bool   `json:"consumed,omitempty"`
+	Credential string    `json:"credential,omitempty"`
+	Surface    string    `json:"surface"`
+	At         Timestamp `json:"at"`
+	Consumed   bool      `json:"consumed,omitempty"`
 	// Generation is the life of the runtime in which it was given: an irreversible call is
 	// started in no other one. In a ledger that is put back, all that was agreed to is of another.
 	Generation string `json:"generation,omitempty"`
@@ -345,15 +345,15 @@ func (s State) Waiting() int {
 	return n
 }
 
-// Settled reports whether all calls of the present step have ended and their results are
+// ReadyToApply reports whether all calls of the present step have ended and their results are
 // still to be applied.
-func (s State) Settled() bool { return !s.Outside && s.Status == Suspended && s.Waiting() == 0 }
+func (s State) ReadyToApply() bool { return !s.Outside && s.Status == Suspended && s.Waiting() == 0 }
 
 // ClaimAt is from when on a worker may claim the turn, on the wall clock as it stands now:
 // [Epoch] where it is free, the end of its worker's lease where it is held. A turn that has
 // ended cannot be claimed; one that waits for its calls needs no worker, and neither does one
 // that has been stopped: it ends with the last of its calls. An outside one has none.
-func (s State) ClaimAt(now Moment) (at time.Time, claimable bool) {
+func (s State) ClaimAt(now Timestamp) (at time.Time, claimable bool) {
 	switch {
 	case s.Status == Ended, s.Stop != nil, s.Outside, s.Status == Suspended && s.Waiting() > 0:
 		return time.Time{}, false
@@ -366,7 +366,7 @@ func (s State) ClaimAt(now Moment) (at time.Time, claimable bool) {
 
 // Free reports whether the worker may claim the turn now: it holds it already, or nobody
 // does and the turn needs somebody.
-func (s State) Free(worker string, now Moment) bool {
+func (s State) Free(worker string, now Timestamp) bool {
 	if s.Status != Ended && s.Stop == nil && !s.Outside && s.Worker == worker && worker != "" {
 		return true
 	}

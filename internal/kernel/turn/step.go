@@ -11,9 +11,9 @@ import (
 // Step applies one input to a turn at the moment now. A refused input returns a
 // typed [*Error] and the state unchanged; otherwise the effects are to be made true
 // in their order, together with saving the state.
-func Step(s State, now Moment, in Input) (State, []Effect, error) {
+func Step(s State, now Timestamp, in Input) (State, []Effect, error) {
 	m := &machine{State: s.clone(), now: now}
-	if err := m.take(in); err != nil {
+	if err := m.apply(in); err != nil {
 		return s, nil, err
 	}
 	m.finishStop()
@@ -24,14 +24,14 @@ func Step(s State, now Moment, in Input) (State, []Effect, error) {
 type machine struct {
 	State
 
-	now     Moment
+	now     Timestamp
 	effects []Effect
 	ending  bool // the turn's end is being made
 }
 
 func (m *machine) emit(effects ...Effect) { m.effects = append(m.effects, effects...) }
 
-func (m *machine) take(in Input) error {
+func (m *machine) apply(in Input) error {
 	if m.Status == Ended {
 		return m.afterEnd(in)
 	}
@@ -75,11 +75,11 @@ func (m *machine) take(in Input) error {
 		m.restored()
 		return nil
 	}
-	return m.ofService(in)
+	return m.applyService(in)
 }
 
-// ofService takes what a call's service has to say.
-func (m *machine) ofService(in Input) error {
+// applyService takes what a call's service has to say.
+func (m *machine) applyService(in Input) error {
 	switch in := in.(type) {
 	case Start:
 		return m.start(in)
@@ -87,29 +87,29 @@ func (m *machine) ofService(in Input) error {
 		return m.undelivered(in)
 	case Unserved:
 		return m.unserved(in)
-	case Beat:
-		return m.beat(in)
+	case Heartbeat:
+		return m.heartbeat(in)
 	case Finish:
 		return m.finish(in)
-	case Settle:
-		return m.settle(in)
+	case Reconciled:
+		return m.reconciled(in)
 	}
-	return m.ofAgent(in)
+	return m.applyAgent(in)
 }
 
-// ofAgent takes what the agent says beside its calls, and what is said to it.
-func (m *machine) ofAgent(in Input) error {
+// applyAgent takes what the agent says beside its calls, and what is said to it.
+func (m *machine) applyAgent(in Input) error {
 	switch in := in.(type) {
 	case Responded:
 		return m.responded(in)
-	case Say:
-		return m.say(in)
+	case AgentText:
+		return m.agentText(in)
 	case Release:
 		return m.release(in)
 	case Ruled:
 		return m.ruled(in)
-	case Open, Await, Received, Attached, Tell, Close:
-		return m.ofOutside(in)
+	case Open, Await, Received, Attached, AgentReport, Close:
+		return m.applyOutside(in)
 	}
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))
 }
@@ -125,8 +125,8 @@ func (m *machine) afterEnd(in Input) error {
 	case Tick, Orphan, Restored, Undelivered:
 		return nil
 	case Start:
-		if c := m.call(in.Call); c != nil && c.State == Over {
-			return refuse(overCode(c), "the call ended before it was started")
+		if c := m.call(in.Call); c != nil && c.State == Closed {
+			return refuse(closedCode(c), "the call ended before it was started")
 		}
 		return refuse(utp.CodeTurnEnded, "the turn has ended; nothing of it is started")
 	default:
@@ -157,7 +157,7 @@ func (m *machine) claim(in Claim) error {
 }
 
 func (m *machine) renew(in Renew) error {
-	if err := m.held(in.Hold); err != nil {
+	if err := m.checkClaim(in.WorkerClaim); err != nil {
 		return err
 	}
 	m.Lease = m.now.Add(in.Lease)
@@ -165,10 +165,10 @@ func (m *machine) renew(in Renew) error {
 }
 
 func (m *machine) request(in Request) error {
-	if in.Step == m.Step && m.Step > 0 && m.Knows(in.Hold) {
+	if in.Step == m.Step && m.Step > 0 && m.Recognizes(in.WorkerClaim) {
 		return nil // the answer to the first request was lost
 	}
-	if err := m.held(in.Hold); err != nil {
+	if err := m.checkClaim(in.WorkerClaim); err != nil {
 		return err
 	}
 	switch {
@@ -231,7 +231,7 @@ func (m *machine) adopt(c Call) error {
 func (m *machine) dropAnswered() {
 	kept := m.Calls[:0]
 	for _, c := range m.Calls {
-		over := c.State == Finished || c.State == Over
+		over := c.State == Finished || c.State == Closed
 		if c.Origin == nil || !over || c.ReplacedBy != "" && m.call(c.ReplacedBy) != nil {
 			kept = append(kept, c)
 		}
@@ -262,10 +262,10 @@ func (m *machine) admit(c Call) {
 	}
 	switch call.Decision {
 	case Deny:
-		m.over(call, utp.CodeDeniedByPolicy, who{})
+		m.close(call, utp.CodeDeniedByPolicy, actor{})
 	case Allow:
 		if call.Kind == PermissionCall { // nobody is asked, and nothing is said for it: the program decides by its own rules
-			call.State, call.Outcome = Finished, &Outcome{Status: utp.StatusPartial, Message: PermissionLeft}
+			call.State, call.Outcome = Finished, &Outcome{Status: utp.StatusPartial, Message: PermissionDeferred}
 			m.emit(RecordOutcome{Call: call.ID})
 			return
 		}
@@ -280,7 +280,7 @@ func (m *machine) admit(c Call) {
 
 // invalid ends a call that was refused before anyone could be asked about it.
 func (m *machine) invalid(c *Call) {
-	c.State = Over
+	c.State = Closed
 	if c.Kind == ToolCall { // anything else is between the agent and us
 		m.Tally.Failed++
 		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(c.Outcome.Code)})
@@ -289,7 +289,7 @@ func (m *machine) invalid(c *Call) {
 }
 
 func (m *machine) resume(in Resume) error {
-	if !m.Settled() {
+	if !m.ReadyToApply() {
 		return refuse(utp.CodeConflict, "the turn is not waiting for calls, or not all of them have ended")
 	}
 	last, terminal := m.Terminal()
@@ -310,7 +310,7 @@ func (m *machine) resume(in Resume) error {
 		m.end(End{Status: o.Status, Code: o.Code, Message: cmp.Or(o.Message, in.Summary)})
 		return nil
 	}
-	m.emit(Note{Kind: NoteThinking}, Ring{})
+	m.emit(Note{Kind: NoteThinking}, WakeWorker{})
 	return nil
 }
 
@@ -331,7 +331,7 @@ func (m *machine) inOrder() []int {
 }
 
 func (m *machine) deliver(in Deliver) error {
-	if err := m.held(in.Hold); err != nil {
+	if err := m.checkClaim(in.WorkerClaim); err != nil {
 		return err
 	}
 	if m.Status != Running {
@@ -351,6 +351,6 @@ func (m *machine) end(e End) {
 		m.abandon(&m.Calls[i])
 	}
 	m.Status, m.End = Ended, &e
-	m.Worker, m.Lease = "", Moment{}
-	m.emit(Note{Kind: NoteEnded, Detail: string(e.Code)}, Ring{})
+	m.Worker, m.Lease = "", Timestamp{}
+	m.emit(Note{Kind: NoteEnded, Detail: string(e.Code)}, WakeWorker{})
 }

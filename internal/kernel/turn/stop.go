@@ -23,19 +23,19 @@ func (m *machine) halt(c *Call) bool {
 	switch c.State {
 	case Asked:
 		m.emit(Withdraw{Question: c.Question, Reason: "stopped"})
-		m.over(c, utp.CodeStopped, m.stopper())
+		m.close(c, utp.CodeStopped, m.stopper())
 	case Requested, Accepted, Dispatched:
-		m.over(c, utp.CodeStopped, m.stopper())
+		m.close(c, utp.CodeStopped, m.stopper())
 	case Started:
-		m.emit(TellService{Call: c.ID})
+		m.emit(StopService{Call: c.ID})
 		return true
-	case Lapsed:
+	case LeaseExpired:
 		return true
 	case Unknown:
 		m.emit(Withdraw{Question: c.Question, Reason: "stopped"})
 		c.State = Resolved
 		m.emit(RecordOutcome{Call: c.ID})
-	case Finished, Resolved, Over:
+	case Finished, Resolved, Closed:
 	}
 	return false
 }
@@ -46,17 +46,17 @@ func (m *machine) abandon(c *Call) {
 	switch c.State {
 	case Asked:
 		m.emit(Withdraw{Question: c.Question, Reason: "ended"})
-		m.over(c, utp.CodeConsentWithdrawn, m.stopper())
+		m.close(c, utp.CodeConsentWithdrawn, m.stopper())
 	case Requested, Accepted, Dispatched:
-		m.over(c, utp.CodeConsentWithdrawn, m.stopper())
-	case Started, Lapsed:
-		m.emit(TellService{Call: c.ID})
+		m.close(c, utp.CodeConsentWithdrawn, m.stopper())
+	case Started, LeaseExpired:
+		m.emit(StopService{Call: c.ID})
 		m.unknown(c)
 	case Unknown:
 		m.emit(Withdraw{Question: c.Question, Reason: "ended"})
 		c.State = Resolved
 		m.emit(RecordOutcome{Call: c.ID})
-	case Finished, Resolved, Over:
+	case Finished, Resolved, Closed:
 	}
 }
 

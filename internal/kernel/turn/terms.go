@@ -88,7 +88,7 @@ func (m *machine) ruled(in Ruled) error {
 		m.stale(c, reason)
 	case Accepted, Dispatched:
 		m.stale(c, reason)
-	case Requested, Started, Lapsed, Unknown, Finished, Resolved, Over:
+	case Requested, Started, LeaseExpired, Unknown, Finished, Resolved, Closed:
 	}
 	return nil
 }

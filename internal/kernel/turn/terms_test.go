@@ -78,8 +78,8 @@ func TestTightened(t *testing.T) {
 			}
 		}
 	}
-	kept := turn.Limits{Answer: time.Hour, Settle: time.Minute, Result: time.Hour, Reconciles: true}
-	if got := kept.Tightened(turn.Limits{Answer: time.Second, Result: time.Second}); got.Answer != kept.Answer || got.Settle != kept.Settle || got.Result != kept.Result || !got.Reconciles {
+	kept := turn.Limits{Answer: time.Hour, ReconcileWithin: time.Minute, Result: time.Hour, Reconciles: true}
+	if got := kept.Tightened(turn.Limits{Answer: time.Second, Result: time.Second}); got.Answer != kept.Answer || got.ReconcileWithin != kept.ReconcileWithin || got.Result != kept.Result || !got.Reconciles {
 		t.Errorf("what somebody was told, and what is the tool's own, became %+v", got)
 	}
 }

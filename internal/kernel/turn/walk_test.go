@@ -16,7 +16,7 @@ import (
 // answer, and watches every rule that must hold on every path.
 type world struct {
 	state turn.State
-	now   turn.Moment
+	now   turn.Timestamp
 	next  int // question numbers
 	made  int // calls
 	calls map[string]*watched
@@ -35,13 +35,13 @@ type watched struct {
 	completed, grants  int
 	notBegun, recorded int
 	applied            int
-	startBy, leaves    turn.Moment
+	startBy, leaves    turn.Timestamp
 	left               bool
 }
 
 func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool) *world {
 	w := &world{
-		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+		now:   turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "b1"},
 		calls: map[string]*watched{},
 		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued},
 	}
@@ -50,14 +50,14 @@ func newWorld(class utp.Class, decision turn.Decision, reconciles, hurried bool)
 	if hurried {
 		c.Limits.Result, c.After = 15*time.Second, utp.Terminate
 	}
-	w.must(turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{c}})
+	w.must(turn.Request{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{c}})
 	return w
 }
 
 // newOutsideWorld is one whose planner is outside, and waits for its one call.
 func newOutsideWorld(class utp.Class, decision turn.Decision) *world {
 	w := &world{
-		now:   turn.Moment{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Mono: time.Hour, Boot: "b1"},
+		now:   turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "b1"},
 		calls: map[string]*watched{},
 		state: turn.State{Turn: "turn_1", Session: "sess_1", Project: "p", Agent: "a", Status: turn.Queued, Outside: true},
 	}
@@ -99,13 +99,13 @@ func (w *world) clone() *world {
 // feed steps the machine, as the kernel does: when that was the end of the last call, the
 // results are applied with it. The error is the machine's own refusal, a broken rule panics.
 func (w *world) feed(in turn.Input) error {
-	if err := w.one(in); err != nil || !w.state.Settled() {
+	if err := w.one(in); err != nil || !w.state.ReadyToApply() {
 		return err
 	}
 	if err := w.one(turn.Resume{Nonce: fmt.Sprint("r", w.state.Epoch+1)}); err != nil {
 		w.brokenf("the results of a settled step were not applied: %v", err)
 	}
-	if w.state.Settled() || w.state.Status != turn.Running && w.state.Status != turn.Ended {
+	if w.state.ReadyToApply() || w.state.Status != turn.Running && w.state.Status != turn.Ended {
 		w.brokenf("the turn is %s after its results were applied", w.state.Status)
 	}
 	return nil
@@ -128,7 +128,7 @@ func (w *world) one(in turn.Input) error {
 		w.noticed(in, next)
 	case turn.Ruled:
 		w.onlyStricter(in, next, effects)
-	case turn.Settle:
+	case turn.Reconciled:
 		w.saidNotBegun(in)
 	case turn.Finish:
 		if in.Outcome.Code == utp.CodeConsentStale { // its owner found it too old to begin
@@ -189,16 +189,16 @@ func (w *world) onlyStricter(in turn.Ruled, next turn.State, effects []turn.Effe
 	}
 	waits := before.State == turn.Asked || before.State == turn.Accepted || before.State == turn.Dispatched
 	if in.Terms.Decision == turn.Deny && waits && !before.Unsure &&
-		(after.State != turn.Over || after.Outcome.Code != utp.CodeDeniedByPolicy || after.ReplacedBy != "") {
+		(after.State != turn.Closed || after.Outcome.Code != utp.CodeDeniedByPolicy || after.ReplacedBy != "") {
 		w.brokenf("%s is forbidden and %s", in.Call, after.State)
 	}
 }
 
 // saidNotBegun allows another start, if the word is that of the owner, or the owner is
 // gone, and it is about the latest start.
-func (w *world) saidNotBegun(in turn.Settle) {
+func (w *world) saidNotBegun(in turn.Reconciled) {
 	before, _ := w.state.Find(in.Call)
-	if in.Fate == turn.NotBegun && in.Lapse == before.Lapse && (in.Owner != "" && in.Owner == before.Owner || before.OwnerGone) {
+	if in.Finding == turn.FindingNotBegun && in.LeaseExpiry == before.LeaseExpiries && (in.Owner != "" && in.Owner == before.Owner || before.OwnerGone) {
 		w.of(in.Call).notBegun++
 	}
 }
@@ -236,14 +236,14 @@ func (w *world) brokenf(format string, args ...any) {
 
 func (w *world) realise(e turn.Effect) {
 	switch e := e.(type) {
-	case turn.AskConsent, turn.AskFate:
+	case turn.AskConsent, turn.AskOutcome:
 		w.next++
 		id := ""
 		switch e := e.(type) {
 		case turn.AskConsent:
 			id = e.Call
 			w.of(id).asked = true
-		case turn.AskFate:
+		case turn.AskOutcome:
 			id = e.Call
 		}
 		if err := w.one(turn.QuestionAsked{Call: id, Number: w.next, Digest: fmt.Sprintf("d%d", w.next)}); err != nil {
@@ -289,7 +289,7 @@ func (w *world) realise(e turn.Effect) {
 		if x.applied++; x.applied > 1 || x.recorded != 1 {
 			w.brokenf("the outcome of %s was applied %d times, recorded %d times", e.Call, x.applied, x.recorded)
 		}
-	case turn.Withdraw, turn.AskService, turn.TellService, turn.KeepLate, turn.Ring:
+	case turn.Withdraw, turn.AskService, turn.StopService, turn.RecordLate, turn.WakeWorker:
 	default:
 		w.brokenf("an unknown effect %T", e)
 	}
@@ -306,7 +306,7 @@ func (w *world) mayLeave(id string) {
 		w.brokenf("%s left without a consent", id)
 	}
 	// Once it has left rightly, a clock that is set back does not take that back.
-	if c.Class == utp.Irreversible && !x.left && (x.leaves.IsZero() || !x.leaves.Over(w.now)) {
+	if c.Class == utp.Irreversible && !x.left && (x.leaves.IsZero() || !x.leaves.PassedOnBoth(w.now)) {
 		w.brokenf("irreversible %s left before its yes could be taken back", id)
 	}
 	x.left = true
@@ -411,19 +411,19 @@ func (w *world) moves() map[string]func(*world) error {
 		"start":                   start("o1", good),
 		"start other":             start("o2", good),
 		"start bad":               start("o1", turn.Check{Call: id, Digest: "other"}),
-		"beat":                    in(turn.Beat{Call: id, Owner: c.Owner, Fence: c.Fence, Lease: 30 * time.Second, Fraction: -1}),
+		"beat":                    in(turn.Heartbeat{Call: id, Owner: c.Owner, Fence: c.Fence, Lease: 30 * time.Second, Fraction: -1}),
 		"finish":                  in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: done}),
 		"finish other":            in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Digest: "r2"}}),
-		"not begun":               in(turn.Settle{Call: id, Owner: c.Owner, Lapse: c.Lapse, Fate: turn.NotBegun}),
-		"not begun, says another": in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.NotBegun}),
-		"not begun, said late":    in(turn.Settle{Call: id, Owner: c.Owner, Lapse: max(1, c.Lapse-1), Fate: turn.NotBegun}),
-		"done":                    in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.Done, Outcome: done}),
-		"no idea":                 in(turn.Settle{Call: id, Owner: "o9", Lapse: c.Lapse, Fate: turn.FateUnknown}),
+		"not begun":               in(turn.Reconciled{Call: id, Owner: c.Owner, LeaseExpiry: c.LeaseExpiries, Finding: turn.FindingNotBegun}),
+		"not begun, says another": in(turn.Reconciled{Call: id, Owner: "o9", LeaseExpiry: c.LeaseExpiries, Finding: turn.FindingNotBegun}),
+		"not begun, said late":    in(turn.Reconciled{Call: id, Owner: c.Owner, LeaseExpiry: max(1, c.LeaseExpiries-1), Finding: turn.FindingNotBegun}),
+		"done":                    in(turn.Reconciled{Call: id, Owner: "o9", LeaseExpiry: c.LeaseExpiries, Finding: turn.FindingDone, Outcome: done}),
+		"no idea":                 in(turn.Reconciled{Call: id, Owner: "o9", LeaseExpiry: c.LeaseExpiries, Finding: turn.FindingUnknown}),
 		"finish stopped":          in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeStopped, Digest: "r5"}}),
 		"finish unsure":           in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Digest: "r3"}}),
 		"finish stale":            in(turn.Finish{Call: id, Owner: c.Owner, Fence: c.Fence, Outcome: turn.Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Digest: "r4"}}),
 		"resume":                  in(turn.Resume{}),
-		"deliver":                 in(turn.Deliver{Hold: w.state.Hold(), End: turn.End{Status: utp.StatusSuccess}}),
+		"deliver":                 in(turn.Deliver{WorkerClaim: w.state.WorkerClaim(), End: turn.End{Status: utp.StatusSuccess}}),
 		"stop":                    in(turn.StopTurn{Stop: turn.Stop{By: "me"}}),
 		"orphan": func(w *world) error {
 			if err := w.feed(turn.Orphan{}); err != nil || w.state.Outside {

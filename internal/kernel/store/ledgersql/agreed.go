@@ -91,7 +91,7 @@ func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
 		FROM (`+agreedTo+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
 		WHERE s.call_id > $9 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id`+limited("$10"),
 		[]any{
-			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Over),
+			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Closed),
 			string(consent.Rejected), string(consent.Answered), f.After, f.Limit,
 		}, func(scan func(...any) error) error {
 			var c api.AuditCall

@@ -111,6 +111,6 @@ func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
 func (t *Tx) openCalls(agent string, limit int) (n int, err error) {
 	err = t.c.One(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
 		WHERE t.agent = $1 AND NOT t.ended AND c.state NOT IN ($2, $3, $4)`+limited("$5")+`) AS open`,
-		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Over), limit}, &n)
+		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Closed), limit}, &n)
 	return n, t.read(err, "the open calls of %s", agent)
 }

@@ -31,9 +31,9 @@ func TestMomentOfAnotherMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set := turn.Moment{Wall: noon, Mono: time.Hour, Boot: tt.boot}
+			set := turn.Timestamp{Wall: noon, SinceBoot: time.Hour, Boot: tt.boot}
 			deadline := set.Add(time.Minute)
-			now := turn.Moment{Wall: deadline.Wall.Add(-tt.left), Mono: time.Hour + tt.mono, Boot: tt.here}
+			now := turn.Timestamp{Wall: deadline.Wall.Add(-tt.left), SinceBoot: time.Hour + tt.mono, Boot: tt.here}
 			if got := deadline.Passed(now); got != tt.passed {
 				t.Errorf("passed: %v; want %v", got, tt.passed)
 			}
@@ -50,21 +50,21 @@ func TestMomentOfAnotherMachine(t *testing.T) {
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	wall := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	by := turn.Moment{Wall: wall.Add(time.Minute), Mono: time.Hour + time.Minute, Boot: "a@m"}
+	by := turn.Timestamp{Wall: wall.Add(time.Minute), SinceBoot: time.Hour + time.Minute, Boot: "a@m"}
 	for name, tt := range map[string]struct {
-		now  turn.Moment
+		now  turn.Timestamp
 		want time.Duration
 	}{
-		"both agree":                {turn.Moment{Wall: wall, Mono: time.Hour, Boot: "a@m"}, time.Minute},
-		"set forward":               {turn.Moment{Wall: wall.Add(50 * time.Second), Mono: time.Hour, Boot: "a@m"}, 10 * time.Second},
-		"set back":                  {turn.Moment{Wall: wall.Add(-time.Hour), Mono: time.Hour + 20*time.Second, Boot: "a@m"}, 40 * time.Second},
-		"over by the one":           {turn.Moment{Wall: wall.Add(time.Minute), Mono: time.Hour, Boot: "a@m"}, 0},
-		"over by the other":         {turn.Moment{Wall: wall, Mono: 2 * time.Hour, Boot: "a@m"}, 0},
-		"rebooted":                  {turn.Moment{Wall: wall, Mono: time.Second, Boot: "b@m"}, 0},
-		"another machine":           {turn.Moment{Wall: wall.Add(20 * time.Second), Mono: time.Second, Boot: "c@other"}, 40 * time.Second},
-		"another machine, and over": {turn.Moment{Wall: wall.Add(time.Hour), Mono: time.Second, Boot: "c@other"}, 0},
+		"both agree":                {turn.Timestamp{Wall: wall, SinceBoot: time.Hour, Boot: "a@m"}, time.Minute},
+		"set forward":               {turn.Timestamp{Wall: wall.Add(50 * time.Second), SinceBoot: time.Hour, Boot: "a@m"}, 10 * time.Second},
+		"set back":                  {turn.Timestamp{Wall: wall.Add(-time.Hour), SinceBoot: time.Hour + 20*time.Second, Boot: "a@m"}, 40 * time.Second},
+		"over by the one":           {turn.Timestamp{Wall: wall.Add(time.Minute), SinceBoot: time.Hour, Boot: "a@m"}, 0},
+		"over by the other":         {turn.Timestamp{Wall: wall, SinceBoot: 2 * time.Hour, Boot: "a@m"}, 0},
+		"rebooted":                  {turn.Timestamp{Wall: wall, SinceBoot: time.Second, Boot: "b@m"}, 0},
+		"another machine":           {turn.Timestamp{Wall: wall.Add(20 * time.Second), SinceBoot: time.Second, Boot: "c@other"}, 40 * time.Second},
+		"another machine, and over": {turn.Timestamp{Wall: wall.Add(time.Hour), SinceBoot: time.Second, Boot: "c@other"}, 0},
 	} {
-		if got := by.Left(tt.now); got != tt.want {
+		if got := by.Remaining(tt.now); got != tt.want {
 			t.Errorf("%s: %v is left; want %v", name, got, tt.want)
 		}
 	}

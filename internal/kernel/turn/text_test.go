@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-var sayNow = turn.Moment{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "b"}
+var sayNow = turn.Timestamp{Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Boot: "b"}
 
 // planned is a turn whose first step is being planned.
 func planned(t *testing.T) turn.State {
@@ -32,32 +32,32 @@ func codeOf(err error) utp.Code {
 // TestSay: a piece is told once, wherever it comes from; what does not go on is refused.
 func TestSay(t *testing.T) {
 	t.Parallel()
-	say := func(try int, from int64, text string) turn.Say {
-		return turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Try: try, From: from, Text: text}
+	say := func(try int, from int64, text string) turn.AgentText {
+		return turn.AgentText{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, Try: try, From: from, Text: text}
 	}
 	for _, tt := range []struct {
 		name  string
-		said  []turn.Say
-		last  turn.Say
+		said  []turn.AgentText
+		last  turn.AgentText
 		code  utp.Code
 		told  bool
 		anew  bool
 		bytes int64
 	}{
 		{"the first", nil, say(0, 0, "One. "), "", true, false, 5},
-		{"the next", []turn.Say{say(0, 0, "One. ")}, say(0, 5, "Two."), "", true, false, 9},
-		{"the same again", []turn.Say{say(0, 0, "One. ")}, say(0, 0, "One. "), "", false, false, 5},
-		{"an older one again", []turn.Say{say(0, 0, "One. "), say(0, 5, "Two.")}, say(0, 0, "One. "), "", false, false, 9},
+		{"the next", []turn.AgentText{say(0, 0, "One. ")}, say(0, 5, "Two."), "", true, false, 9},
+		{"the same again", []turn.AgentText{say(0, 0, "One. ")}, say(0, 0, "One. "), "", false, false, 5},
+		{"an older one again", []turn.AgentText{say(0, 0, "One. "), say(0, 5, "Two.")}, say(0, 0, "One. "), "", false, false, 9},
 		{"nothing", nil, say(0, 0, ""), "", false, false, 0},
-		{"a gap", []turn.Say{say(0, 0, "One. ")}, say(0, 6, "Two."), utp.CodeConflict, false, false, 5},
-		{"an overlap", []turn.Say{say(0, 0, "One. ")}, say(0, 3, "e. Two."), utp.CodeConflict, false, false, 5},
-		{"anew", []turn.Say{say(0, 0, "One. ")}, say(1, 0, "Uno."), "", true, true, 4},
-		{"anew, once more", []turn.Say{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(1, 0, "Uno."), "", false, false, 4},
-		{"anew in the middle", []turn.Say{say(0, 0, "One. ")}, say(1, 5, "Uno."), utp.CodeConflict, false, false, 5},
-		{"of a text that is no more", []turn.Say{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(0, 5, "Two."), utp.CodeConflict, false, false, 4},
-		{"of another epoch", nil, turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 2}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
-		{"of another worker", nil, turn.Say{Hold: turn.Hold{Worker: "v", Epoch: 1}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
-		{"of another step", nil, turn.Say{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 2, Text: "One."}, utp.CodeConflict, false, false, 0},
+		{"a gap", []turn.AgentText{say(0, 0, "One. ")}, say(0, 6, "Two."), utp.CodeConflict, false, false, 5},
+		{"an overlap", []turn.AgentText{say(0, 0, "One. ")}, say(0, 3, "e. Two."), utp.CodeConflict, false, false, 5},
+		{"anew", []turn.AgentText{say(0, 0, "One. ")}, say(1, 0, "Uno."), "", true, true, 4},
+		{"anew, once more", []turn.AgentText{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(1, 0, "Uno."), "", false, false, 4},
+		{"anew in the middle", []turn.AgentText{say(0, 0, "One. ")}, say(1, 5, "Uno."), utp.CodeConflict, false, false, 5},
+		{"of a text that is no more", []turn.AgentText{say(0, 0, "One. "), say(1, 0, "Uno.")}, say(0, 5, "Two."), utp.CodeConflict, false, false, 4},
+		{"of another epoch", nil, turn.AgentText{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 2}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
+		{"of another worker", nil, turn.AgentText{WorkerClaim: turn.WorkerClaim{Worker: "v", Epoch: 1}, Step: 1, Text: "One."}, utp.CodeStale, false, false, 0},
+		{"of another step", nil, turn.AgentText{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 2, Text: "One."}, utp.CodeConflict, false, false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,11 +69,11 @@ func TestSay(t *testing.T) {
 				}
 			}
 			s, effects, err := turn.Step(s, sayNow, tt.last)
-			if codeOf(err) != tt.code || len(effects) > 0 != tt.told || s.Said.Bytes != tt.bytes {
-				t.Errorf("%v, %d effects, %d bytes told", err, len(effects), s.Said.Bytes)
+			if codeOf(err) != tt.code || len(effects) > 0 != tt.told || s.ReportedText.Bytes != tt.bytes {
+				t.Errorf("%v, %d effects, %d bytes told", err, len(effects), s.ReportedText.Bytes)
 			}
 			if tt.told {
-				if n, is := effects[0].(turn.Note); !is || n.Kind != turn.NoteSaid || (n.Detail == turn.DetailAnew) != tt.anew {
+				if n, is := effects[0].(turn.Note); !is || n.Kind != turn.NoteText || (n.Detail == turn.DetailRestarted) != tt.anew {
 					t.Errorf("%+v", effects)
 				}
 			}
@@ -85,7 +85,7 @@ func TestSay(t *testing.T) {
 func TestTold(t *testing.T) {
 	t.Parallel()
 	s := planned(t)
-	for _, in := range []turn.Say{{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Text: "One. "}, {Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, From: 5, Text: "Two."}} {
+	for _, in := range []turn.AgentText{{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, Text: "One. "}, {WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, From: 5, Text: "Two."}} {
 		var err error
 		if s, _, err = turn.Step(s, sayNow, in); err != nil {
 			t.Fatal(err)
@@ -93,8 +93,8 @@ func TestTold(t *testing.T) {
 	}
 	later := s
 	later.Step = 1
-	if !s.Told("One. Two.") || s.Told("One. Two!") || s.Told("One.") || s.Told("") || later.Told("One. Two.") {
-		t.Errorf("%+v", s.Said)
+	if !s.IsReported("One. Two.") || s.IsReported("One. Two!") || s.IsReported("One.") || s.IsReported("") || later.IsReported("One. Two.") {
+		t.Errorf("%+v", s.ReportedText)
 	}
 }
 
@@ -103,7 +103,7 @@ func asking(t *testing.T) turn.State {
 	t.Helper()
 	s := planned(t)
 	for _, in := range []turn.Input{
-		turn.Request{Hold: turn.Hold{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{{ID: "tc_1", Key: "q", Kind: turn.QuestionCall, Class: utp.Read}}},
+		turn.Request{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}, Step: 1, Calls: []turn.Call{{ID: "tc_1", Key: "q", Kind: turn.QuestionCall, Class: utp.Read}}},
 		turn.QuestionAsked{Call: "tc_1", Number: 7},
 	} {
 		var err error
@@ -124,8 +124,8 @@ func TestQuestionIsNoCall(t *testing.T) {
 		turn.Undo{Question: 7, By: "ada"},
 		turn.Start{Call: "tc_1", Owner: "o", Lease: time.Minute},
 		turn.Finish{Call: "tc_1", Owner: "o", Outcome: turn.Outcome{Status: utp.StatusSuccess}},
-		turn.Beat{Call: "tc_1", Owner: "o"},
-		turn.Settle{Call: "tc_1", Fate: turn.Done},
+		turn.Heartbeat{Call: "tc_1", Owner: "o"},
+		turn.Reconciled{Call: "tc_1", Finding: turn.FindingDone},
 		turn.Responded{Question: 8},
 		turn.Tick{Checks: []turn.Check{{Call: "tc_1"}}},
 		turn.Restored{},
@@ -150,7 +150,7 @@ func TestResponded(t *testing.T) {
 	t.Parallel()
 	in := turn.Responded{Question: 7, By: "ada", Outcome: turn.Outcome{Status: utp.StatusSuccess, Card: "card"}}
 	s, effects, err := turn.Step(asking(t), sayNow, in)
-	if err != nil || s.Waiting() != 0 || !s.Settled() {
+	if err != nil || s.Waiting() != 0 || !s.ReadyToApply() {
 		t.Fatalf("%v: %+v", err, s)
 	}
 	if r, is := effects[0].(turn.Receipt); !is || r.Decision != "answered" {
@@ -160,7 +160,7 @@ func TestResponded(t *testing.T) {
 		t.Errorf("answered twice: %v", err)
 	}
 	s, effects, err = turn.Step(asking(t), sayNow, turn.Unanswered{Question: 7, Code: utp.CodeConsentExpired})
-	if c, _ := s.Find("tc_1"); err != nil || c.State != turn.Over || c.Outcome.Code != utp.CodeConsentExpired || s.Tally != (api.Tally{}) {
+	if c, _ := s.Find("tc_1"); err != nil || c.State != turn.Closed || c.Outcome.Code != utp.CodeConsentExpired || s.Tally != (api.Tally{}) {
 		t.Errorf("%v: %+v after %+v", err, c, effects)
 	}
 }
@@ -170,17 +170,17 @@ func TestResponded(t *testing.T) {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	s := planned(t)
-	if _, _, err := turn.Step(s, sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 2}}); codeOf(err) != utp.CodeStale {
+	if _, _, err := turn.Step(s, sayNow, turn.Release{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 2}}); codeOf(err) != utp.CodeStale {
 		t.Errorf("released under another epoch: %v", err)
 	}
 	if s.Free("v", sayNow) {
 		t.Error("it is free before")
 	}
-	s, _, err := turn.Step(s, sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 1}})
+	s, _, err := turn.Step(s, sayNow, turn.Release{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}})
 	if err != nil || !s.Free("v", sayNow) || s.Claims != 0 {
 		t.Errorf("%v: %+v", err, s)
 	}
-	s, _, err = turn.Step(asking(t), sayNow, turn.Release{Hold: turn.Hold{Worker: "w", Epoch: 1}})
+	s, _, err = turn.Step(asking(t), sayNow, turn.Release{WorkerClaim: turn.WorkerClaim{Worker: "w", Epoch: 1}})
 	if err != nil || s.Free("v", sayNow) {
 		t.Errorf("a turn that waits for an answer is claimed: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestRelease(t *testing.T) {
 func TestResultsInOrder(t *testing.T) {
 	t.Parallel()
 	calls := []turn.Call{
-		{ID: "tc_1", Key: "a", State: turn.Over, ReplacedBy: "tc_3"}, {ID: "tc_2", Key: "b", State: turn.Finished}, {ID: "tc_3", Key: "a", Replaces: "tc_1", State: turn.Finished},
+		{ID: "tc_1", Key: "a", State: turn.Closed, ReplacedBy: "tc_3"}, {ID: "tc_2", Key: "b", State: turn.Finished}, {ID: "tc_3", Key: "a", Replaces: "tc_1", State: turn.Finished},
 	}
 	s := turn.State{Turn: "turn_1", Status: turn.Suspended, Calls: calls}
 	_, effects, err := turn.Step(s, sayNow, turn.Resume{})

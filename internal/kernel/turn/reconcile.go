@@ -2,10 +2,10 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// lapse is what follows when an owner has fallen silent: what may be repeated goes
+// leaseExpired is what follows when an owner has fallen silent: what may be repeated goes
 // back to be started again, anything else is looked into.
-func (m *machine) lapse(c *Call) {
-	c.Lapse++
+func (m *machine) leaseExpired(c *Call) {
+	c.LeaseExpiries++
 	if c.Class.Repeatable() && c.Overdue {
 		m.timedOut(c, Resolved, "no result within the tool's time")
 		return
@@ -13,13 +13,13 @@ func (m *machine) lapse(c *Call) {
 	if c.Class.Repeatable() {
 		c.State, c.Owner, c.Unsure = Dispatched, "", c.Class.Effectful()
 		if m.Stop != nil { // no further start: say what is known of this one
-			m.over(c, utp.CodeStopped, m.stopper())
+			m.close(c, utp.CodeStopped, m.stopper())
 			return
 		}
 		if c.Decision == Allow {
 			c.StartBy = m.now.Add(c.Limits.startWithin())
 		}
-		c.RingAt = m.now.Wall.Add(ringAfter(0))
+		c.WakeupAt = m.now.Wall.Add(wakeupPause(0))
 		m.emit(Command{Call: c.ID, Again: true})
 		return
 	}
@@ -27,27 +27,27 @@ func (m *machine) lapse(c *Call) {
 		m.unknown(c)
 		return
 	}
-	c.State = Lapsed
+	c.State = LeaseExpired
 	m.askService(c)
 }
 
 // askService gives the service its time to tell; the lease, which nobody holds, ends it.
 // It is asked again meanwhile: it may not have been listening, as right after a start.
 func (m *machine) askService(c *Call) {
-	c.Lease = m.now.Add(c.Limits.settle())
-	c.SettleBy = c.Lease.Wall
-	c.Rung, c.RingAt = 0, m.now.Wall.Add(ringAfter(0))
+	c.Lease = m.now.Add(c.Limits.reconcileWithin())
+	c.ReconcileBy = c.Lease.Wall
+	c.Wakeups, c.WakeupAt = 0, m.now.Wall.Add(wakeupPause(0))
 	m.emit(AskService{Call: c.ID})
 }
 
 // unknown puts the call's fate to a person. Where the turn is being stopped, or ends, the
 // last event of the session tells it instead.
 func (m *machine) unknown(c *Call) {
-	left := c.State != Requested && c.State != Asked && c.State != Accepted
+	dispatched := c.State != Requested && c.State != Asked && c.State != Accepted
 	c.State = Unknown
 	c.Outcome = &Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown}
 	m.Tally.Unknown++
-	if left {
+	if dispatched {
 		m.emit(Note{Kind: NoteCompleted, Call: c.ID, Detail: string(utp.CodeOutcomeUnknown)})
 	}
 	if m.Stop != nil || m.ending {
@@ -55,23 +55,23 @@ func (m *machine) unknown(c *Call) {
 		m.emit(RecordOutcome{Call: c.ID})
 		return
 	}
-	m.emit(AskFate{Call: c.ID})
+	m.emit(AskOutcome{Call: c.ID})
 }
 
-// fateAnswered closes the question about an unknown call. Asking again while the old
+// outcomeAnswered closes the question about an unknown call. Asking again while the old
 // owner may still be at work takes a second word.
-func (m *machine) fateAnswered(c *Call, in Answered) {
+func (m *machine) outcomeAnswered(c *Call, in Answered) {
 	if in.By != "" { // nobody's silence has a receipt
-		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: fateWord(in.Insist)})
+		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: outcomeDecision(in.Insist)})
 	}
 	if in.Insist && !c.OwnerGone && !c.Insisted {
 		c.Insisted = true
-		m.emit(Note{Kind: NoteFateClosed, Call: c.ID, Detail: "insist", By: in.By, Surface: in.Surface}, AskFate{Call: c.ID})
+		m.emit(Note{Kind: NoteOutcomeClosed, Call: c.ID, Detail: "insist", By: in.By, Surface: in.Surface}, AskOutcome{Call: c.ID})
 		return
 	}
 	c.State = Resolved
 	m.emit(
-		Note{Kind: NoteFateClosed, Call: c.ID, Detail: fateWord(in.Insist), By: in.By, Surface: in.Surface},
+		Note{Kind: NoteOutcomeClosed, Call: c.ID, Detail: outcomeDecision(in.Insist), By: in.By, Surface: in.Surface},
 		RecordOutcome{Call: c.ID},
 	)
 	if in.Insist {
@@ -79,41 +79,41 @@ func (m *machine) fateAnswered(c *Call, in Answered) {
 	}
 }
 
-func fateWord(insist bool) string {
+func outcomeDecision(insist bool) string {
 	if insist {
 		return "ask again"
 	}
 	return "leave"
 }
 
-// settle takes a service's word on a call that lapsed. A word on an earlier lapse comes
+// reconciled takes a service's word on a call that lapsed. A word on an earlier lapse comes
 // too late: the call has been started since.
-func (m *machine) settle(in Settle) error {
+func (m *machine) reconciled(in Reconciled) error {
 	c := m.call(in.Call)
 	if c == nil {
 		return refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
 	}
-	if c.State == Resolved && in.Fate == Done {
+	if c.State == Resolved && in.Finding == FindingDone {
 		m.late(c, in.Outcome)
 		return nil
 	}
-	if c.State != Lapsed && c.State != Unknown {
+	if c.State != LeaseExpired && c.State != Unknown {
 		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; its fate is settled")
 	}
-	if in.Lapse != c.Lapse {
+	if in.LeaseExpiry != c.LeaseExpiries {
 		return refuse(utp.CodeStale, "the call has been started since; ask again what is wanted to be known")
 	}
-	switch in.Fate {
-	case Done:
-		if c.State == Lapsed {
+	switch in.Finding {
+	case FindingDone:
+		if c.State == LeaseExpired {
 			m.finished(c, in.Outcome)
-		} else if c.Tells(in.Outcome) { // else the person is asked still
-			m.settled(c, in.Outcome)
+		} else if c.Conclusive(in.Outcome) { // else the person is asked still
+			m.resolvedByService(c, in.Outcome)
 		}
-	case NotBegun:
+	case FindingNotBegun:
 		m.notBegun(c, in.Owner)
-	case FateUnknown:
-		if c.State == Lapsed {
+	case FindingUnknown:
+		if c.State == LeaseExpired {
 			m.unknown(c)
 			c.Outcome.Message = in.Outcome.Message
 		}
@@ -123,16 +123,16 @@ func (m *machine) settle(in Settle) error {
 	return nil
 }
 
-// settled is a result that arrives while the person is being asked: it wins, and the
+// resolvedByService is a result that arrives while the person is being asked: it wins, and the
 // question is withdrawn. The tool has been told as failed already, so only the
 // question's end is told, with what is now known.
-func (m *machine) settled(c *Call, o Outcome) {
+func (m *machine) resolvedByService(c *Call, o Outcome) {
 	m.Tally.Unknown--
 	c.State, c.Outcome = Finished, &o
 	m.count(c, o)
 	m.emit(
 		Withdraw{Question: c.Question, Reason: "settled"},
-		Note{Kind: NoteFateClosed, Call: c.ID, Detail: "settled"},
+		Note{Kind: NoteOutcomeClosed, Call: c.ID, Detail: "settled"},
 		RecordOutcome{Call: c.ID},
 	)
 }
@@ -143,19 +143,19 @@ func (m *machine) settled(c *Call, o Outcome) {
 // nobody is it: also not who gives no name.
 func (m *machine) notBegun(c *Call, by string) {
 	if (by == "" || by != c.Owner) && !c.OwnerGone {
-		if c.State == Lapsed {
+		if c.State == LeaseExpired {
 			m.unknown(c)
 		}
 		return
 	}
 	if c.State == Unknown {
-		m.settled(c, Outcome{Status: utp.StatusFailed, Code: utp.CodeConsentStale, Message: "it had not begun"})
+		m.resolvedByService(c, Outcome{Status: utp.StatusFailed, Code: utp.CodeConsentStale, Message: "it had not begun"})
 		return
 	}
 	c.Owner = ""
 	c.State = Dispatched
 	if m.Stop != nil {
-		m.over(c, utp.CodeStopped, m.stopper())
+		m.close(c, utp.CodeStopped, m.stopper())
 		return
 	}
 	if c.Overdue {
@@ -166,35 +166,35 @@ func (m *machine) notBegun(c *Call, by string) {
 		m.notStarted(c)
 		return
 	}
-	c.RingAt = m.now.Wall.Add(ringAfter(0))
+	c.WakeupAt = m.now.Wall.Add(wakeupPause(0))
 	m.emit(Command{Call: c.ID, Again: true})
 }
 
 // orphan is a start of the only process that workers and services live in: whoever
 // held something before is gone, and so is every yes to what cannot be undone that was not used.
 func (m *machine) orphan(in Orphan) {
-	m.nobody()
+	m.releaseWorker()
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		c.Awaited = Moment{} // requests ended with the process that served them
+		c.Awaited = Timestamp{} // requests ended with the process that served them
 		switch c.State {
 		case Started:
-			if c.Elsewhere {
+			if c.ThirdParty {
 				continue
 			}
 			c.OwnerGone = true
-			m.lapse(c)
-		case Lapsed:
+			m.leaseExpired(c)
+		case LeaseExpired:
 			c.OwnerGone = true
 			m.askService(c)
 		case Unknown:
 			c.OwnerGone = true
 		case Dispatched:
-			c.RingAt = m.now.Wall
+			c.WakeupAt = m.now.Wall
 			m.outlived(c, in.Generation)
 		case Accepted:
 			m.outlived(c, in.Generation)
-		case Requested, Asked, Finished, Resolved, Over:
+		case Requested, Asked, Finished, Resolved, Closed:
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (c Call) Outlives(generation string) bool {
 // restored is the ledger having gone back in time: whatever is open and has an
 // effect may have happened in the part that was lost.
 func (m *machine) restored() {
-	m.nobody()
+	m.releaseWorker()
 	m.emit(Note{Kind: NoteFrozen})
 	for i := range m.Calls {
 		c := &m.Calls[i]

@@ -16,7 +16,7 @@ func (s State) Stale(c Call) []Call {
 	var chain []Call
 	for len(chain) < len(s.Calls) { // a ledger that names itself ends somewhere too
 		old, found := s.Find(c.Replaces)
-		if c.Replaces == "" || !found || old.State != Over || old.Outcome == nil || old.Outcome.Code != utp.CodeConsentStale {
+		if c.Replaces == "" || !found || old.State != Closed || old.Outcome == nil || old.Outcome.Code != utp.CodeConsentStale {
 			break
 		}
 		chain = append([]Call{old}, chain...)
@@ -40,9 +40,9 @@ func (m *machine) exhausted(c *Call, reason string) bool {
 	return n >= MaxStale
 }
 
-// giveUp ends a call that nobody is asked about any more. The note says why the last time.
-func (m *machine) giveUp(c *Call, kind NoteKind, reason string) {
-	c.State = Over
+// endExhausted ends a call that nobody is asked about any more. The note says why the last time.
+func (m *machine) endExhausted(c *Call, kind NoteKind, reason string) {
+	c.State = Closed
 	c.Outcome = &Outcome{
 		Status: utp.StatusFailed, Code: utp.CodeConsentRetryExhausted, Untouched: true,
 		Message: fmt.Sprintf("the consent went stale %d times in a row, the last time for its %s; nothing was done, and nobody is asked again", MaxStale, reason),
