@@ -90,7 +90,7 @@ func (s *Server) take(l net.Listener) error {
 
 // counters are the kernel's figures of foreign peers.
 func (s *Server) counters() []web.Counter {
-	foreign := s.instance.Kernel.Foreign()
+	foreign := s.instance.Kernel.ExternalCounts()
 	return []web.Counter{
 		{Name: "earshot_foreign_commands_adopted_total", Help: "Commands of foreign workers that became calls.", Value: foreign.Adopted},
 		{Name: "earshot_foreign_commands_refused_total", Help: "Such commands that were wrong, and were answered.", Value: foreign.Answered},

@@ -103,7 +103,7 @@ func readThrough(ctx context.Context, copied, backup string) (lived int64, err e
 	if err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
-	lived, err = kernel.Lived(ctx, s)
+	lived, err = kernel.IncarnationCount(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}

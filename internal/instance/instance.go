@@ -248,8 +248,8 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Presence:    i.presence(end),
 		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.TakenOver,
 		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
-		SoleHost: true, Own: !o.Shared, Patient: o.Shared, Reached: o.Reached,
-		Retention: kernel.Retention{Content: content, Receipts: receipts, Gone: i.forget},
+		SingleHost: true, OwnedTurnsOnly: !o.Shared, WaitForPresence: o.Shared, Reached: o.Reached,
+		Retention: kernel.Retention{Content: content, Receipts: receipts, OnErased: i.forget},
 	})
 	if err != nil {
 		return cause.Fail(err, "the kernel did not start", "")
@@ -284,7 +284,7 @@ func (i *Instance) takeUp(ctx context.Context) (err error) {
 	if err := i.review(ctx); err != nil {
 		return err
 	}
-	if err := i.Kernel.Park(ctx); err != nil { // until it is known which of them may go on
+	if err := i.Kernel.SuspendOpenTurns(ctx); err != nil { // until it is known which of them may go on
 		return cause.Fail(err, "the ledger could not be read", "")
 	}
 	return nil

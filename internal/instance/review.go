@@ -49,7 +49,7 @@ func (i *Instance) vouch(ctx context.Context, target string, d utp.Definition) (
 	if is := settings.ProgramOf(d); was.Path == is.Path && was.SHA256 != is.SHA256 {
 		return reviewed, false, i.Kernel.Register(ctx, target, d)
 	}
-	reviewed, err = i.Kernel.Vouch(ctx, target, d)
+	reviewed, err = i.Kernel.Trust(ctx, target, d)
 	return reviewed, true, err
 }
 
@@ -58,11 +58,11 @@ func (i *Instance) programReviewed(ctx context.Context, name string) (settings.P
 	var program settings.Program
 	err := i.Store.View(ctx, func(tx kernel.Tx) error {
 		known, err := tx.Tools(kernel.ToolFilter{Names: []string{name}})
-		if err != nil || len(known) == 0 || len(known[0].Seen) == 0 {
+		if err != nil || len(known) == 0 || len(known[0].LastReviewed) == 0 {
 			return err
 		}
 		var seen utp.Definition
-		if err := json.Unmarshal(known[0].Seen, &seen); err != nil {
+		if err := json.Unmarshal(known[0].LastReviewed, &seen); err != nil {
 			return fmt.Errorf("the definition of %s that was reviewed last: %w", name, err)
 		}
 		program = settings.ProgramOf(seen)

@@ -22,7 +22,7 @@ func (k *Kernel) act(a api.AuditAct) (api.AuditAct, error) {
 
 // started keeps the start of a call with an effect for the audit chain.
 func (s *step) started(c turn.Call, fence int) error {
-	return s.did(api.AuditAct{Act: api.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
+	return s.addAct(api.AuditAct{Act: api.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
 }
 
 // ended keeps the outcome of a call with an effect that was started, as far as is known here.
@@ -34,7 +34,7 @@ func (s *step) ended(c turn.Call) error {
 	if err != nil {
 		return err
 	}
-	return s.did(api.AuditAct{
+	return s.addAct(api.AuditAct{
 		Act: api.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: sum, By: c.Target,
 	})
 }
@@ -48,7 +48,7 @@ func (s *step) cardSum(id string) (string, error) {
 	return hexSum(card.Content), nil
 }
 
-func (s *step) did(a api.AuditAct) error {
+func (s *step) addAct(a api.AuditAct) error {
 	a.Session, a.At = s.rec.State.Session, s.now.Wall
 	a, err := s.k.act(a)
 	s.batch.Acts = append(s.batch.Acts, a)
@@ -62,12 +62,12 @@ func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
 	return []api.AuditAct{a}, err
 }
 
-// Keep compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
+// RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
 // ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
 // when each has counted, to the pause between two calls; also of what changed while nothing ran.
-func (k *Kernel) Keep(ctx context.Context, kind string, now []InForce) error {
+func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []InForce) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		kept, err := tx.Beside(BesideFilter{InForce: kind})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (w *world) acts() []string {
 // chain, whether somebody was asked or not; a read has none, and neither has a call that was never started.
 func TestEffectsAreChained(t *testing.T) {
 	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: put, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
-		w.work(one(look), one(put), one(paint), one(burn))
+		w.work(one(poller), one(put), one(paint), one(burn))
 		a := w.begin()
 		w.accepts() // to paint
 		w.accepts() // to burn
@@ -110,7 +110,7 @@ func TestDoneIsCompared(t *testing.T) {
 // change; what is refused has none.
 func TestOperatorsAreChained(t *testing.T) {
 	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.succeeded(a.Turn)
 		w.pass(2 * time.Minute)
@@ -155,7 +155,7 @@ func TestOperatorsAreChained(t *testing.T) {
 // of it is here, and not before.
 func TestImportIsChained(t *testing.T) {
 	inWorld(t, func(w *world) { w.unjudged, w.restored = true, true }, func(t *testing.T, w *world) {
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.succeeded(a.Turn)
 		records := w.exported(a.Turn)
@@ -254,7 +254,7 @@ func TestInForceIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		keep := func(now ...kernel.InForce) {
 			t.Helper()
-			if err := w.now.kernel.Keep(w.ctx, api.ActToken, now); err != nil {
+			if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -262,7 +262,7 @@ func TestInForceIsChained(t *testing.T) {
 		keep()
 		keep(phone)
 		keep(phone)
-		if err := w.now.kernel.Keep(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
+		if err := w.now.kernel.RecordInForce(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
 			t.Fatal(err)
 		}
 		w.restart()

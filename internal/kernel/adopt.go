@@ -29,15 +29,15 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 	}
 	adopted := ""
 	err = k.step(ctx, TurnRef{Turn: header.TurnID}, func(s *step) error {
-		if !k.driven(header.TurnID) {
+		if !k.active(header.TurnID) {
 			return fault(utp.CodeStale, "nobody attends to the turn at the moment")
 		}
-		c, err := s.foreign(from.Name, q.Call, command, lineageOf(header))
+		c, err := s.callFromCommand(from.Name, q.Call, command, lineageOf(header))
 		if err != nil {
 			return err
 		}
 		adopted = c.ID
-		return s.feed(turn.Adopt{Call: c})
+		return s.dispatch(turn.Adopt{Call: c})
 	})
 	if err != nil {
 		k.o.Logger.Info("foreign command refused", "call", q.Call, "service", from.Name, "error", err)
@@ -47,11 +47,11 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 	return fault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
 }
 
-// foreign makes a call of a foreign command's card, once for each card. The card is the
+// callFromCommand makes a call of a foreign command's card, once for each card. The card is the
 // command's own: it names the same call, which the ledger does not know. A card that the
 // kernel wrote never fits. The service is the one that the command was meant for; the
 // headers' lineage stands in for what the card leaves out.
-func (s *step) foreign(service, call string, command utp.Command, headers utp.Lineage) (turn.Call, error) {
+func (s *step) callFromCommand(service, call string, command utp.Command, headers utp.Lineage) (turn.Call, error) {
 	card, err := cardOf(s.tx, command.ToolCallCardID)
 	if err != nil {
 		return turn.Call{}, err
@@ -79,7 +79,7 @@ func (s *step) foreign(service, call string, command utp.Command, headers utp.Li
 	if err != nil {
 		return turn.Call{}, err
 	}
-	c, err := s.make(wanted{key: "adopted:" + card.ID, step: lineage.StepID, tool: content.ToolName, args: args})
+	c, err := s.make(callRequest{key: "adopted:" + card.ID, step: lineage.StepID, tool: content.ToolName, args: args})
 	if err != nil {
 		return c, err
 	}

@@ -517,7 +517,7 @@ func (c *crashing) plan(ctx context.Context, t worker.Transcript) (worker.Move, 
 	switch len(steps) {
 	case 0:
 		return worker.Move{Calls: []worker.Call{
-			{Key: "a", Tool: paint, Args: map[string]any{"name": "a"}}, {Key: "b", Tool: look, Args: map[string]any{"name": "b"}},
+			{Key: "a", Tool: paint, Args: map[string]any{"name": "a"}}, {Key: "b", Tool: poller, Args: map[string]any{"name": "b"}},
 		}}, nil
 	case 1:
 		return worker.Move{Question: &worker.Question{Key: "q", Text: "Which?", Default: "none"}}, nil
@@ -571,12 +571,12 @@ func killedAt(t *testing.T, w *world, kind string, n int) {
 	w.follow(a.Session)
 	var first atomic.Pointer[agent]
 	var crossed atomic.Int64
-	w.bus.fault(func(m message) fate {
+	w.bus.fault(func(m message) sendResult {
 		if m.kind == kind && m.peer == agentName && first.Load() != nil && crossed.Add(1) == int64(n) {
 			first.Load().kill()
-			return fate{drop: true}
+			return sendResult{drop: true}
 		}
-		return fate{}
+		return sendResult{}
 	})
 	first.Store(w.loop(c.plan))
 	w.until("the question is open, or the worker dead", func() bool { return first.Load().conn.dead.Load() || len(w.questions()) == 1 })
@@ -661,7 +661,7 @@ func TestHints(t *testing.T) {
 				w.loop(func(ctx context.Context, t worker.Transcript) (worker.Move, error) {
 					if len(t.Results) == 0 {
 						_, err := io.WriteString(worker.Output(ctx), "I look. ")
-						return worker.Move{Calls: one(look)}, err
+						return worker.Move{Calls: one(poller)}, err
 					}
 					return done("Seen.")
 				})

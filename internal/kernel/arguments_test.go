@@ -288,7 +288,7 @@ func TestLargeSteps(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var step []worker.Call
 		for i := range 8 {
-			step = append(step, worker.Call{Key: strings.Repeat("k", i+1), Tool: look, Args: map[string]any{
+			step = append(step, worker.Call{Key: strings.Repeat("k", i+1), Tool: poller, Args: map[string]any{
 				"name": "x", "text": strings.Repeat("t", 200<<10),
 			}})
 		}
@@ -318,7 +318,7 @@ func TestStepOfLargeArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		one := api.ToolCall{Key: "a", Tool: look, Args: b}
+		one := api.ToolCall{Key: "a", Tool: poller, Args: b}
 		two := one
 		two.Key = "b"
 		wantFault(t, h.wants(one, two), utp.CodeTooLarge)

@@ -43,29 +43,29 @@ func Audit(tx Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 
 // auditCalls lists the calls of which the chain does not say what it should.
 func auditCalls(tx Tx, after string) (api.AuditAnswer, error) {
-	kept, err := tx.Beside(BesideFilter{Unaudited: UnauditedFilter{After: after, Limit: auditPage}})
+	kept, err := tx.Auxiliary(AuxiliaryFilter{Unaudited: UnauditedFilter{After: after, Limit: auditPage}})
 	return api.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
 }
 
 func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
-	kept, err := tx.Beside(BesideFilter{Audit: f})
+	kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: f})
 	if err != nil {
 		return api.AuditAnswer{}, err
 	}
 	a := api.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == f.Limit && !f.Newest}
-	w, err := newWitness(tx, kept.Audit)
+	w, err := newEvidence(tx, kept.Audit)
 	if err != nil {
 		return api.AuditAnswer{}, err
 	}
-	r := newRoom()
+	r := newPageBudget()
 	for _, e := range kept.Audit {
-		if e.Kept, err = w.kept(e); err != nil {
+		if e.Kept, err = w.receiptEvidence(e); err != nil {
 			return api.AuditAnswer{}, err
 		}
-		if e.Done, err = w.done(e); err != nil {
+		if e.Done, err = w.actEvidence(e); err != nil {
 			return api.AuditAnswer{}, err
 		}
-		fits, err := r.takes(e)
+		fits, err := r.fits(e)
 		if err != nil {
 			return api.AuditAnswer{}, err
 		}
@@ -82,25 +82,25 @@ func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
 	return a, nil
 }
 
-// witness reads what the ledger keeps of what the receipts and acts of some entries are about.
-type witness struct {
-	tx     Tx
-	agreed map[int64]Agreed
-	acts   map[int64]Done
-	read   int // bytes of arguments and results
+// evidence reads what the ledger keeps of what the receipts and acts of some entries are about.
+type evidence struct {
+	tx              Tx
+	receiptSubjects map[int64]ReceiptSubject
+	actSubjects     map[int64]ActSubject
+	read            int // bytes of arguments and results
 }
 
 // bound reports whether an entry has a receipt that says what it was bound to.
 func bound(e api.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (api.ReceiptTerms{}) }
 
-func newWitness(tx Tx, entries []api.AuditEntry) (*witness, error) {
-	w := &witness{tx: tx, agreed: map[int64]Agreed{}, acts: map[int64]Done{}}
-	kept, err := tx.Beside(BesideFilter{Agreed: span(entries, bound), Done: span(entries, ofCall)})
-	for _, a := range kept.Agreed {
-		w.agreed[a.Entry] = a
+func newEvidence(tx Tx, entries []api.AuditEntry) (*evidence, error) {
+	w := &evidence{tx: tx, receiptSubjects: map[int64]ReceiptSubject{}, actSubjects: map[int64]ActSubject{}}
+	kept, err := tx.Auxiliary(AuxiliaryFilter{ReceiptSubjects: span(entries, bound), ActSubjects: span(entries, ofCall)})
+	for _, a := range kept.ReceiptSubjects {
+		w.receiptSubjects[a.Entry] = a
 	}
-	for _, d := range kept.Done {
-		w.acts[d.Entry] = d
+	for _, d := range kept.ActSubjects {
+		w.actSubjects[d.Entry] = d
 	}
 	return w, err
 }
@@ -123,19 +123,19 @@ func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) EntryFilter 
 	return f
 }
 
-// done says what is kept of the call of an entry's act; nil where it is about none.
-func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
+// actEvidence says what is kept of the call of an entry's act; nil where it is about none.
+func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 	if !ofCall(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
-	d := w.acts[e.N]
+	d := w.actSubjects[e.N]
 	if d.Call != e.Act.Call {
-		d = Done{} // it is filed under another one
+		d = ActSubject{} // it is filed under another one
 	}
 	k := &api.AuditDone{
-		Turn: keptOf(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Agreed, Status: d.Status,
+		Turn: turnRetention(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Accepted, Status: d.Status,
 	}
-	if o := d.Made.Outcome; o != nil {
+	if o := d.Document.Outcome; o != nil {
 		k.Told = string(o.Status)
 	}
 	if k.Turn != api.AuditTurnWhole {
@@ -145,7 +145,7 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 	var err error
 	switch e.Act.Act {
 	case api.ActStart:
-		if !d.Agreed {
+		if !d.Accepted {
 			k.Allowed, err = w.allowed(e.Act.Session, d)
 		}
 		return k, err
@@ -163,8 +163,8 @@ func (w *witness) done(e api.AuditEntry) (*api.AuditDone, error) {
 
 // allowed is the digest that a call was started with which nobody was asked about, computed again; "" where what
 // it follows from cannot be read.
-func (w *witness) allowed(session string, d Done) (string, error) {
-	c := d.Made
+func (w *evidence) allowed(session string, d ActSubject) (string, error) {
+	c := d.Document
 	args, err := w.arguments(c.Card)
 	if err != nil {
 		return "", err
@@ -180,7 +180,7 @@ func (w *witness) allowed(session string, d Done) (string, error) {
 
 // result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
 // to is not what it says.
-func (w *witness) result(id string) (string, error) {
+func (w *evidence) result(id string) (string, error) {
 	card, err := cardOf(w.tx, id)
 	if errors.Is(err, ErrNotFound) {
 		return "", nil
@@ -211,8 +211,8 @@ func (w *witness) result(id string) (string, error) {
 	return hexSum(card.Content), nil
 }
 
-// keptOf says how much of a turn is kept. An imported one never had more than its content here.
-func keptOf(turn string, erased, imported bool) api.AuditTurn {
+// turnRetention says how much of a turn is kept. An imported one never had more than its content here.
+func turnRetention(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
 		return api.AuditTurnGone
@@ -224,14 +224,14 @@ func keptOf(turn string, erased, imported bool) api.AuditTurn {
 	return api.AuditTurnWhole
 }
 
-// kept says what is kept of what an entry's receipt is about; nil where that does not say it.
-func (w *witness) kept(e api.AuditEntry) (*api.AuditKept, error) {
+// receiptEvidence says what is kept of what an entry's receipt is about; nil where that does not say it.
+func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditKept, error) {
 	if !bound(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
-	a := w.agreed[e.N]
+	a := w.receiptSubjects[e.N]
 	k := &api.AuditKept{
-		Turn: keptOf(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
+		Turn: turnRetention(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
 	}
 	if a.Turn == "" || a.Erased {
 		return k, nil
@@ -240,8 +240,8 @@ func (w *witness) kept(e api.AuditEntry) (*api.AuditKept, error) {
 }
 
 // content adds what the content of the turn tells.
-func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error {
-	shown, err := One(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
+func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubject) error {
+	shown, err := OneRow(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:
 		k.Shown = hexSum(shown.Body)
@@ -273,7 +273,7 @@ func (w *witness) content(k *api.AuditKept, r api.AuditReceipt, a Agreed) error 
 }
 
 // arguments are those that the card of a call holds; none where it does not, or cannot be read.
-func (w *witness) arguments(id string) (jsontext.Value, error) {
+func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	card, err := cardOf(w.tx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil

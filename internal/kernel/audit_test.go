@@ -74,7 +74,7 @@ func (w *world) wholeChain() {
 // is its own and stands nowhere else; a call that nobody is asked about has none.
 func TestAnswersAreChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.work(one(look), one(burn))
+		w.work(one(poller), one(burn))
 		a := w.begin()
 		q := w.accepts()
 		if _, err := w.hub.Undo(w.ctx, api.ReplyRequest{Token: q.Token, By: "bob", Surface: "page"}); err != nil {

@@ -45,7 +45,7 @@ func TestBadResults(t *testing.T) {
 			t.Run(name+", "+carriage, func(t *testing.T) {
 				inWorld(t, nil, func(t *testing.T, w *world) {
 					w.services[0].kill() // the test is the service
-					w.work(one(look))
+					w.work(one(poller))
 					a := w.begin()
 					c := w.reaches(a.Turn, turn.Dispatched)
 					var granted api.StartAnswer

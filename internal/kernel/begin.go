@@ -21,7 +21,7 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest)
 		return api.EnqueueAnswer{}, err
 	}
 	if !repeated {
-		k.ringWorker(ctx, rec.State)
+		k.wakeWorker(ctx, rec.State)
 	}
 	return api.EnqueueAnswer{Turn: rec.State.Turn, Session: rec.State.Session, Repeated: repeated}, nil
 }
@@ -35,7 +35,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	if err := checkBegin(q); err != nil {
 		return rec, false, err
 	}
-	now := k.moment()
+	now := k.now()
 	id, err := k.id(now.Wall)
 	if err != nil {
 		return rec, false, err
@@ -54,7 +54,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 			err = errBegunBefore
 		}
 		if err == nil {
-			err = roomFor(tx, rec.State.Owner)
+			err = checkOpenTurns(tx, rec.State.Owner)
 		}
 		if err != nil {
 			return rec, err
@@ -72,7 +72,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		return rec, true, nil
 	}
 	if err == nil {
-		k.attend(rec.State)
+		k.activate(rec.State)
 	}
 	return rec, false, protocolError(err)
 }
@@ -105,9 +105,9 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 	}
 }
 
-// roomFor refuses one more turn of an owner who has most of them already. It is asked in the
+// checkOpenTurns refuses one more turn of an owner who has most of them already. It is asked in the
 // transaction that adds the turn, so that no two of them take the last place.
-func roomFor(tx Tx, owner string) error {
+func checkOpenTurns(tx Tx, owner string) error {
 	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
 	if err == nil && len(open) >= maxOpen {
 		return fault(utp.CodeTooManyTurns, fmt.Sprintf(

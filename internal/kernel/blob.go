@@ -11,10 +11,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// put takes a piece of a blob. A blob is named by its hash, so nobody can change what
+// putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
-func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
-	if err := checkPiece(q); err != nil {
+func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
+	if err := checkChunk(q); err != nil {
 		return struct{}{}, err
 	}
 	if from.Kind == HubCaller {
@@ -32,7 +32,7 @@ func (k *Kernel) put(ctx context.Context, from Caller, q api.PutRequest) (struct
 // piece that is put again counts again.
 func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
-	today := k.moment().Wall.Unix() / (24 * 60 * 60)
+	today := k.now().Wall.Unix() / (24 * 60 * 60)
 	counted, err := tx.Count(used+": day", 0)
 	if err == nil && counted != today { // the first of a day
 		var before int64
@@ -55,9 +55,9 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	return err
 }
 
-// checkPiece refuses what can be no piece of a blob: to a store it would be a failure of its
+// checkChunk refuses what can be no piece of a blob: to a store it would be a failure of its
 // own, which others try again.
-func checkPiece(q api.PutRequest) error {
+func checkChunk(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {
 	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
@@ -72,9 +72,9 @@ func checkPiece(q api.PutRequest) error {
 	return nil
 }
 
-// get reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
+// getBlob reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
 // handed only to those who may read.
-func (k *Kernel) get(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
+func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	if q.Offset < 0 {
 		return a, fault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")

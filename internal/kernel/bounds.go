@@ -17,7 +17,7 @@ const (
 	maxAdopted = 64      // open commands taken over in one turn
 	maxName    = 128     // a key, a code, or who holds a turn or a call
 	maxReason  = 1 << 10 // why a turn is stopped
-	maxSays    = 2 << 10 // an agent's own words about a call
+	maxComment = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // an error's, or a turn's last word
 	// maxNesting is how deep a result may be nested: what is deeper is read by nobody, and
 	// costs everybody who walks through it.

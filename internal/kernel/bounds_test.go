@@ -92,13 +92,13 @@ func TestStepBounds(t *testing.T) {
 // TestSameKey: several calls of one step with the same key are not made, since their results could not be told apart. One
 // failed result stands for them, the other calls of the step are made, and the turn goes on.
 func TestSameKey(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		call := func(key, tool string) api.ToolCall {
 			return api.ToolCall{Key: key, Tool: tool, Args: api.Body{Inline: jsontext.Value(`{"name":"` + key + `"}`)}}
 		}
 		a := w.begin()
 		h := w.hand()
-		if err := h.wants(call("a", shred), call("b", look), call("a", look), call("a", shred)); err != nil {
+		if err := h.wants(call("a", shred), call("b", poller), call("a", poller), call("a", shred)); err != nil {
 			t.Fatal(err)
 		}
 		w.pass(time.Second)
@@ -139,7 +139,7 @@ func TestClaimNeedsAWorker(t *testing.T) {
 func TestStartNeedsAnOwner(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.services[0].conn.cut.Store(true)
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.pass(time.Second)
 		call := w.last(a.Turn).ID
@@ -367,7 +367,7 @@ func TestOpenCallsAreThoseOpen(t *testing.T) {
 	inWorld(t, func(w *world) { w.calls = 4 }, func(t *testing.T, w *world) {
 		var steps [][]worker.Call
 		for range 20 {
-			steps = append(steps, one(look))
+			steps = append(steps, one(poller))
 		}
 		w.work(steps...)
 		a := w.begin()
@@ -436,7 +436,7 @@ func TestOpenCallsAreCountedSeldom(t *testing.T) {
 func TestTooManyCallsEndATurn(t *testing.T) {
 	inWorld(t, func(w *world) { w.calls = 1 }, func(t *testing.T, w *world) {
 		w.work([]worker.Call{
-			{Key: "k1", Tool: look, Args: map[string]any{"name": "x"}, To: 50}, {Key: "k2", Tool: look, Args: map[string]any{"name": "y"}, To: 100},
+			{Key: "k1", Tool: poller, Args: map[string]any{"name": "x"}, To: 50}, {Key: "k2", Tool: poller, Args: map[string]any{"name": "y"}, To: 100},
 		})
 		a := w.begin()
 		if end := w.over(a.Turn).End; end.Status != utp.StatusFailed || end.Code != utp.CodeTooManyCalls {

@@ -45,8 +45,8 @@ type message struct {
 	payload []byte
 }
 
-// fate is what a fault does to a message. The zero fate lets it pass.
-type fate struct {
+// sendResult is what a fault does to a message. The zero fate lets it pass.
+type sendResult struct {
 	drop  bool
 	again int // further copies
 	delay time.Duration
@@ -61,7 +61,7 @@ type bus struct {
 	procs   []*process // that answer, in turns
 	asked   int
 	conns   []*conn
-	faults  []func(message) fate
+	faults  []func(message) sendResult
 	heard   []message // everything that crossed, but the answers to starts
 	largest int
 	down    atomic.Bool // the broker takes nothing from the kernel
@@ -77,7 +77,7 @@ func (b *bus) published(judge func(subject string, header map[string][]string) e
 }
 
 // fault adds a judge of messages; their fates add up.
-func (b *bus) fault(judge func(message) fate) {
+func (b *bus) fault(judge func(message) sendResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults = append(b.faults, judge)
@@ -94,7 +94,7 @@ func (b *bus) heal() {
 func (b *bus) lose(n int, fits func(message) bool) {
 	var left atomic.Int32
 	left.Store(int32(n))
-	b.fault(func(m message) fate { return fate{drop: fits(m) && left.Add(-1) >= 0} })
+	b.fault(func(m message) sendResult { return sendResult{drop: fits(m) && left.Add(-1) >= 0} })
 }
 
 func answerTo(op string) func(message) bool {
@@ -107,7 +107,7 @@ func requestOf(op string) func(message) bool {
 
 func commands(m message) bool { return m.kind == isCommand }
 
-func (b *bus) judge(m message) fate {
+func (b *bus) judge(m message) sendResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.largest = max(b.largest, len(m.payload)); len(m.payload) > utp.MessageLimit {
@@ -116,7 +116,7 @@ func (b *bus) judge(m message) fate {
 	if m.op != api.OpStart || m.kind != isAnswer {
 		b.heard = append(b.heard, m)
 	}
-	var all fate
+	var all sendResult
 	for _, judge := range b.faults {
 		f := judge(m)
 		all.drop = all.drop || f.drop
@@ -198,7 +198,7 @@ func (b *bus) send(subject string, header map[string][]string, payload []byte) {
 	conns := append([]*conn(nil), b.conns...)
 	b.mu.Unlock()
 	for _, c := range conns {
-		foreign := c.kind == kernel.ForeignCaller && name != "" // hears the commands and the doorbell of its name
+		foreign := c.kind == kernel.ExternalCaller && name != "" // hears the commands and the doorbell of its name
 		if c.kind != peer && !foreign || (name != "" && c.name != name) {
 			continue
 		}

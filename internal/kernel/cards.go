@@ -69,7 +69,7 @@ func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
 // traceOf is the trace id of a turn: the hex part of its own id.
 func traceOf(turnID string) string { return turnID[len("turn_"):] }
 
-func (s *step) keepCallCard(c turn.Call, target string, r resolved) error {
+func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
 	args, err := s.outOfLine(r.args)
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	return args, damage(err)
 }
 
-// given are the arguments without what the operator's environment put into them.
-func (s *step) given(c turn.Call) (jsontext.Value, error) {
+// givenArguments are the arguments without what the operator's environment put into them.
+func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
 		return nil, unexpected("arguments of call "+c.ID, err)
@@ -148,7 +148,7 @@ func (s *step) recordOutcome(id string) error {
 		return nil
 	}
 	if o.Card == "" { // ended by the kernel, not by a service
-		made, err := s.keepResult(c, utp.ResultCard{
+		made, err := s.saveResult(c, utp.ResultCard{
 			Status: o.Status, Source: utp.SourceWorker,
 			Error: &utp.ToolError{Code: o.Code, Message: o.Message, Source: utp.SourceWorker},
 		})
@@ -164,8 +164,8 @@ func (s *step) recordOutcome(id string) error {
 	return s.ended(c)
 }
 
-// keepResult writes a tool.result card and returns its id.
-func (s *step) keepResult(c turn.Call, r utp.ResultCard) (string, error) {
+// saveResult writes a tool.result card and returns its id.
+func (s *step) saveResult(c turn.Call, r utp.ResultCard) (string, error) {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
 		return "", err
@@ -212,7 +212,7 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 		}
 	}
 	card := utp.ResultCard{
-		Status: status, Result: raw, Error: said(failure), Source: utp.SourceTool, Command: cmp.Or(c.After, utp.Suspend),
+		Status: status, Result: raw, Error: serviceError(failure), Source: utp.SourceTool, Command: cmp.Or(c.After, utp.Suspend),
 	}.Normalize()
 	o.Status, o.After = card.Status, card.AfterExecution
 	if card.Error != nil {
@@ -225,19 +225,19 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 		// The same late result again; it is kept.
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
 		s.late = card.Result
-		o.Card, err = s.keepLate(c, card)
+		o.Card, err = s.saveLate(c, card)
 	case c.State == turn.Finished, c.State == turn.Closed:
 		// It will be refused; nothing is to be kept.
 	default:
-		o.Card, err = s.keepResult(c, card)
+		o.Card, err = s.saveResult(c, card)
 	}
 	return o, err
 }
 
-// said is a service's error within what the ledger keeps of it. The gate's own codes are
+// serviceError is a service's error within what the ledger keeps of it. The gate's own codes are
 // not a service's to give: only that it cannot tell, that it was told to stop, and that
 // the consent was too old for it to begin.
-func said(e *utp.ToolError) *utp.ToolError {
+func serviceError(e *utp.ToolError) *utp.ToolError {
 	if e == nil {
 		return nil
 	}
@@ -255,8 +255,8 @@ func said(e *utp.ToolError) *utp.ToolError {
 // and the call's one tool.result stays what it was.
 const cardLate = "tool.late_result"
 
-func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
-	id, err := s.keepResult(c, r)
+func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
+	id, err := s.saveResult(c, r)
 	if err != nil {
 		return "", err
 	}
@@ -264,7 +264,7 @@ func (s *step) keepLate(c turn.Call, r utp.ResultCard) (string, error) {
 	if *card, err = typed(*card, cardLate); err != nil || !c.Class.Effectful() {
 		return id, err
 	}
-	return id, s.did(api.AuditAct{
+	return id, s.addAct(api.AuditAct{
 		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: hexSum(card.Content), By: c.Target,
 	})
 }
@@ -303,7 +303,7 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 
 // cardOf reads one card.
 func cardOf(tx Tx, id string) (utp.Card, error) {
-	return One(tx.Cards(CardFilter{IDs: []string{id}}))
+	return OneRow(tx.Cards(CardFilter{IDs: []string{id}}))
 }
 
 // result reads a recorded result as a planner sees it.
@@ -338,8 +338,8 @@ func bodyOf(v jsontext.Value) api.Body {
 	return api.Body{Inline: v}
 }
 
-// givenTo are the arguments of a call whose result stands in a transcript.
-func givenTo(tx Tx, row ResultRow) (api.Body, error) {
+// callArguments are the arguments of a call whose result stands in a transcript.
+func callArguments(tx Tx, row ResultRow) (api.Body, error) {
 	card, err := cardOf(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
 	if err != nil {
 		return api.Body{}, err

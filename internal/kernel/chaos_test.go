@@ -18,15 +18,15 @@ import (
 // TestDuplicates: every request and every message comes two or three times.
 func TestDuplicates(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.bus.fault(func(m message) fate {
+		w.bus.fault(func(m message) sendResult {
 			if m.op == api.OpEnqueue || m.op == api.OpAnswer {
-				return fate{} // a person's word is not repeated by anyone
+				return sendResult{} // a person's word is not repeated by anyone
 			}
-			return fate{again: 2}
+			return sendResult{again: 2}
 		})
 		w.serve(target, standardTools)
-		w.work(one(look), one(burn), one(put))
-		w.work(one(look), one(burn), one(put))
+		w.work(one(poller), one(burn), one(put))
+		w.work(one(poller), one(burn), one(put))
 		a := w.begin()
 		q := w.accepts()
 		q = w.askedAfter(q)
@@ -54,11 +54,11 @@ func (x *weather) n(n int) int {
 	return x.rand.IntN(n)
 }
 
-func (x *weather) judge(m message) fate {
+func (x *weather) judge(m message) sendResult {
 	if m.op == api.OpEnqueue {
-		return fate{}
+		return sendResult{}
 	}
-	var f fate
+	var f sendResult
 	switch x.n(12) {
 	case 0, 1:
 		f.drop = true
@@ -134,7 +134,7 @@ func TestChaos(t *testing.T) {
 					return nil
 				})
 				w.effects.at("done", w.effects.hooks["begun"])
-				steps := [][]worker.Call{one(look), one(burn), one(put), one(shred)}
+				steps := [][]worker.Call{one(poller), one(burn), one(put), one(shred)}
 				w.work(steps...)
 				w.work(steps...)
 				a := w.begin()

@@ -53,7 +53,7 @@ func (k *Kernel) unclaimed(id string, err, before error) error {
 // claimable looks whether there is anything to claim: a worker that finds nothing writes
 // nothing.
 func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []TurnRow, free bool, err error) {
-	until := k.steady(k.moment())
+	until := k.monotonicNow(k.now())
 	err = k.o.Store.View(ctx, func(tx Tx) error {
 		rows, err := tx.Turns(TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
 		if err != nil {
@@ -61,7 +61,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []Turn
 		}
 		held = nil
 		for _, row := range rows {
-			if k.driven(row.Turn) {
+			if k.active(row.Turn) {
 				held = append(held, row)
 			}
 		}
@@ -75,22 +75,22 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []Turn
 // firstFree finds the first turn behind f.After that may be claimed here; none has no id.
 func (k *Kernel) firstFree(tx Tx, f TurnFilter) (TurnRow, error) {
 	f.Limit = 1
-	if k.o.Own {
+	if k.o.OwnedTurnsOnly {
 		return k.firstOwn(tx, f)
 	}
 	for {
 		rows, err := tx.Turns(f)
-		if err != nil || len(rows) == 0 || k.driven(rows[0].Turn) {
+		if err != nil || len(rows) == 0 || k.active(rows[0].Turn) {
 			return first(rows), err
 		}
-		f.After, f.Place = rows[0].Turn, rows[0].Place
+		f.After, f.Position = rows[0].Turn, rows[0].Position
 	}
 }
 
 // firstOwn is firstFree among the few that were begun or resumed here.
 func (k *Kernel) firstOwn(tx Tx, f TurnFilter) (TurnRow, error) {
 	behind := f.After
-	f.After, f.Place = "", time.Time{}
+	f.After, f.Position = "", time.Time{}
 	for _, id := range k.owned() {
 		if id <= behind {
 			continue
@@ -118,7 +118,7 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 	for {
 		var row TurnRow
 		answer, err := k.claimTurn(ctx, q.Worker, func(tx Tx) (_ TurnRow, err error) {
-			f.Free = k.steady(k.moment())
+			f.Free = k.monotonicNow(k.now())
 			row, err = k.firstFree(tx, f)
 			return row, err
 		})
@@ -129,7 +129,7 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 			return answer, nil
 		}
 		failure = k.unclaimed(row.Turn, err, failure)
-		f.After, f.Place = row.Turn, row.Place
+		f.After, f.Position = row.Turn, row.Position
 	}
 }
 
@@ -148,7 +148,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		if err != nil {
 			return err
 		}
-		if err := s.feed(turn.Claim{Worker: worker, Nonce: nonce, Lease: k.o.WorkerLease}); err != nil {
+		if err := s.dispatch(turn.Claim{Worker: worker, Nonce: nonce, Lease: k.o.WorkerLease}); err != nil {
 			return err
 		}
 		st := s.rec.State

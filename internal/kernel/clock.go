@@ -12,7 +12,7 @@ import (
 // a reboot the other clock cannot testify, and the question keeps its deadline by the wall.
 func (r Record) ends(q consent.Question, now turn.Timestamp) time.Time {
 	end := q.Deadline()
-	for _, p := range r.Put {
+	for _, p := range r.Presented {
 		if p.Question != q.Number || p.Until.IsZero() || !p.Until.SameBoot(now) {
 			continue
 		}

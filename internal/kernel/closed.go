@@ -15,9 +15,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// notTaken is what a surface of our own tells a person whose word on a question was not
+// notAccepted is what a surface of our own tells a person whose word on a question was not
 // taken. A subscriber of the protocol is told nothing of it (CONF-56).
-func (s *step) notTaken(q consent.Question, why consent.Reason) error {
+func (s *step) notAccepted(q consent.Question, why consent.Reason) error {
 	label := "question " + strconv.Itoa(q.Number)
 	switch {
 	case q.State != consent.Open:
@@ -162,7 +162,7 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 	return nil
 }
 
-// parked refuses what would start something in a turn that nobody works on here.
-func parked() error {
+// errSuspended refuses what would start something in a turn that nobody works on here.
+func errSuspended() error {
 	return fault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
 }

@@ -24,11 +24,11 @@ func (s *step) command(e turn.Command) error {
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	if err := s.tellUnserved(e, subject); err != nil {
+	if err := s.reportUnserved(e, subject); err != nil {
 		return err
 	}
 	if tool.Enforcement() != utp.Enforced {
-		return s.commandForeign(c, tool, subject)
+		return s.commandExternal(c, tool, subject)
 	}
 	payload, err := utp.EncodeCommand(utp.Command{
 		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,
@@ -83,8 +83,8 @@ func (s *step) control() (utp.Context, error) {
 	}, nil
 }
 
-// ringWorker rings the doorbell of the turn's agent. Losing it costs one poll.
-func (k *Kernel) ringWorker(ctx context.Context, st turn.State) {
+// wakeWorker rings the doorbell of the turn's agent. Losing it costs one poll.
+func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	if st.Outside { // nobody else works on it
 		return
 	}

@@ -17,7 +17,7 @@ func TestCommitsOfACall(t *testing.T) {
 		a := w.begin()
 		w.settle()
 		before := w.now.writes.Load()
-		w.work(slices.Repeat([][]worker.Call{one(look)}, calls)...)
+		w.work(slices.Repeat([][]worker.Call{one(poller)}, calls)...)
 		w.over(a.Turn)
 		const claimAndDeliver = 2
 		if n := w.now.writes.Load() - before - claimAndDeliver; n != 3*calls {
@@ -40,7 +40,7 @@ func TestCommitsOfAParallelStep(t *testing.T) {
 		a := w.begin()
 		w.settle()
 		before := w.now.writes.Load()
-		step := slices.Repeat(one(look), calls)
+		step := slices.Repeat(one(poller), calls)
 		for i := range step {
 			step[i].Key += string(rune('a' + i))
 		}

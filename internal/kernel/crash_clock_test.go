@@ -93,11 +93,11 @@ func TestCrashClockBeforeStart(t *testing.T) {
 // noticed that time has gone by. The start itself finds the consent too old.
 func TestCrashClockServiceAsksFirst(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.bus.fault(func(m message) fate {
+		w.bus.fault(func(m message) sendResult {
 			if requestOf(api.OpStart)(m) && time.Until(w.clock.now()) == 0 {
 				w.clock.suspend(48 * time.Hour) // the lid is closed as the request is under way
 			}
-			return fate{}
+			return sendResult{}
 		})
 		w.work(one(burn))
 		a := w.begin()
@@ -213,14 +213,14 @@ func TestCrashClockWhileLapsed(t *testing.T) {
 func TestCrashClockWhileRunning(t *testing.T) {
 	slow(t)
 	for name, disturb := range disturbances() {
-		for _, which := range []string{burn, shred, look} {
+		for _, which := range []string{burn, shred, poller} {
 			t.Run(name+" "+which, func(t *testing.T) {
 				inWorld(t, nil, func(t *testing.T, w *world) {
 					working := w.gate()
 					w.effects.at("done", working.pass)
 					w.work(one(which))
 					a := w.begin()
-					if which != look {
+					if which != poller {
 						w.accepts()
 					}
 					w.reaches(a.Turn, turn.Started)
@@ -228,7 +228,7 @@ func TestCrashClockWhileRunning(t *testing.T) {
 					w.pass(20 * time.Second)
 					working.open()
 					w.over(a.Turn)
-					if which != look {
+					if which != poller {
 						w.effectsAre(1)
 					}
 				})

@@ -288,11 +288,11 @@ func TestCrashAfterDispatchTooOld(t *testing.T) {
 func TestCrashCommandLost(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var rung []string
-		w.bus.fault(func(m message) fate {
+		w.bus.fault(func(m message) sendResult {
 			if m.kind == isCommand {
 				rung = append(rung, m.subject)
 			}
-			return fate{}
+			return sendResult{}
 		})
 		w.bus.lose(4, commands)
 		w.work(one(burn))

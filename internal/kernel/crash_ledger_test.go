@@ -186,7 +186,7 @@ func TestCrashRestoredFromAfterTheFinish(t *testing.T) {
 func TestCrashRestoredReadsGoOn(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.services[0].conn.cut.Store(true)
-		w.work(one(look), one(burn))
+		w.work(one(poller), one(burn))
 		a := w.begin()
 		w.reaches(a.Turn, turn.Dispatched)
 		old := w.copied()
@@ -451,7 +451,7 @@ func TestCrashKilledWhileRestoring(t *testing.T) {
 		}
 		k, err := kernel.New(kernel.Options{
 			Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: w.now.narrator, Incarnation: w.count, Project: w.project,
-			Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()}, Logger: w.log,
+			Clock: kernel.Clock{Now: w.clock.now, SinceBoot: w.clock.elapsed, Boot: w.clock.boot()}, Logger: w.log,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -502,7 +502,7 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 		old := w.copied()
 		planned := func() *hand {
 			h := w.hand()
-			if err := h.wants(api.ToolCall{Key: "k", Tool: look, Args: api.Body{Inline: []byte(`{"name":"x"}`)}}); err != nil {
+			if err := h.wants(api.ToolCall{Key: "k", Tool: poller, Args: api.Body{Inline: []byte(`{"name":"x"}`)}}); err != nil {
 				t.Fatal(err)
 			}
 			w.pass(0)
@@ -525,7 +525,7 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 			{api.OpResume, before.at},
 			{api.OpSay, api.SayRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
 			{api.OpCall, api.CallRequest{WorkerRequest: before.at, Step: before.step + 1, Calls: []api.ToolCall{
-				{Key: "k2", Tool: look, Args: api.Body{Inline: []byte(`{"name":"y"}`)}},
+				{Key: "k2", Tool: poller, Args: api.Body{Inline: []byte(`{"name":"y"}`)}},
 			}}},
 			{api.OpRelease, before.at},
 			{api.OpDeliver, api.DeliverRequest{WorkerRequest: before.at, Status: utp.StatusSuccess, Summary: "Done."}},

@@ -35,12 +35,12 @@ func TestCrashServiceBeforeStart(t *testing.T) {
 	})
 	t.Run("its request was lost", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
-			w.bus.fault(func(m message) fate {
+			w.bus.fault(func(m message) sendResult {
 				lost := requestOf(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 				if lost {
 					w.services[0].kill()
 				}
-				return fate{drop: lost}
+				return sendResult{drop: lost}
 			})
 			w.work(one(burn))
 			a := w.begin()
@@ -57,7 +57,7 @@ func TestCrashServiceBeforeStart(t *testing.T) {
 // TestCrashStartAnswerLost: the start is committed and its answer lost. The same owner
 // asks again and gets it.
 func TestCrashStartAnswerLost(t *testing.T) {
-	for _, name := range []string{burn, look} {
+	for _, name := range []string{burn, poller} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				w.bus.lose(2, answerTo(api.OpStart))
@@ -78,25 +78,25 @@ func TestCrashStartAnswerLost(t *testing.T) {
 // TestCrashStartAnswerLostForGood: the service dies before its answer comes. What may
 // be repeated starts again under the next fence, all else is unknown.
 func TestCrashStartAnswerLostForGood(t *testing.T) {
-	for _, name := range []string{look, put, paint, burn} {
+	for _, name := range []string{poller, put, paint, burn} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				w.bus.fault(func(m message) fate {
+				w.bus.fault(func(m message) sendResult {
 					lost := answerTo(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 					if lost {
 						w.services[0].kill()
 					}
-					return fate{drop: lost}
+					return sendResult{drop: lost}
 				})
 				w.work(one(name))
 				a := w.begin()
 				q := api.QuestionRow{}
-				if name != look {
+				if name != poller {
 					q = w.accepts()
 				}
 				w.reaches(a.Turn, turn.Started)
 				w.serve(target, standardTools)
-				if name == look || name == put {
+				if name == poller || name == put {
 					w.succeeded(a.Turn)
 					if n := w.cell(`SELECT group_concat(fence) FROM grants ORDER BY fence`); n != "1,2" {
 						t.Errorf("granted under the fences %s; want 1,2", n)
@@ -383,7 +383,7 @@ func TestCrashLateResultAfterTheEnd(t *testing.T) {
 func TestCrashUnknownInAnEarlierStep(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.effects.at("done", once(dies))
-		w.work(one(burn), one(look), one(look))
+		w.work(one(burn), one(poller), one(poller))
 		a := w.begin()
 		q := w.askedAfter(w.accepts())
 		w.serve(target, standardTools)
@@ -428,12 +428,12 @@ func TestCrashBeatsLost(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				n := 0
-				w.bus.fault(func(m message) fate {
+				w.bus.fault(func(m message) sendResult {
 					if m.kind != kind || m.op != api.OpBeat {
-						return fate{}
+						return sendResult{}
 					}
 					n++
-					return fate{drop: n%2 != 0}
+					return sendResult{drop: n%2 != 0}
 				})
 				busy := w.gate()
 				w.effects.at("done", busy.pass)

@@ -153,7 +153,7 @@ func TestDamagedTurnIsDue(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.damaged()
 		w.tamper(`UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin() // which wakes the ticker
 		w.succeeded(a.Turn)
 		before := strings.Count(w.lines.String(), "tick failed")

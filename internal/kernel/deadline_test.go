@@ -69,10 +69,10 @@ func TestNoResultInTime(t *testing.T) {
 // TestResultWithin: policy says how long a call may take where the tool does not.
 func TestResultWithin(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.rules = []kernel.Rule{{Tool: look, Decide: turn.Allow, ResultWithin: 20 * time.Second}}
+		w.rules = []kernel.Rule{{Tool: poller, Decide: turn.Allow, ResultWithin: 20 * time.Second}}
 	}, func(t *testing.T, w *world) {
 		w.effects.at("begun", w.gate().pass)
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		c := w.reaches(a.Turn, turn.Started)
 		if left := c.EndBy.Wall.Sub(w.clock.now()); left > 20*time.Second || left < 19*time.Second {
@@ -158,7 +158,7 @@ func TestTerminate(t *testing.T) {
 				w.post(tt.d, func(context.Context, *tool.Call) (tool.Result, error) {
 					return tool.Result{Value: tt.value, Status: tt.status}, nil
 				})
-				w.work([]worker.Call{{Key: "a", Tool: "last", Args: map[string]any{"name": "x"}}, {Key: "b", Tool: look, Args: map[string]any{"name": "x"}}})
+				w.work([]worker.Call{{Key: "a", Tool: "last", Args: map[string]any{"name": "x"}}, {Key: "b", Tool: poller, Args: map[string]any{"name": "x"}}})
 				a := w.begin()
 				w.pass(5 * time.Second)
 				if s := w.turn(a.Turn); s.Status != turn.Suspended {

@@ -18,15 +18,15 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// realise makes one effect of the turn machine part of the step.
-func (s *step) realise(e turn.Effect) error {
+// applyEffect makes one effect of the turn machine part of the step.
+func (s *step) applyEffect(e turn.Effect) error {
 	switch e := e.(type) {
 	case turn.Note:
 		return s.note(e)
 	case turn.AskConsent:
 		return s.askConsent(e.Call)
 	case turn.AskOutcome:
-		return s.askFate(e.Call)
+		return s.askOutcome(e.Call)
 	case turn.AskPerson:
 		return s.askPerson(e.Call)
 	case turn.Withdraw:
@@ -54,14 +54,14 @@ func (s *step) realise(e turn.Effect) error {
 			Turn: s.rec.State.Turn, Call: e.Call, Card: e.Outcome.Card, Status: e.Outcome.Status, At: s.now.Wall,
 		})
 	case turn.WakeWorker:
-		s.ring = true
+		s.wakeWorker = true
 	}
 	return nil
 }
 
 // note tells the narrator and keeps its rows.
 func (s *step) note(n turn.Note) error {
-	t := s.tell
+	t := s.notification
 	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
 	t.Turn, t.Request, t.Absent = s.rec.State, s.rec.Request, s.rec.Absent
 	if n.By != "" {
@@ -81,7 +81,7 @@ func (s *step) note(n turn.Note) error {
 		told.Events[i].Session = s.rec.State.Session
 		told.Events[i].At = s.now.Wall
 	}
-	s.keepShown(n, told)
+	s.recordShown(n, told)
 	s.rec.Narration = told.State
 	s.batch.Events = append(s.batch.Events, told.Events...)
 	s.pass(n.Kind)
@@ -89,12 +89,12 @@ func (s *step) note(n turn.Note) error {
 }
 
 // aboutCall adds what can be said of the call.
-func (s *step) aboutCall(t *Telling, id string) error {
+func (s *step) aboutCall(t *Notification, id string) error {
 	call, found := s.rec.State.Find(id)
 	if !found {
 		return nil
 	}
-	t.Call, t.Says, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
+	t.Call, t.Comment, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
 		t.Tool, err = registered(s.tx, call.Tool)
@@ -106,7 +106,7 @@ func (s *step) aboutCall(t *Telling, id string) error {
 		return err
 	}
 	if !call.StartedAt.IsZero() {
-		t.Took = s.now.Wall.Sub(call.StartedAt)
+		t.Duration = s.now.Wall.Sub(call.StartedAt)
 	}
 	t.Result = s.late
 	if t.Note.Kind != turn.NoteLate {
@@ -189,19 +189,19 @@ func (s *step) askConsent(id string) error {
 	}
 	q, err := consent.Ask(consent.Params{
 		Number: number, Kind: consent.Confirmation, SessionID: s.rec.State.Session, Token: token,
-		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient, Default: consent.Reject,
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.WaitForPresence, Default: consent.Reject,
 		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
 	})
 	if err != nil {
 		return unexpected("asking", err)
 	}
-	return s.put(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
+	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
 }
 
-// put opens a question, and decides it at once where nobody is left to answer.
-func (s *step) put(q consent.Question, asked turn.QuestionAsked) error {
-	s.keepQuestion(q)
-	if err := s.feed(asked); err != nil || !s.rec.Absent {
+// openQuestion opens a question, and decides it at once where nobody is left to answer.
+func (s *step) openQuestion(q consent.Question, asked turn.QuestionAsked) error {
+	s.addQuestion(q)
+	if err := s.dispatch(asked); err != nil || !s.rec.Absent {
 		return err
 	}
 	return s.decideUnanswered()
@@ -218,7 +218,7 @@ func (s *step) decideUnanswered() error {
 	return nil
 }
 
-func (s *step) askFate(id string) error {
+func (s *step) askOutcome(id string) error {
 	call, _ := s.rec.State.Find(id)
 	call.Question = 0 // what became of it is another question than whether to do it
 	number, token, err := s.newQuestion(call)
@@ -231,7 +231,7 @@ func (s *step) askFate(id string) error {
 	}
 	q, err := consent.Ask(consent.Params{
 		Number: number, Kind: consent.Clarification, SessionID: s.rec.State.Session, Token: token,
-		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.Patient,
+		AskedAt: s.now.Wall, Timeout: seconds, Unseen: s.k.o.WaitForPresence,
 		ResponseKinds: []consent.ResponseKind{consent.MultipleChoice},
 		Choices: []consent.Choice{
 			{Value: answerLeave, Label: "leave it as it is"},
@@ -242,12 +242,12 @@ func (s *step) askFate(id string) error {
 	if err != nil {
 		return unexpected("asking", err)
 	}
-	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
-// keepQuestion adds a question and forgets those of calls that are no longer live. One that is
+// addQuestion adds a question and forgets those of calls that are no longer live. One that is
 // asked again under its number keeps the tokens that it had.
-func (s *step) keepQuestion(q consent.Question) {
+func (s *step) addQuestion(q consent.Question) {
 	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
 		if old.Number == q.Number {
 			q.SpentTokens, q.Again = append(slices.Clone(old.SpentTokens), old.Token), true
@@ -268,11 +268,11 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if s.rec.AnswerSeconds > 0 {
 		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
 	}
-	b, err := s.tx.Beside(BesideFilter{Wish: s.rec.State.Owner})
+	b, err := s.tx.Auxiliary(AuxiliaryFilter{Preferences: s.rec.State.Owner})
 	if err != nil {
 		return 0, err
 	}
-	if n := api.Preferred(b.Wish.AnswerSeconds); n > 0 {
+	if n := api.Preferred(b.Preferences.AnswerSeconds); n > 0 {
 		return min(max(n, api.MinAnswerSeconds), consent.MaxSeconds), nil
 	}
 	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil
@@ -302,9 +302,9 @@ func (s *step) shown(c turn.Call) string {
 	return ""
 }
 
-// keepShown keeps the digest of the event that puts a question, for the receipt: it is the
+// recordShown keeps the digest of the event that puts a question, for the receipt: it is the
 // last one of its telling.
-func (s *step) keepShown(n turn.Note, told Narration) {
+func (s *step) recordShown(n turn.Note, told Narration) {
 	call, _ := s.rec.State.Find(n.Call)
 	q := s.question(call.Question)
 	if q == nil || len(told.Events) == 0 || !asks(n.Kind) {
@@ -313,9 +313,9 @@ func (s *step) keepShown(n turn.Note, told Narration) {
 	last := told.Events[len(told.Events)-1]
 	sum := sha256.Sum256(last.Body)
 	q.Shown = hex.EncodeToString(sum[:])
-	s.keepPut(Put{
+	s.recordPresented(Presented{
 		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows, Covered: told.Covered,
-		Read: s.lastPut(q.Number).Read, // the question is about the same as before
+		Read: s.lastPresented(q.Number).Read, // the question is about the same as before
 	})
 }
 
@@ -329,10 +329,10 @@ func asks(kind turn.NoteKind) bool {
 	}
 }
 
-// keepPut keeps which event puts a question, in place of the one before. Those of questions
+// recordPresented keeps which event puts a question, in place of the one before. Those of questions
 // that are gone are dropped.
-func (s *step) keepPut(put Put) {
-	s.rec.Put = append(slices.DeleteFunc(slices.Clone(s.rec.Put), func(old Put) bool {
+func (s *step) recordPresented(put Presented) {
+	s.rec.Presented = append(slices.DeleteFunc(slices.Clone(s.rec.Presented), func(old Presented) bool {
 		return old.Question == put.Question || s.question(old.Question) == nil
 	}), put)
 }
@@ -363,7 +363,7 @@ func (s *step) receipt(e turn.Receipt) error {
 // receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
 // whether to do it, and so is bound to no consent.
 func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
-	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPut(c.Question).Event}
+	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPresented(c.Question).Event}
 	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
 		if c.Outcome != nil && c.Outcome.Card != "" {
 			t.Response, err = s.cardSum(c.Outcome.Card)
@@ -373,9 +373,9 @@ func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, e
 	t.Arguments, t.Definition, t.Policy = c.Arguments, c.Definition, c.Policy
 	switch decision {
 	case string(consent.Accept):
-		t.Consent, t.Seen = c.Digest, s.sees
-		if s.sees != api.SeenRead { // then they were read, too
-			t.Covered = strings.Join(s.lastPut(c.Question).Covered, "\n")
+		t.Consent, t.Seen = c.Digest, s.argumentsSeen
+		if s.argumentsSeen != api.SeenRead { // then they were read, too
+			t.Covered = strings.Join(s.lastPresented(c.Question).Covered, "\n")
 		}
 	case string(consent.Reject), turn.Undone:
 		t.Consent = c.Digest

@@ -61,11 +61,11 @@ func (w *world) commandsMarked() string {
 	w.t.Helper()
 	s := w.stranger("peer")
 	c := s.holds()
-	for call, name := range map[string]string{"tc_theirs": look, "tc_refused": "none." + storetest.Marker} {
+	for call, name := range map[string]string{"tc_theirs": poller, "tc_refused": "none." + storetest.Marker} {
 		card := s.wanted(c.Turn, call, name)
 		card.Arguments = jsontext.Value(`{"name":"` + storetest.Marker + `"}`)
 		s.keeps(utp.NewToolCall(card))
-		if _, err := s.sends(s.commanded(card, c.Epoch)); (err == nil) != (name == look) {
+		if _, err := s.sends(s.commanded(card, c.Epoch)); (err == nil) != (name == poller) {
 			w.t.Fatalf("the command for %s: %v", name, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestNothingIntoErasedTurn(t *testing.T) {
 		if got, err := operate[api.EraseAnswer](w, api.OpErase, api.EraseRequest{Turns: []string{c.Turn}}); err != nil || got.Erased != 1 {
 			t.Fatalf("erased %+v, %v", got, err)
 		}
-		card, err := utp.NewToolCall(s.wanted(c.Turn, "tc_late", look))
+		card, err := utp.NewToolCall(s.wanted(c.Turn, "tc_late", poller))
 		if err != nil {
 			t.Fatal(err)
 		}

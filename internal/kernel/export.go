@@ -26,8 +26,8 @@ const (
 	partReceipts = "receipts"
 )
 
-// exportPiece is how much of a blob one record holds: with its base64 it fits a message.
-const exportPiece = 128 << 10
+// exportChunk is how much of a blob one record holds: with its base64 it fits a message.
+const exportChunk = 128 << 10
 
 // export tells the records of one turn: the turn, its calls, its cards each with the blobs that
 // it refers to, its events, its receipts. Of consents, tokens, questions, messages and secrets
@@ -39,7 +39,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api
 		if err != nil {
 			return err
 		}
-		e := &exporter{tx: tx, rec: rec, room: newRoom()}
+		e := &exporter{tx: tx, rec: rec, budget: newPageBudget()}
 		until, place, _ := strings.Cut(q.Cursor, ":")
 		part, at, _ := strings.Cut(place, "/")
 		e.until, _ = strconv.ParseInt(until, 10, 64)
@@ -72,7 +72,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api
 type exporter struct {
 	tx      Tx
 	rec     Record
-	room    room
+	budget  pageBudget
 	records []jsontext.Value
 	next    string
 	// until is the session's last event when the turn was told: what gives an open one its end
@@ -86,7 +86,7 @@ func (e *exporter) add(r api.Exported) (bool, error) {
 	if err != nil {
 		return false, unexpected("a record", err)
 	}
-	if e.room.left -= len(raw); e.room.left < 0 && len(e.records) > 0 {
+	if e.budget.remaining -= len(raw); e.budget.remaining < 0 && len(e.records) > 0 {
 		return false, nil
 	}
 	e.records = append(e.records, raw)
@@ -104,7 +104,7 @@ func (e *exporter) turn() error {
 	if e.rec.State.Status != turn.Ended {
 		d.Open = &api.ExportOpen{Narration: e.rec.Narration, Tally: e.rec.State.Tally}
 	}
-	row, err := One(e.tx.Turns(TurnFilter{Turn: d.Turn, Limit: 1}))
+	row, err := OneRow(e.tx.Turns(TurnFilter{Turn: d.Turn, Limit: 1}))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (e *exporter) turn() error {
 }
 
 func (e *exporter) calls(after string) error {
-	kept, err := e.tx.Beside(BesideFilter{Calls: e.rec.State.Turn, CallsAfter: after, CallsLimit: callPage})
+	kept, err := e.tx.Auxiliary(AuxiliaryFilter{Calls: e.rec.State.Turn, CallsAfter: after, CallsLimit: callPage})
 	if err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (e *exporter) cards(after string) error {
 // blob tells one piece of one of the blobs of a card: at is the card, which of its blobs, and
 // from which byte on. One that is not there is passed over: the text was not a reference.
 func (e *exporter) blob(at string) error {
-	id, n, from, ok := blobPlace(at)
+	id, n, from, ok := blobCursor(at)
 	if !ok {
 		return fault(utp.CodeBadRequest, "the cursor is none of an export")
 	}
-	card, err := One(e.tx.Cards(CardFilter{IDs: []string{id}}))
+	card, err := OneRow(e.tx.Cards(CardFilter{IDs: []string{id}}))
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (e *exporter) blob(at string) error {
 		e.next = partCards + "/" + card.ID
 		return nil
 	}
-	data, size, err := e.tx.Blob(blobs[n], from, exportPiece)
+	data, size, err := e.tx.Blob(blobs[n], from, exportChunk)
 	if err == nil {
 		_, err = e.add(api.Exported{Blob: &api.PutRequest{SHA256: blobs[n], Size: size, Offset: from, Data: data}})
 	} else if errors.Is(err, ErrNotFound) {
@@ -189,9 +189,9 @@ func (e *exporter) blob(at string) error {
 	return err
 }
 
-// blobPlace takes a place among the blobs of a card apart, from its end: an id may have any text in
+// blobCursor takes a place among the blobs of a card apart, from its end: an id may have any text in
 // it.
-func blobPlace(at string) (card string, n int, from int64, ok bool) {
+func blobCursor(at string) (card string, n int, from int64, ok bool) {
 	second := strings.LastIndexByte(at, '/')
 	first := strings.LastIndexByte(at[:max(second, 0)], '/')
 	if first < 0 {
@@ -229,7 +229,7 @@ func (e *exporter) events(at string) error {
 
 func (e *exporter) receipts(at string) error {
 	from, _ := strconv.Atoi(at)
-	kept, err := e.tx.Beside(BesideFilter{Receipts: e.rec.State.Session})
+	kept, err := e.tx.Auxiliary(AuxiliaryFilter{Receipts: e.rec.State.Session})
 	if err != nil {
 		return err
 	}

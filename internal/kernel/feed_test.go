@@ -130,7 +130,7 @@ func TestFeedAnswers(t *testing.T) {
 		t.Run(fmt.Sprintf("lost=%t", lost), func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				if lost {
-					w.bus.fault(func(m message) fate { return fate{drop: m.kind == isBroadcast} })
+					w.bus.fault(func(m message) sendResult { return sendResult{drop: m.kind == isBroadcast} })
 				}
 				f := w.feed(approver(), "")
 				w.work(one(burn))

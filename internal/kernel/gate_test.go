@@ -396,7 +396,7 @@ func TestStopWhileRunning(t *testing.T) {
 func TestTwoWorkers(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		for range 3 {
-			w.work(one(look), one(put), one(look))
+			w.work(one(poller), one(put), one(poller))
 		}
 		var all []api.EnqueueAnswer
 		for range 4 {
@@ -448,7 +448,7 @@ func TestProgress(t *testing.T) {
 			}
 			return nil
 		})
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.succeeded(a.Turn)
 		var told []float64

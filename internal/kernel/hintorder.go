@@ -9,53 +9,53 @@ import (
 // Its zero value is ready. What it holds is lost with the process.
 type hintOrder struct {
 	mu    sync.Mutex
-	turns map[string]*hintLane
+	turns map[string]*hintQueue
 }
 
-// hintLane is the way out of one turn's hints. While it is busy, somebody publishes them.
-type hintLane struct {
-	places []*hintPlace
-	busy   bool
+// hintQueue is the way out of one turn's hints. While it is busy, somebody publishes them.
+type hintQueue struct {
+	entries []*hintEntry
+	busy    bool
 }
 
-// hintPlace is that of one step. Until its step is committed, it keeps those behind it back.
-type hintPlace struct {
+// hintEntry is that of one step. Until its step is committed, it keeps those behind it back.
+type hintEntry struct {
 	turn    string
 	publish func()
 }
 
-// expect takes the place of a step that is being saved: behind those that it follows, for it has read what they
+// reserve takes the place of a step that is being saved: behind those that it follows, for it has read what they
 // have committed.
-func (o *hintOrder) expect(turnID string) *hintPlace {
+func (o *hintOrder) reserve(turnID string) *hintEntry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.turns == nil {
-		o.turns = map[string]*hintLane{}
+		o.turns = map[string]*hintQueue{}
 	}
 	l := o.turns[turnID]
 	if l == nil {
-		l = &hintLane{}
+		l = &hintQueue{}
 		o.turns[turnID] = l
 	}
-	p := &hintPlace{turn: turnID}
-	l.places = append(l.places, p)
+	p := &hintEntry{turn: turnID}
+	l.entries = append(l.entries, p)
 	return p
 }
 
 // drop gives a place back: its step was not saved. A step without one has none to give.
-func (o *hintOrder) drop(p *hintPlace) {
+func (o *hintOrder) drop(p *hintEntry) {
 	if p == nil {
 		return
 	}
 	o.mu.Lock()
 	l := o.turns[p.turn]
-	l.places = slices.DeleteFunc(l.places, func(other *hintPlace) bool { return other == p })
+	l.entries = slices.DeleteFunc(l.entries, func(other *hintEntry) bool { return other == p })
 	o.mu.Unlock()
 	o.flush(p.turn)
 }
 
-// tell has publish run when all steps before are done with theirs: here, or by anyone who does that.
-func (o *hintOrder) tell(p *hintPlace, publish func()) {
+// ready has publish run when all steps before are done with theirs: here, or by anyone who does that.
+func (o *hintOrder) ready(p *hintEntry, publish func()) {
 	if p == nil {
 		return
 	}
@@ -74,14 +74,14 @@ func (o *hintOrder) flush(turnID string) {
 		return
 	}
 	l.busy = true
-	for len(l.places) > 0 && l.places[0].publish != nil {
-		next := l.places[0]
-		l.places = l.places[1:]
+	for len(l.entries) > 0 && l.entries[0].publish != nil {
+		next := l.entries[0]
+		l.entries = l.entries[1:]
 		o.mu.Unlock()
 		next.publish()
 		o.mu.Lock()
 	}
-	if l.busy = false; len(l.places) == 0 {
+	if l.busy = false; len(l.entries) == 0 {
 		delete(o.turns, turnID)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // "Events of agents"). They may be lost, and nothing waits for them.
 func (k *Kernel) hint(ctx context.Context, s *step) {
 	was, is := s.was, s.rec.State
-	if from, told := toldFrom(was.ReportedText, is.ReportedText); told {
-		k.publishHint(ctx, is, utp.SuffixChunk, utp.AgentChunk{Turn: is.Turn, Type: "content", Content: s.tell.Output, Index: from})
+	if from, told := textFrom(was.ReportedText, is.ReportedText); told {
+		k.publishHint(ctx, is, utp.SuffixChunk, utp.AgentChunk{Turn: is.Turn, Type: "content", Content: s.notification.Output, Index: from})
 	}
 	if step, phase := steps(was, is); phase != "" {
 		k.publishHint(ctx, is, utp.SuffixStep, utp.AgentStep{Turn: is.Turn, Step: step, Phase: phase, Cards: cardsOf(s.batch)})
@@ -49,8 +49,8 @@ func (k *Kernel) publishHint(ctx context.Context, st turn.State, suffix string, 
 	}
 }
 
-// toldFrom says at which byte of the step's text the piece began that a step has told.
-func toldFrom(was, is api.Said) (from int64, told bool) {
+// textFrom says at which byte of the step's text the piece began that a step has told.
+func textFrom(was, is api.Said) (from int64, told bool) {
 	if was.Step == is.Step && was.Try == is.Try {
 		from = was.Bytes
 	}

@@ -40,7 +40,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 			return err
 		}
 		for i := range records {
-			if err := im.take(records[i]); err != nil {
+			if err := im.add(records[i]); err != nil {
 				if errors.Is(err, ErrConflict) || errors.Is(err, ErrHash) {
 					return fault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
 				}
@@ -88,7 +88,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 		return true, nil
 	}
 	im.calls = map[string]bool{}
-	kept, err := im.tx.Beside(BesideFilter{Calls: im.id, Receipts: im.rec.State.Session})
+	kept, err := im.tx.Auxiliary(AuxiliaryFilter{Calls: im.id, Receipts: im.rec.State.Session})
 	for _, c := range kept.Calls {
 		im.calls[c.ID] = true
 	}
@@ -129,7 +129,7 @@ func (im *importer) make(d api.TurnDetail) error {
 	return nil
 }
 
-func (im *importer) take(r api.Exported) error {
+func (im *importer) add(r api.Exported) error {
 	switch {
 	case r.Turn != nil:
 		return nil // begin has taken it
@@ -142,7 +142,7 @@ func (im *importer) take(r api.Exported) error {
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
-		return checkPiece(*r.Blob)
+		return checkChunk(*r.Blob)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
@@ -255,8 +255,8 @@ func (im *importer) end() error {
 	if !im.rec.Unfinished || im.rec.Erased {
 		return nil
 	}
-	now := im.k.o.Clock.moment().Wall
-	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Telling{
+	now := im.k.o.Clock.timestamp().Wall
+	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Notification{
 		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
 	})
 	if err != nil {

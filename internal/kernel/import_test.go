@@ -269,7 +269,7 @@ func TestImportGoesOn(t *testing.T) {
 			inWorld(t, func(w *world) { w.unended, w.restored = true, true }, func(t *testing.T, w *world) {
 				var id string
 				if open {
-					w.work(one(look), one(burn))
+					w.work(one(poller), one(burn))
 					id = w.begin().Turn
 					w.asked()
 				} else {
@@ -366,7 +366,7 @@ func TestExportOddCards(t *testing.T) {
 		c := s.holds()
 		ids := []string{"card of/them:1", "card/of/them/2", "/"}
 		for _, id := range ids {
-			card := s.wanted(c.Turn, "tc_odd", look)
+			card := s.wanted(c.Turn, "tc_odd", poller)
 			card.ID, card.Arguments = id, jsontext.Value(`{"name":{"$blob":"`+strings.Repeat("ab", 32)+`"}}`)
 			s.keeps(utp.NewToolCall(card))
 		}

@@ -10,21 +10,21 @@ const counterIncarnation = "incarnation"
 // counterQuestion is the number of the last question.
 const counterQuestion = "question"
 
-// advance brings the copy outside up to the ledger's count.
-func (k *Kernel) advance(ctx context.Context) error {
+// saveIncarnation brings the copy outside up to the ledger's count.
+func (k *Kernel) saveIncarnation(ctx context.Context) error {
 	if k.o.Incarnation == nil {
 		return nil
 	}
-	n, err := Lived(ctx, k.o.Store)
+	n, err := IncarnationCount(ctx, k.o.Store)
 	if err != nil {
 		return err
 	}
 	return k.o.Incarnation.Store(n)
 }
 
-// Lived is the ledger's own count. Anyone who puts an older ledger in the place of another sets
+// IncarnationCount is the ledger's own count. Anyone who puts an older ledger in the place of another sets
 // the one outside above both, so that [Kernel.Recover] finds it.
-func Lived(ctx context.Context, s Store) (int64, error) {
+func IncarnationCount(ctx context.Context, s Store) (int64, error) {
 	var n int64
 	err := s.View(ctx, func(tx Tx) (err error) {
 		n, err = tx.Count(counterIncarnation, 0)

@@ -83,14 +83,14 @@ type Incarnation interface {
 // Clock is the kernel's time.
 type Clock struct {
 	Now func() time.Time
-	// Mono counts since the machine booted, suspended or not.
-	Mono func() time.Duration
+	// SinceBoot counts since the machine booted, suspended or not.
+	SinceBoot func() time.Duration
 	// Boot is an id that changes when the machine boots.
 	Boot string
 }
 
-func (c Clock) moment() turn.Timestamp {
-	return turn.Timestamp{Wall: c.Now().UTC().Truncate(time.Millisecond), SinceBoot: c.Mono(), Boot: c.Boot}
+func (c Clock) timestamp() turn.Timestamp {
+	return turn.Timestamp{Wall: c.Now().UTC().Truncate(time.Millisecond), SinceBoot: c.SinceBoot(), Boot: c.Boot}
 }
 
 // Options of a kernel. Store, Bus, Policy and Narrator are required.
@@ -132,20 +132,20 @@ type Options struct {
 	// minute. Where several kernels work on one ledger, it bounds how long what one has begun
 	// stands still when that one is gone.
 	Poll time.Duration
-	// Own keeps to the turns that are begun or resumed here. Otherwise every open turn of the
+	// OwnedTurnsOnly keeps to the turns that are begun or resumed here. Otherwise every open turn of the
 	// ledger is attended to, no matter who began it.
-	Own bool
-	// SoleHost says that workers and services live in this process only, so that
+	OwnedTurnsOnly bool
+	// SingleHost says that workers and services live in this process only, so that
 	// anyone who held a lease before it started is gone.
-	SoleHost bool
+	SingleHost bool
 	// Generation names the life of the runtime that every kernel on the ledger shares: it is
 	// another one once all of them have been gone. Default: the life of this kernel, which is right
 	// where no other works on the ledger. It is consulted inside transactions.
 	Generation func() string
-	// Patient says that people come and go: hubs tell when a question is first shown to
+	// WaitForPresence says that people come and go: hubs tell when a question is first shown to
 	// somebody who can answer it, and until then it waits. Otherwise its time starts when
 	// it is asked.
-	Patient bool
+	WaitForPresence bool
 	// Hints publishes the events of agents (UTP, "Events of agents": evt.agent.*, and
 	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
 	// package bus may not send them: they need a Bus that may.
@@ -170,41 +170,41 @@ type Kernel struct {
 	o       Options
 	schemas schemas
 
-	mu      sync.Mutex
-	own     map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.Own
-	parked  map[string]string        // turns that are left alone until they are resumed, with their sessions
-	ticking map[string]struct{}      // turns that are being ticked
-	later   map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
-	spoiled map[string]time.Duration // turns that cannot be read, and how long each was left alone last
-	next    time.Duration            // when the ticker looks again, by the second clock
-	sweepAt time.Duration            // when the outbox is swept, by the second clock
-	flushAt time.Duration            // when the relay is sure to look what has left
-	resweep bool                     // and soon again
-	leaving map[int64]struct{}       // messages that count as sent, and wait here for the bus
-	wake    chan struct{}            // the ticker's: written by anyone, read by the ticker
-	bell    chan struct{}            // the relay's: written by anyone, read by the relay
+	mu           sync.Mutex
+	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
+	suspended    map[string]string        // turns that are left alone until they are resumed, with their sessions
+	ticking      map[string]struct{}      // turns that are being ticked
+	later        map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
+	unreadable   map[string]time.Duration // turns that cannot be read, and how long each was left alone last
+	next         time.Duration            // when the ticker looks again, by the second clock
+	sweepAt      time.Duration            // when the outbox is swept, by the second clock
+	flushAt      time.Duration            // when the relay is sure to look what has left
+	resweep      bool                     // and soon again
+	sendingOnce  map[int64]struct{}       // messages that count as sent, and wait here for the bus
+	tickerWakeup chan struct{}            // the ticker's: written by anyone, read by the ticker
+	relayWakeup  chan struct{}            // the relay's: written by anyone, read by the relay
 
-	// lead is how far the time of day has been ahead of the second clock at the most, and kept
+	// clockOffset is how far the time of day has been ahead of the second clock at the most, and kept
 	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
-	lead, kept atomic.Int64
+	clockOffset, savedOffset atomic.Int64
 
 	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
 	// the process that has erased it may have died.
 	scrubbed atomic.Bool
 
-	// tookOver: a ledger that is taken over has been counted as one that went back.
-	tookOver atomic.Bool
+	// takeoverCounted: a ledger that is taken over has been counted as one that went back.
+	takeoverCounted atomic.Bool
 
-	post post
+	outbox outbox
 
 	hintOrder hintOrder
 
 	generation func() string
 	openCalls  openCalls
 
-	foreign foreignCounts
+	external externalCounts
 
-	began time.Duration // when it was made, by the second clock
+	startedAt time.Duration // when it was made, by the second clock
 }
 
 // New checks the options and fills in defaults.
@@ -217,18 +217,18 @@ func New(o Options) (*Kernel, error) {
 	}
 	o.fill()
 	k := &Kernel{
-		o:       o,
-		own:     map[string]string{},
-		parked:  map[string]string{},
-		ticking: map[string]struct{}{},
-		later:   map[string]time.Duration{},
-		spoiled: map[string]time.Duration{},
-		leaving: map[int64]struct{}{},
-		resweep: true,
-		post:    post{lanes: map[string]*lane{}},
-		wake:    make(chan struct{}, 1),
-		bell:    make(chan struct{}, 1),
-		began:   o.Clock.Mono(),
+		o:            o,
+		ownedTurns:   map[string]string{},
+		suspended:    map[string]string{},
+		ticking:      map[string]struct{}{},
+		later:        map[string]time.Duration{},
+		unreadable:   map[string]time.Duration{},
+		sendingOnce:  map[int64]struct{}{},
+		resweep:      true,
+		outbox:       outbox{queues: map[string]*sessionQueue{}},
+		tickerWakeup: make(chan struct{}, 1),
+		relayWakeup:  make(chan struct{}, 1),
+		startedAt:    o.Clock.SinceBoot(),
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
@@ -252,9 +252,9 @@ func (o *Options) fill() {
 	if o.Clock.Now == nil {
 		o.Clock.Now = time.Now
 	}
-	if o.Clock.Mono == nil {
+	if o.Clock.SinceBoot == nil {
 		began := time.Now()
-		o.Clock.Mono = func() time.Duration { return time.Since(began) }
+		o.Clock.SinceBoot = func() time.Duration { return time.Since(began) }
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader

@@ -222,7 +222,7 @@ func TestParked(t *testing.T) {
 		})
 	})
 	t.Run("nobody is shown it", func(t *testing.T) {
-		inWorld(t, waits, func(t *testing.T, w *world) {
+		inWorld(t, sendRetry, func(t *testing.T, w *world) {
 			a, q := park(w)
 			_, err := w.shows(q)
 			wantFault(t, err, utp.CodeParked)
@@ -244,7 +244,7 @@ func TestParked(t *testing.T) {
 // TestWishOfTheOwner: how long questions stay open is the owner's wish, if there is one; the
 // turn's own word comes before it, and policy and tool behind.
 func TestWishOfTheOwner(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		prefer := func(seconds *int) (a api.PreferAnswer, err error) {
 			err = w.as(kernel.HubCaller, person, api.OpPrefer, api.PreferRequest{Person: person, Preferences: api.Preferences{AnswerSeconds: seconds}}, &a)
 			return a, err

@@ -34,7 +34,7 @@ const (
 // sessions lists sessions, or finds one by a name of its own.
 func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) ([]api.SessionRow, error) {
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
-		return k.session(ctx, q)
+		return k.findSession(ctx, q)
 	}
 	f := TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
 	if f.Limit <= 0 || f.Limit > listPage {
@@ -80,8 +80,8 @@ func sessionRow(r TurnRow) api.SessionRow {
 	}
 }
 
-// session finds one session. A name that leads nowhere gives an empty list.
-func (k *Kernel) session(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+// findSession finds one session. A name that leads nowhere gives an empty list.
+func (k *Kernel) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
@@ -236,7 +236,7 @@ func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Parked = !k.driven(id)
+		r.Parked = !k.active(id)
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -249,11 +249,11 @@ func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error)
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
 		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),
 	}
-	for _, p := range rec.Put {
+	for _, p := range rec.Presented {
 		if p.Question != q.Number {
 			continue
 		}
-		e, err := One(tx.Events(EventFilter{IDs: []string{p.Event}}))
+		e, err := OneRow(tx.Events(EventFilter{IDs: []string{p.Event}}))
 		if errors.Is(err, ErrNotFound) {
 			return r, nil
 		}

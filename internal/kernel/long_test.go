@@ -22,7 +22,7 @@ func TestLongTurn(t *testing.T) {
 		for i := range 3 {
 			var step []worker.Call
 			for j := range 36 {
-				step = append(step, worker.Call{Key: fmt.Sprintf("k%d.%d", i, j), Tool: look, Args: map[string]any{"name": "x"}})
+				step = append(step, worker.Call{Key: fmt.Sprintf("k%d.%d", i, j), Tool: poller, Args: map[string]any{"name": "x"}})
 			}
 			steps = append(steps, step)
 		}

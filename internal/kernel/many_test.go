@@ -19,7 +19,7 @@ func shared(w *world) { w.poll, w.lasting = time.Second, true }
 // happens twice.
 func TestTwoKernels(t *testing.T) {
 	const turns = 4
-	steps := [][]worker.Call{one(look), one(burn), one(look)}
+	steps := [][]worker.Call{one(poller), one(burn), one(poller)}
 	for name, killed := range map[string]func(w *world, at turn.CallState) bool{
 		"never":    func(*world, turn.CallState) bool { return false },
 		"asked":    func(_ *world, at turn.CallState) bool { return at == turn.Asked },
@@ -97,7 +97,7 @@ func TestTakenOver(t *testing.T) {
 		inWorld(t, shared, func(t *testing.T, w *world) {
 			first := w.now
 			first.dieWhenReaching("invoked.logged")
-			w.work(one(look))
+			w.work(one(poller))
 			a := w.begin()
 			w.dies()
 			left := w.commandsLeft()
@@ -116,7 +116,7 @@ func TestTakenOver(t *testing.T) {
 			w.settle()
 			w.now = w.join()
 			first.die()
-			w.work(one(look))
+			w.work(one(poller))
 			w.succeeded(a.Turn)
 		})
 	})
@@ -129,7 +129,7 @@ func TestTakenOver(t *testing.T) {
 			}
 			w.now = w.join()
 			first.die()
-			w.work(one(look))
+			w.work(one(poller))
 			began := w.clock.now()
 			w.succeeded(a.Turn)
 			if took := w.clock.now().Sub(began); took < 28*time.Second || took > 40*time.Second {

@@ -280,10 +280,10 @@ func TestMutationAllowed(t *testing.T) {
 	t.Run("definition", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.services[0].conn.cut.Store(true)
-			w.work(one(look))
+			w.work(one(poller))
 			a := w.begin()
 			w.reaches(a.Turn, turn.Dispatched)
-			d := definition(look, utp.Irreversible, `{}`)
+			d := definition(poller, utp.Irreversible, `{}`)
 			if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func TestMutationAllowed(t *testing.T) {
 	t.Run("project", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.services[0].conn.cut.Store(true)
-			w.work(one(look))
+			w.work(one(poller))
 			a := w.begin()
 			w.reaches(a.Turn, turn.Dispatched)
 			w.project = "elsewhere"

@@ -53,9 +53,9 @@ func TestToolNames(t *testing.T) {
 			{kernel.ToolCaller, "post", "from_before", utp.CodeConflict, "from_before belongs to the service words"},
 			{kernel.ToolCaller, "words", "shared", "", ""},
 			{kernel.ToolCaller, "post", "shared", utp.CodeConflict, "shared belongs to the service words"},
-			{kernel.ForeignCaller, "peer", "peer.say", "", ""},
-			{kernel.ForeignCaller, "peer", "their_tool", "", ""},
-			{kernel.ForeignCaller, "peer", "word_sum", utp.CodeAuthFailed, "word_sum"},
+			{kernel.ExternalCaller, "peer", "peer.say", "", ""},
+			{kernel.ExternalCaller, "peer", "their_tool", "", ""},
+			{kernel.ExternalCaller, "peer", "word_sum", utp.CodeAuthFailed, "word_sum"},
 		} {
 			err := register(tt.kind, tt.name, tt.tool)
 			if tt.code == "" {
@@ -91,11 +91,11 @@ func TestOperatorsFileWins(t *testing.T) {
 		if err := w.now.kernel.Register(w.ctx, "desk", of("desk", "word_count")); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.tool("word_count"); got.Reviewed || got.Seen != nil || !strings.Contains(got.Definition.Target, ".tool.desk.") {
+		if got := w.tool("word_count"); got.Reviewed || got.LastReviewed != nil || !strings.Contains(got.Definition.Target, ".tool.desk.") {
 			t.Errorf("it is %+v", got)
 		}
 		wantFault(t, register(), utp.CodeConflict)
-		if _, err := w.now.kernel.Vouch(w.ctx, "desk", of("desk", "words.count")); err != nil {
+		if _, err := w.now.kernel.Trust(w.ctx, "desk", of("desk", "words.count")); err != nil {
 			t.Errorf("a name that a credential could have: %v", err)
 		}
 		wantFault(t, w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: of("words", "words.count")}, nil), utp.CodeConflict)

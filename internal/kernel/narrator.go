@@ -17,7 +17,7 @@ type Narrator interface {
 	// Narrate tells one thing. It never fails for lack of words: where a template fails it
 	// falls back to a fixed sentence. An error means that the step itself is refused, for the
 	// session would break its own rules.
-	Narrate(state jsontext.Value, t Telling) (Narration, error)
+	Narrate(state jsontext.Value, t Notification) (Narration, error)
 	// Check refuses a definition whose own words could not be said ([utp.DefinitionError]).
 	Check(d utp.Definition) error
 }
@@ -35,8 +35,8 @@ type Narration struct {
 	Covered []string
 }
 
-// Telling is one thing that happened, with all that can be said of it.
-type Telling struct {
+// Notification is one thing that happened, with all that can be said of it.
+type Notification struct {
 	Note turn.Note
 	// At is the time of the step, and Rand the source for ids and tokens.
 	At   time.Time
@@ -49,14 +49,14 @@ type Telling struct {
 	Call turn.Call
 	Tool Tool
 	Args jsontext.Value
-	// Says are the agent's own words about the call.
-	Says string
+	// Comment are the agent's own words about the call.
+	Comment string
 	// Question is set for notes about a question.
 	Question QuestionFacts
 	// Result is the call's result, when it has one and it is at most
 	// [api.InlineLimit]; Took is how long it ran.
-	Result jsontext.Value
-	Took   time.Duration
+	Result   jsontext.Value
+	Duration time.Duration
 	// Resolution tells how a question ended, when that is what happened: accepted,
 	// rejected, expired, withdrawn, extended, stopped, answered.
 	Resolution  string
@@ -71,7 +71,7 @@ type Telling struct {
 	// piece of text of a note that it was said. Told says that this very text has been told
 	// piece by piece while it was written.
 	Summary, Output string
-	Told            bool
+	TextReported    bool
 	// Handoff is whom the agent wants to take over, at the end of the turn.
 	Handoff *api.Handoff
 }

@@ -42,8 +42,8 @@ func (e callEstimate) fits(n, most int, now time.Duration) (fits, known bool) {
 	return true, e.added+n <= (most-e.counted)/drift
 }
 
-// take adds n calls of an agent where there is room for them as far as is known without counting.
-func (o *openCalls) take(agent string, n, most int, now time.Duration) (taken, known bool) {
+// reserve adds n calls of an agent where there is room for them as far as is known without counting.
+func (o *openCalls) reserve(agent string, n, most int, now time.Duration) (taken, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	e, asked := o.agents[agent]
@@ -57,18 +57,18 @@ func (o *openCalls) take(agent string, n, most int, now time.Duration) (taken, k
 	return taken, known
 }
 
-func (o *openCalls) keep(agent string, e callEstimate) {
+func (o *openCalls) set(agent string, e callEstimate) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.agents[agent] = e
 }
 
-// roomForCalls refuses n new calls of the turn's agent where it has as many as it may have.
-func (s *step) roomForCalls(n int) error {
+// checkOpenCalls refuses n new calls of the turn's agent where it has as many as it may have.
+func (s *step) checkOpenCalls(n int) error {
 	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.SinceBoot
-	taken, known := s.k.openCalls.take(agent, n, most, now)
+	taken, known := s.k.openCalls.reserve(agent, n, most, now)
 	if !known {
-		kept, err := s.tx.Beside(BesideFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
+		kept, err := s.tx.Auxiliary(AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *step) roomForCalls(n int) error {
 		if taken = e.counted+n <= most; taken {
 			e.added = n
 		}
-		s.k.openCalls.keep(agent, e)
+		s.k.openCalls.set(agent, e)
 	}
 	if !taken {
 		return tooManyCalls(agent, most)

@@ -15,20 +15,20 @@ import (
 // callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
 const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
 
-// room counts what one message still holds. The first row always fits.
-type room struct {
-	left int
-	rows int
+// pageBudget counts what one message still holds. The first row always fits.
+type pageBudget struct {
+	remaining int
+	rows      int
 }
 
-func newRoom() room { return room{left: api.InlineLimit} }
+func newPageBudget() pageBudget { return pageBudget{remaining: api.InlineLimit} }
 
-func (r *room) takes(value any) (bool, error) {
+func (r *pageBudget) fits(value any) (bool, error) {
 	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return false, unexpected("a row", err)
 	}
-	if r.left -= len(raw); r.left < 0 && r.rows > 0 {
+	if r.remaining -= len(raw); r.remaining < 0 && r.rows > 0 {
 		return false, nil
 	}
 	r.rows++
@@ -53,10 +53,10 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 		if a, err = detailOf(tx, rec); err != nil {
 			return err
 		}
-		kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
 		if err == nil && q.After == "" {
-			var all Beside
-			all, err = tx.Beside(BesideFilter{Receipts: rec.State.Session})
+			var all Auxiliary
+			all, err = tx.Auxiliary(AuxiliaryFilter{Receipts: rec.State.Session})
 			kept.Receipts = all.Receipts
 		}
 		if err != nil {
@@ -67,10 +67,10 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 	return a, err
 }
 
-func fillDetail(a *api.TurnDetail, kept Beside) error {
-	r := newRoom()
+func fillDetail(a *api.TurnDetail, kept Auxiliary) error {
+	r := newPageBudget()
 	for _, receipt := range kept.Receipts {
-		if fits, err := r.takes(receipt); err != nil || !fits {
+		if fits, err := r.fits(receipt); err != nil || !fits {
 			return err
 		}
 		a.Receipts = append(a.Receipts, receiptDetail(receipt))
@@ -79,7 +79,7 @@ func fillDetail(a *api.TurnDetail, kept Beside) error {
 	a.More = len(kept.Calls) == callPage
 	for _, c := range kept.Calls {
 		d := callDetail(c)
-		fits, err := r.takes(d)
+		fits, err := r.fits(d)
 		if err != nil {
 			return err
 		}
@@ -146,13 +146,13 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		if err != nil {
 			return err
 		}
-		r := newRoom()
+		r := newPageBudget()
 		for _, c := range cards {
 			raw, err := utp.EncodeCard(c)
 			if err != nil {
 				return unexpected("a card", err)
 			}
-			if fits, err := r.takes(jsontext.Value(raw)); err != nil || !fits {
+			if fits, err := r.fits(jsontext.Value(raw)); err != nil || !fits {
 				a.More = true
 				return err
 			}
@@ -179,10 +179,10 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.T
 		if err != nil {
 			return err
 		}
-		r := newRoom()
+		r := newPageBudget()
 		for _, t := range tools {
 			d := k.toolDetail(t)
-			if fits, err := r.takes(d); err != nil || !fits {
+			if fits, err := r.fits(d); err != nil || !fits {
 				a.More = true
 				return err
 			}
@@ -201,7 +201,7 @@ func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
 		ServiceConnected: k.connected(t),
 	}
 	if !t.Reviewed {
-		d.Seen = t.Seen
+		d.Seen = t.LastReviewed
 	}
 	return d
 }

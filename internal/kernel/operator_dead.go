@@ -29,13 +29,13 @@ func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.Dea
 		if q.ID > 0 && (len(rows) == 0 || rows[0].ID != q.ID) {
 			return ErrNotFound
 		}
-		r := newRoom()
+		r := newPageBudget()
 		for _, row := range rows {
 			d, err := deadDetail(tx, row, q.ID > 0)
 			if err != nil {
 				return err
 			}
-			if fits, err := r.takes(d); err != nil || !fits {
+			if fits, err := r.fits(d); err != nil || !fits {
 				a.More = true
 				return err
 			}
@@ -69,8 +69,8 @@ func callNamed(tx Tx, id string) (turn.Call, error) {
 	if err != nil {
 		return turn.Call{}, err
 	}
-	kept, err := tx.Beside(BesideFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
-	return One(kept.Calls, err)
+	kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
+	return OneRow(kept.Calls, err)
 }
 
 // retry tries a dead message again. A command has the authority of a consent that is used up
@@ -80,7 +80,7 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	var args api.OperatorArgs
 	err := k.update(ctx, func(tx Tx) error {
 		a, args = api.RetryAnswer{}, api.OperatorArgs{}
-		row, err := One(tx.Outbox(OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
+		row, err := OneRow(tx.Outbox(OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
 		if err != nil || row.ID != q.ID {
 			return cmp.Or(err, ErrNotFound)
 		}
@@ -126,7 +126,7 @@ func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
 		return api.OperatorArgs{}, err
 	}
 	s := &step{k: k, tx: tx, rec: rec}
-	given, err := s.given(c)
+	given, err := s.givenArguments(c)
 	if len(given) > api.InlineLimit/2 {
 		return api.OperatorArgs{}, fault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
 	}

@@ -29,7 +29,7 @@ func operate[A any](w *world, op string, request any) (A, error) {
 // TestOperatorReadsTurn: a turn is told with all of its calls and receipts, page by page.
 func TestOperatorReadsTurn(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.work(one(look), one(burn))
+		w.work(one(poller), one(burn))
 		a := w.begin()
 		w.accepts()
 		w.succeeded(a.Turn)
@@ -146,7 +146,7 @@ func TestContentGoesByItself(t *testing.T) {
 	}
 	inWorld(t, func(w *world) {
 		w.unjudged = true
-		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, Gone: func(calls []string) {
+		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			gone = append(gone, calls...)

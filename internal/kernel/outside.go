@@ -33,7 +33,7 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 			idle = api.DefaultIdle
 		}
 		s.rec.State.MaxIdle = time.Duration(idle) * time.Second
-		return s.feed(turn.Open{})
+		return s.dispatch(turn.Open{})
 	})
 	if err != nil {
 		return api.OpenAnswer{}, err
@@ -42,18 +42,18 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 	if !repeated {
 		return a, nil
 	}
-	err = k.ofAgent(ctx, api.OutsideRequest{Session: a.Session, Agent: q.Agent}, func(s *step) error {
+	err = k.stepOutside(ctx, api.OutsideRequest{Session: a.Session, Agent: q.Agent}, func(s *step) error {
 		a.Name = s.rec.State.Name
 		if s.rec.State.Status == turn.Ended || q.Holder == "" || q.Holder == s.rec.State.Holder {
 			return errUnchanged
 		}
-		return s.feed(turn.Attached{Holder: q.Holder})
+		return s.dispatch(turn.Attached{Holder: q.Holder})
 	})
 	return a, err
 }
 
-// ofAgent steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
-func (k *Kernel) ofAgent(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
+// stepOutside steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
+func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
 	err := k.attempt(ctx, TurnRef{Session: q.Session}, func(s *step) error {
 		if err := mine(s.rec, q); err != nil {
 			return err
@@ -79,8 +79,8 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 	if err := checkInvoke(q); err != nil {
 		return a, err
 	}
-	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
-		w, err := s.wanted(q)
+	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		w, err := s.readInvocation(q)
 		if err != nil {
 			return err
 		}
@@ -129,8 +129,8 @@ type invoked struct {
 	key      RequestKey
 }
 
-// wanted reads what a request asks for.
-func (s *step) wanted(q api.InvokeRequest) (invoked, error) {
+// readInvocation reads what a request asks for.
+func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	w := invoked{InvokeRequest: q}
 	args, err := body(s.tx, q.Args)
 	if w.missing = errors.Is(err, ErrNotFound); err != nil && !w.missing {
@@ -172,10 +172,10 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 		}
 		return api.CallStatus{}, fault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
-	if !s.k.driven(s.rec.State.Turn) {
-		return api.CallStatus{}, parked()
+	if !s.k.active(s.rec.State.Turn) {
+		return api.CallStatus{}, errSuspended()
 	}
-	if err := s.roomForCalls(1); err != nil {
+	if err := s.checkOpenCalls(1); err != nil {
 		return api.CallStatus{}, err
 	}
 	c, err := s.outsideCall(w)
@@ -186,7 +186,7 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 		w.key.Call = c.ID
 		s.batch.Keys = append(s.batch.Keys, w.key)
 	}
-	if err := s.feed(turn.Adopt{Call: c}); err != nil {
+	if err := s.dispatch(turn.Adopt{Call: c}); err != nil {
 		return api.CallStatus{}, err
 	}
 	return s.callStatus(c.ID)
@@ -195,7 +195,7 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 // joined is the call that the same request has asked for before; "" is none.
 func (s *step) joined(w invoked) (string, error) {
 	if w.Key != "" {
-		b, err := s.tx.Beside(BesideFilter{KeyOf: w.key.Principal, Key: w.key.Key})
+		b, err := s.tx.Auxiliary(AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return "", err
@@ -221,7 +221,7 @@ func (s *step) joined(w invoked) (string, error) {
 func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 	c, live := s.latest(id)
 	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
-		if err := s.feed(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
+		if err := s.dispatch(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
 			return api.CallStatus{}, err
 		}
 		return s.callStatus(id)
@@ -243,11 +243,11 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	var c turn.Call
 	switch {
 	case w.Question != nil:
-		c, err = s.own(api.ToolCall{Question: w.Question}, stepID)
+		c, err = s.personCall(api.ToolCall{Question: w.Question}, stepID)
 	case w.Permission:
 		c, err = s.permission(w, stepID)
 	default:
-		c, err = s.make(wanted{step: stepID, tool: w.Tool, says: w.Says, args: w.args, missing: w.missing})
+		c, err = s.make(callRequest{step: stepID, tool: w.Tool, comment: w.Says, args: w.args, missing: w.missing})
 	}
 	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
@@ -278,7 +278,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 	if err != nil || !changes {
 		return a, protocolError(err)
 	}
-	err = k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		c, live := s.latest(q.Call)
 		var in turn.Input
 		switch {
@@ -289,7 +289,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 			in = turn.Received{Call: c.ID}
 		}
 		if in != nil {
-			if err := s.feed(in); err != nil {
+			if err := s.dispatch(in); err != nil {
 				return err
 			}
 		}
@@ -312,7 +312,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		if err != nil {
 			return err
 		}
-		s := &step{k: k, tx: tx, now: k.moment(), rec: rec}
+		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Call)
 		c, live := s.latest(q.Call)
 		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
@@ -321,8 +321,8 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 	return a, changes, err
 }
 
-// tellOutside tells what an outside agent says of its work.
-func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
+// reportOutside tells what an outside agent says of its work.
+func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
 	said := 0
 	in := turn.AgentReport{Key: q.Key}
 	for _, one := range []struct {
@@ -346,9 +346,9 @@ func (k *Kernel) tellOutside(ctx context.Context, _ Caller, q api.TellRequest) (
 		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
-	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
-		s.tell.Output, s.tell.Summary = q.Text, q.Doing+q.Observed
-		return s.feed(in)
+	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		s.notification.Output, s.notification.Summary = q.Text, q.Doing+q.Observed
+		return s.dispatch(in)
 	})
 }
 
@@ -361,7 +361,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 	if err := checkDeliver(&d); err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.ofAgent(ctx, q.OutsideRequest, func(s *step) error {
+	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		st := s.rec.State
 		if st.Status == turn.Ended || st.Closing != nil {
 			return errUnchanged
@@ -374,14 +374,14 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 			return err
 		}
 		if d.Output != "" && st.Stop == nil { // it may be a while until the end
-			s.tell.Output = d.Output
-			if err := s.feed(turn.AgentReport{Kind: turn.NoteText}); err != nil {
+			s.notification.Output = d.Output
+			if err := s.dispatch(turn.AgentReport{Kind: turn.NoteText}); err != nil {
 				return err
 			}
-			s.tell.Output = ""
+			s.notification.Output = ""
 		}
-		s.tell.Handoff = d.Handoff
-		return s.feed(turn.Close{End: end})
+		s.notification.Handoff = d.Handoff
+		return s.dispatch(turn.Close{End: end})
 	})
 }
 

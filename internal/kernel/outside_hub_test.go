@@ -66,7 +66,7 @@ func TestRequestWaits(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		c := w.client(t)
 		began := time.Now()
-		read, err := c.ask(w.ctx, look, time.Minute)
+		read, err := c.ask(w.ctx, poller, time.Minute)
 		if err != nil || read.Status != utp.StatusSuccess || time.Since(began) > time.Second {
 			t.Errorf("%+v, %v after %v", read, err, time.Since(began))
 		}
@@ -182,7 +182,7 @@ func TestRequestsRights(t *testing.T) {
 			}
 		}
 		other := c.hub.AsAgent(access.Principal{Name: "other", Roles: []access.Role{access.Agent}, Owners: []string{"bob", "eve"}})
-		if _, err := other.Invoke(w.ctx, api.InvokeRequest{OutsideRequest: api.OutsideRequest{Session: c.session}, Tool: look}, jsontext.Value(`{}`), 0); err == nil {
+		if _, err := other.Invoke(w.ctx, api.InvokeRequest{OutsideRequest: api.OutsideRequest{Session: c.session}, Tool: poller}, jsontext.Value(`{}`), 0); err == nil {
 			t.Error("another agent's session took a call")
 		}
 		if _, err := other.Session(w.ctx, c.session); !errors.Is(err, hub.ErrNotFound) {

@@ -69,7 +69,7 @@ func callState(s turn.CallState) string {
 // endedCall reads a call that the turn has let go of, or the one that stands for it.
 func (s *step) endedCall(id string) (turn.Call, error) {
 	for {
-		b, err := s.tx.Beside(BesideFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
+		b, err := s.tx.Auxiliary(AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
 		if err != nil {
 			return turn.Call{}, err
 		}
@@ -90,7 +90,7 @@ func (s *step) endedCall(id string) (turn.Call, error) {
 // permission makes a call of what an outside agent does by itself: it is asked for, and nothing is started. What it does
 // is not known here, so it counts as what cannot be undone.
 func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
-	c, err := s.unresolved(wanted{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, says: w.Says})
+	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Says})
 	if err != nil {
 		return c, err
 	}
@@ -115,7 +115,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		return c, unexpected("a permission", err)
 	}
 	c.Definition = sha256Hex(definition)
-	if err := s.keepCallCard(c, "", resolved{args: w.args}); err != nil {
+	if err := s.saveCallCard(c, "", resolved{args: w.args}); err != nil {
 		return c, err
 	}
 	c.Digest, err = s.digestOf(c, w.args)

@@ -134,7 +134,7 @@ func TestOutside(t *testing.T) {
 		if st := w.turn(p.turn); st.Name != "claude, photos" || st.Owner != person || st.Agent != programName {
 			t.Errorf("the session is %q of %q by %q", st.Name, st.Owner, st.Agent)
 		}
-		burns, looks := p.asked(burn, named("a")), p.asked(look)
+		burns, looks := p.asked(burn, named("a")), p.asked(poller)
 		if burns.State != api.CallWaiting || burns.Question != 1 || burns.AnswerBy.IsZero() {
 			t.Errorf("the first is %+v", burns)
 		}
@@ -153,9 +153,9 @@ func TestOutside(t *testing.T) {
 		w.say(w.asked(), "reject")
 		w.isStatus(p.waits(rejected.Call), utp.StatusCanceled, utp.CodeConsentDeclined)
 		w.isStatus(p.asked("no.such.tool"), utp.StatusFailed, utp.CodeUnknownTool)
-		w.isStatus(p.asked(look, func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"other":1}`) }), utp.StatusFailed, utp.CodeBadRequest)
+		w.isStatus(p.asked(poller, func(q *api.InvokeRequest) { q.Args.Inline = jsontext.Value(`{"other":1}`) }), utp.StatusFailed, utp.CodeBadRequest)
 		p.closes()
-		_, err := p.asks(look)
+		_, err := p.asks(poller)
 		wantFault(t, err, utp.CodeTurnEnded)
 		w.effectsAre(1)
 	})
@@ -180,7 +180,7 @@ func TestOutsideKeys(t *testing.T) {
 		w.accepts()
 		w.isStatus(p.waits(first.Call), utp.StatusSuccess, "")
 		for range 3 {
-			p.waits(p.asked(look).Call)
+			p.waits(p.asked(poller).Call)
 		}
 		if again := p.asked(burn, key("k1")); again.Call != first.Call || again.Status != utp.StatusSuccess || string(again.Result.Inline) != `{"did":"burn"}` {
 			t.Errorf("later it is %+v", again)
@@ -422,7 +422,7 @@ func TestOutsideQuiet(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		p := w.program(func(q *api.OpenRequest) { q.Idle = 600 })
 		w.pass(9 * time.Minute)
-		p.waits(p.asked(look).Call)
+		p.waits(p.asked(poller).Call)
 		w.pass(9 * time.Minute)
 		if st := w.turn(p.turn); st.Status == turn.Ended {
 			t.Fatal("it has ended early")
@@ -443,7 +443,7 @@ func TestOutsideStop(t *testing.T) {
 			return running.pass(context.Background(), s, c)
 		})
 		p := w.program()
-		waits, runs := p.asked(burn), p.asked(look)
+		waits, runs := p.asked(burn), p.asked(poller)
 		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
 		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: p.session, By: person}); err != nil {
 			t.Fatal(err)
@@ -452,11 +452,11 @@ func TestOutsideStop(t *testing.T) {
 		if a := p.await(api.AwaitRequest{Call: runs.Call, Look: true}); !a.Stopping {
 			t.Errorf("the running one is %+v", a)
 		}
-		_, err := p.asks(look, named("later"))
+		_, err := p.asks(poller, named("later"))
 		wantFault(t, err, utp.CodeStopped)
 		running.open()
 		w.cancelled(p.turn)
-		_, err = p.asks(look, named("much later"))
+		_, err = p.asks(poller, named("much later"))
 		wantFault(t, err, utp.CodeStopped)
 	})
 }
@@ -471,7 +471,7 @@ func TestOutsideUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.isStatus(p.waits(a.Call), utp.StatusCanceled, utp.CodeStopped)
-		w.isStatus(p.waits(p.asked(look).Call), utp.StatusSuccess, "")
+		w.isStatus(p.waits(p.asked(poller).Call), utp.StatusSuccess, "")
 		w.tells(p.session, "Taken back in time")
 		p.closes()
 		w.effectsAre(0)
@@ -484,7 +484,7 @@ func TestOutsideClosing(t *testing.T) {
 		running := w.gate()
 		w.effects.at("begun", running.pass)
 		p := w.program()
-		a := p.asked(look)
+		a := p.asked(poller)
 		w.until("it is to run", func() bool { return w.last(p.turn).State == turn.Started })
 		q := api.CloseRequest{OutsideRequest: p.speaks(), Summary: "Done with it.", Output: "All of it."}
 		for range 2 {
@@ -507,10 +507,10 @@ func TestOutsideClosing(t *testing.T) {
 func TestOutsideIsNobodyElses(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		p := w.program()
-		a := p.asked(look)
+		a := p.asked(poller)
 		p.waits(a.Call)
 		other := &program{w: w, session: p.session}
-		_, err := other.asks(look, func(q *api.InvokeRequest) { q.Agent = "other" })
+		_, err := other.asks(poller, func(q *api.InvokeRequest) { q.Agent = "other" })
 		wantFault(t, err, utp.CodeNotFound)
 		wantFault(t, p.says(api.OpAwait, api.AwaitRequest{OutsideRequest: api.OutsideRequest{Session: p.session}, Call: a.Call}), utp.CodeNotFound)
 		conn := w.bus.connect(kernel.AgentCaller, programName)
@@ -519,10 +519,10 @@ func TestOutsideIsNobodyElses(t *testing.T) {
 			t.Errorf("a worker claimed %+v, %v", claimed, err)
 		}
 		wantFault(t, rpc.Ask(w.ctx, conn, api.OpRenew, api.WorkerRequest{Turn: p.turn}, nil), utp.CodeConflict)
-		wantFault(t, rpc.Ask(w.ctx, conn, api.OpInvoke, api.InvokeRequest{OutsideRequest: p.speaks(), Tool: look}, nil), utp.CodeAuthFailed)
+		wantFault(t, rpc.Ask(w.ctx, conn, api.OpInvoke, api.InvokeRequest{OutsideRequest: p.speaks(), Tool: poller}, nil), utp.CodeAuthFailed)
 		worker := w.begin()
 		foreign := &program{w: w, session: worker.Session}
-		_, err = foreign.asks(look, func(q *api.InvokeRequest) { q.Agent = agentName })
+		_, err = foreign.asks(poller, func(q *api.InvokeRequest) { q.Agent = agentName })
 		wantFault(t, err, utp.CodeNotFound)
 		for what, change := range map[string]func(*api.InvokeRequest){
 			"no tool":            func(q *api.InvokeRequest) { q.Tool = "" },
@@ -531,7 +531,7 @@ func TestOutsideIsNobodyElses(t *testing.T) {
 			"a strange tool":     func(q *api.InvokeRequest) { q.Permission, q.Tool = true, "rm -rf" },
 			"a strange key":      func(q *api.InvokeRequest) { q.Key = "a b" },
 		} {
-			if _, err := p.asks(look, change); err == nil {
+			if _, err := p.asks(poller, change); err == nil {
 				t.Errorf("%s was taken", what)
 			}
 		}
@@ -557,7 +557,7 @@ func TestOffered(t *testing.T) {
 				t.Errorf("%s has no schema or no description", one.Tool)
 			}
 		}
-		want := map[string]bool{burn: true, paint: true, put: false, look: false}
+		want := map[string]bool{burn: true, paint: true, put: false, poller: false}
 		for name, asks := range want {
 			if is, there := got[name]; !there || is != asks {
 				t.Errorf("%s: there %v, asks %v; want asks %v", name, there, is, asks)

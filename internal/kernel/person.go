@@ -34,18 +34,18 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			return noApprover()
 		}
 		s.credential = r.Credential
-		if takesBack(*q, r) {
+		if isUndo(*q, r) {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
-			s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
-			return s.tooLateToUndo(*q, s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
+			s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
+			return s.tooLateToUndo(*q, s.dispatch(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
 		}
 		judged, outcome := q.Reply(s.at(*q), reply(*q, from, r, s.now))
 		if !outcome.Changed {
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
-			return s.notTaken(*q, outcome.Reason)
+			return s.notAccepted(*q, outcome.Reason)
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
-		if err := s.takes(call, *q, judged.State, r); err != nil {
+		if err := s.checkAnswer(call, *q, judged.State, r); err != nil {
 			return err
 		}
 		if known, err := s.adoptUnknown(call); known || err != nil {
@@ -54,15 +54,15 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		}
 		*q = judged
 		a = api.ReplyAnswer{Question: q.Number, Resolution: string(q.State), Deadline: q.Deadline()}
-		s.tell.Resolution, s.tell.By, s.tell.Surface = string(q.State), r.By, r.Surface
+		s.notification.Resolution, s.notification.By, s.notification.Surface = string(q.State), r.By, r.Surface
 		if call.Kind == turn.QuestionCall {
 			return s.respond(call, *q)
 		}
-		wish, err := s.undoWish(r.By)
+		wish, err := s.preferredUndo(r.By)
 		if err != nil {
 			return err
 		}
-		err = s.feed(turn.Answered{
+		err = s.dispatch(turn.Answered{
 			Question: q.Number, Accept: q.State == consent.Accepted,
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
 			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
@@ -75,16 +75,16 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 	return a, err
 }
 
-// takes refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn
+// checkAnswer refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn
 // that is not driven here. A no starts nothing, and is always taken.
-func (s *step) takes(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
+func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
 	if judged == consent.Accepted {
-		if err := s.seen(call, q, r); err != nil {
+		if err := s.checkSeen(call, q, r); err != nil {
 			return err
 		}
 	}
-	if judged != consent.Rejected && !s.k.driven(s.rec.State.Turn) {
-		return parked()
+	if judged != consent.Rejected && !s.k.active(s.rec.State.Turn) {
+		return errSuspended()
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
 			return errUnchanged
 		}
-		return s.feed(turn.Noticed{Question: q.Number})
+		return s.dispatch(turn.Noticed{Question: q.Number})
 	})
 	if errors.Is(err, errUnchanged) {
 		return a, nil
@@ -120,13 +120,13 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	return a, protocolError(err)
 }
 
-// undoWish is how long somebody wishes to be able to take a yes back; 0 means no wish.
-func (s *step) undoWish(person string) (time.Duration, error) {
+// preferredUndo is how long somebody wishes to be able to take a yes back; 0 means no wish.
+func (s *step) preferredUndo(person string) (time.Duration, error) {
 	if person == "" {
 		return 0, nil
 	}
-	b, err := s.tx.Beside(BesideFilter{Wish: person})
-	return seconds(api.Preferred(b.Wish.UndoSeconds)), err
+	b, err := s.tx.Auxiliary(AuxiliaryFilter{Preferences: person})
+	return seconds(api.Preferred(b.Preferences.UndoSeconds)), err
 }
 
 // mayApprove reports whether a person may consent in this turn: the agent never, for who
@@ -140,8 +140,8 @@ func noApprover() error {
 	return fault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
-// takesBack: a no after the yes is an undo (call protocol, step U).
-func takesBack(q consent.Question, r api.ReplyRequest) bool {
+// isUndo: a no after the yes is an undo (call protocol, step U).
+func isUndo(q consent.Question, r api.ReplyRequest) bool {
 	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
 }
 
@@ -204,14 +204,14 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		}
 		longer, outcome := q.Extend(s.at(*q), token)
 		if !outcome.Changed {
-			return s.notTaken(*q, outcome.Reason)
+			return s.notAccepted(*q, outcome.Reason)
 		}
-		if !k.driven(s.rec.State.Turn) {
-			return parked()
+		if !k.active(s.rec.State.Turn) {
+			return errSuspended()
 		}
 		*q = longer
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "extended", Deadline: q.Deadline()}
-		s.tell.Resolution, s.tell.By, s.tell.Surface = "extended", r.By, r.Surface
+		s.notification.Resolution, s.notification.By, s.notification.Surface = "extended", r.By, r.Surface
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		return s.note(turn.Note{Kind: NoteExtended, Call: call.ID})
 	})
@@ -223,7 +223,7 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 		if err := s.mismatch(r); err != nil {
 			return err
 		}
-		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
+		s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
 		if err := s.count(); err != nil {
 			return err
 		}
@@ -243,8 +243,8 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 			return noApprover()
 		}
 		a.Question, s.credential = q.Number, r.Credential
-		s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", r.By, r.Surface
-		return s.feed(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
+		s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
+		return s.dispatch(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
 	})
 	return a, err
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// wanted is a call that somebody asks for, no matter who it is.
-type wanted struct {
-	key, step, tool, says string
-	args                  jsontext.Value
-	missing               bool // the arguments are not in the ledger
-	from, to              float64
-	replaces              string
+// callRequest is a call that somebody asks for, no matter who it is.
+type callRequest struct {
+	key, step, tool, comment string
+	args                     jsontext.Value
+	missing                  bool // the arguments are not in the ledger
+	from, to                 float64
+	replaces                 string
 }
 
 // prepare makes a call of what a worker wants. What is wrong with it becomes the
 // call's own outcome; an error is the kernel's.
 func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
-		return s.own(w, stepID)
+		return s.personCall(w, stepID)
 	}
 	args, err := body(s.tx, w.Args)
 	missing := errors.Is(err, ErrNotFound)
@@ -39,14 +39,14 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
 		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
-	return s.make(wanted{
-		key: w.Key, step: stepID, tool: w.Tool, says: w.Says, args: args, missing: missing, from: w.From, to: w.To,
+	return s.make(callRequest{
+		key: w.Key, step: stepID, tool: w.Tool, comment: w.Says, args: args, missing: missing, from: w.From, to: w.To,
 	})
 }
 
 // make mints the id, resolves and validates the arguments, asks the policy, and keeps
 // the tool.call card.
-func (s *step) make(w wanted) (turn.Call, error) {
+func (s *step) make(w callRequest) (turn.Call, error) {
 	c, err := s.unresolved(w)
 	if err != nil {
 		return c, err
@@ -62,17 +62,17 @@ func (s *step) make(w wanted) (turn.Call, error) {
 }
 
 // unresolved is a call of which nothing is known but what was asked for.
-func (s *step) unresolved(w wanted) (turn.Call, error) {
+func (s *step) unresolved(w callRequest) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Comment: clip(w.says, maxSays), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Comment: clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }
 
 // judge fills in what the registry and the policy say of the call.
-func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
+func (s *step) judge(c turn.Call, tool Tool, w callRequest) (turn.Call, error) {
 	d := tool.Definition
 	c.After = d.AfterExecution
 	c.Definition, c.Class, c.Risk = tool.Digest, tool.EffectiveClass(), tool.EffectiveRisk()
@@ -94,7 +94,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
 	judged := terms(tool, ruling)
 	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
-	if c.Limits.PreferredUndo, err = s.undoWish(s.rec.State.Owner); err != nil {
+	if c.Limits.PreferredUndo, err = s.preferredUndo(s.rec.State.Owner); err != nil {
 		return c, err
 	}
 	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
@@ -102,7 +102,7 @@ func (s *step) judge(c turn.Call, tool Tool, w wanted) (turn.Call, error) {
 	}
 	sum := sha256.Sum256(resolved.canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
-	if err := s.keepCallCard(c, target.String(), resolved); err != nil {
+	if err := s.saveCallCard(c, target.String(), resolved); err != nil {
 		return c, err
 	}
 	if c.Digest, err = s.digestOf(c, resolved.args); err != nil {
@@ -118,10 +118,10 @@ func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message 
 	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
 		args = jsontext.Value("{}")
 	}
-	err := s.keepCallCard(c, "", resolved{args: args})
+	err := s.saveCallCard(c, "", resolved{args: args})
 	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can bear such a name
 		c.Tool = noTool
-		err = s.keepCallCard(c, "", resolved{args: args})
+		err = s.saveCallCard(c, "", resolved{args: args})
 	}
 	return c, err
 }
@@ -186,13 +186,13 @@ func seconds(n int) time.Duration {
 // replace asks for the same work again, under a new id and as things stand now.
 func (s *step) replace(id string) error {
 	old, _ := s.rec.State.Find(id)
-	args, err := s.given(old)
+	args, err := s.givenArguments(old)
 	missing := errors.Is(err, ErrDamaged)
 	if err != nil && !missing {
 		return err
 	}
-	c, err := s.make(wanted{
-		key: old.Key, step: old.Step, tool: old.Tool, says: old.Comment, args: args, missing: missing,
+	c, err := s.make(callRequest{
+		key: old.Key, step: old.Step, tool: old.Tool, comment: old.Comment, args: args, missing: missing,
 		from: old.Range[0], to: old.Range[1], replaces: old.ID,
 	})
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *step) replace(id string) error {
 	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule is none for what somebody was asked about
 		c.Decision = turn.Ask
 	}
-	return s.feed(turn.Adopt{Call: c})
+	return s.dispatch(turn.Adopt{Call: c})
 }
 
 // sameWork reports whether two calls are about the very same: what was read, or is remembered, of a

@@ -23,16 +23,16 @@ func (k *Kernel) unserved(subject utp.Subject) bool {
 
 // missing is unserved as far as it is told: not before everybody has had time to come.
 func (k *Kernel) missing(subject utp.Subject) bool {
-	return k.o.Clock.Mono()-k.began >= gathering && k.unserved(subject)
+	return k.o.Clock.SinceBoot()-k.startedAt >= gathering && k.unserved(subject)
 }
 
-// tellUnserved tells of a call whose command nobody hears. That is looked at when it is rung
+// reportUnserved tells of a call whose command nobody hears. That is looked at when it is rung
 // again, a second after it has left: a connection that was just made again is back by then.
-func (s *step) tellUnserved(e turn.Command, subject utp.Subject) error {
+func (s *step) reportUnserved(e turn.Command, subject utp.Subject) error {
 	if !e.Again || !s.k.missing(subject) {
 		return nil
 	}
-	return s.feed(turn.Unserved{Call: e.Call})
+	return s.dispatch(turn.Unserved{Call: e.Call})
 }
 
 // toolUnserved reports that nobody would hear a call of the tool which is asked about now.

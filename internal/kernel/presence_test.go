@@ -162,10 +162,10 @@ func TestUnservedOurs(t *testing.T) {
 	inWorld(t, unheard(p, nil), func(t *testing.T, w *world) {
 		w.pass(10 * time.Second)
 		w.services[0].conn.cut.Store(true)
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.pass(3 * time.Second)
-		if n := w.told("No service for " + look + " is connected."); n != 1 {
+		if n := w.told("No service for " + poller + " is connected."); n != 1 {
 			t.Errorf("told %d times\n%s", n, w.tale())
 		}
 		p.there.Store(true)

@@ -34,8 +34,8 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		return a, err
 	}
 	err = k.step(ctx, TurnRef{Token: r.Token}, func(s *step) error {
-		if !k.driven(s.rec.State.Turn) {
-			return parked()
+		if !k.active(s.rec.State.Turn) {
+			return errSuspended()
 		}
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
@@ -82,13 +82,13 @@ func (s *step) show(q *consent.Question) error {
 	if !again {
 		return nil
 	}
-	return s.feed(turn.Shown{Question: q.Number})
+	return s.dispatch(turn.Shown{Question: q.Number})
 }
 
 // showAll shows what waits of a turn that is taken up: where nobody comes and goes, whoever
 // takes it up is there and sees it.
 func (s *step) showAll() error {
-	if s.k.o.Patient {
+	if s.k.o.WaitForPresence {
 		return nil
 	}
 	for _, open := range s.openQuestions() {
@@ -118,7 +118,7 @@ func (s *step) await() error {
 			continue
 		}
 		*s.question(q.Number) = waiting
-		if err := s.feed(turn.Unshown{Question: q.Number}); err != nil {
+		if err := s.dispatch(turn.Unshown{Question: q.Number}); err != nil {
 			return err
 		}
 	}
@@ -130,10 +130,10 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 	if q.Person == "" || len(q.Person) > maxName {
 		return api.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
-	var wish Wish
+	var wish Preferences
 	read := func(tx Tx) error {
-		b, err := tx.Beside(BesideFilter{Wish: q.Person})
-		wish = b.Wish
+		b, err := tx.Auxiliary(AuxiliaryFilter{Preferences: q.Person})
+		wish = b.Preferences
 		return err
 	}
 	var err error
@@ -144,11 +144,11 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 			if err := read(tx); err != nil {
 				return err
 			}
-			wish = Wish{Person: q.Person, Preferences: wish.With(q.Preferences)}
+			wish = Preferences{Person: q.Person, Preferences: wish.With(q.Preferences)}
 			if err := wish.Check(); err != nil {
 				return fault(utp.CodeBadRequest, err.Error())
 			}
-			return tx.Save(Batch{Wishes: []Wish{wish}})
+			return tx.Save(Batch{Preferences: []Preferences{wish}})
 		})
 	}
 	return api.PreferAnswer{Person: q.Person, Preferences: wish.Full()}, err

@@ -14,8 +14,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// waits is an installation in which people come and go.
-func waits(w *world) { w.patient = true }
+// sendRetry is an installation in which people come and go.
+func sendRetry(w *world) { w.patient = true }
 
 // shows says that the person is shown a question, as it was asked under its token.
 func (w *world) shows(q api.QuestionRow) (api.ReplyAnswer, error) {
@@ -42,7 +42,7 @@ func (w *world) lasts(q api.QuestionRow, want time.Duration) {
 // TestShownAtOnce: shown within the grace, a question runs from its asking, and nobody hears
 // of it twice.
 func TestShownAtOnce(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -67,7 +67,7 @@ func TestShownAtOnce(t *testing.T) {
 // TestShownLater: a question that nobody is shown waits; its time starts when somebody is,
 // under the same number and digest and with a token of its own, and that is not an extension.
 func TestShownLater(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -98,7 +98,7 @@ func TestShownLater(t *testing.T) {
 
 // TestNeverShown: a question that nobody is ever shown ends after a day, and nothing is done.
 func TestNeverShown(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.asked()
@@ -117,7 +117,7 @@ func TestNeverShown(t *testing.T) {
 // TestShownAgainAndAgain: the word comes twice, late, from several hubs, about tokens that
 // are dead and questions that are closed. Only the first about the live token counts.
 func TestShownAgainAndAgain(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -157,7 +157,7 @@ func TestShownAgainAndAgain(t *testing.T) {
 // TestShownToNobodyWhoCounts: being shown to the agent, or to who may not answer, starts no
 // clock; nor does a word that names nothing.
 func TestShownToNobodyWhoCounts(t *testing.T) {
-	inWorld(t, func(w *world) { waits(w); ruled(&rights{})(w) }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { sendRetry(w); ruled(&rights{})(w) }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.owned()
 		w.pass(time.Minute)
@@ -189,7 +189,7 @@ func TestShownAcrossCrashes(t *testing.T) {
 		w.settle()
 	}
 	t.Run("shown", func(t *testing.T) {
-		inWorld(t, waits, func(t *testing.T, w *world) {
+		inWorld(t, sendRetry, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
@@ -203,7 +203,7 @@ func TestShownAcrossCrashes(t *testing.T) {
 	})
 	for name, away := range map[string]time.Duration{"within the grace": time.Second, "for less than its time": time.Minute, "for longer than its time": time.Hour} {
 		t.Run("not shown, "+name, func(t *testing.T) {
-			inWorld(t, waits, func(t *testing.T, w *world) {
+			inWorld(t, sendRetry, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.asked()
@@ -223,7 +223,7 @@ func TestShownAcrossCrashes(t *testing.T) {
 		})
 	}
 	t.Run("a crash as it is shown", func(t *testing.T) {
-		inWorld(t, waits, func(t *testing.T, w *world) {
+		inWorld(t, sendRetry, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			w.pass(time.Minute)
@@ -251,7 +251,7 @@ func TestShownAcrossCrashes(t *testing.T) {
 // TestTakenUpWherePeopleStay: who takes a turn up at a terminal of its own is shown what
 // waits.
 func TestTakenUpWherePeopleStay(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.pass(5 * time.Second)
@@ -272,7 +272,7 @@ func TestTakenUpWherePeopleStay(t *testing.T) {
 
 // TestShownUnknownFate: a question about an unknown fate waits to be shown as well.
 func TestShownUnknownFate(t *testing.T) {
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		a, _, release := held(w)
 		w.services[0].kill()
 		release()
@@ -320,7 +320,7 @@ func TestShownByAStream(t *testing.T) {
 		}
 		return tokens
 	}
-	inWorld(t, waits, func(t *testing.T, w *world) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
 		f := w.feed(approver, "")
 		w.work(one(burn))
 		a := w.begin()

@@ -190,11 +190,11 @@ type saves struct {
 	counts *atomic.Int64
 }
 
-func (s *saves) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
+func (s *saves) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 	if f.OpenCalls != "" {
 		s.counts.Add(1)
 	}
-	return s.Tx.Beside(f)
+	return s.Tx.Auxiliary(f)
 }
 
 func (s *saves) Save(b kernel.Batch) error {
@@ -249,7 +249,7 @@ func (w *world) boot(folder string) *process {
 		w.t.Fatal(err)
 	}
 	if w.unresumed {
-		if err := p.kernel.Park(p.ctx); err != nil {
+		if err := p.kernel.SuspendOpenTurns(p.ctx); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -301,9 +301,9 @@ func (w *world) process(store *sqlite.Store) *process {
 	}
 	p.kernel, err = kernel.New(kernel.Options{
 		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
-		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, Mono: w.clock.elapsed, Boot: w.clock.boot()},
-		Logger: w.log, Key: w.key, Environment: w.lookup, SoleHost: w.sole, Patient: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
-		IdleTurn: w.idle, Poll: w.poll, Own: w.own, Generation: w.generation(), Presence: w.presence, TakenOver: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,
+		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, SinceBoot: w.clock.elapsed, Boot: w.clock.boot()},
+		Logger: w.log, Key: w.key, Environment: w.lookup, SingleHost: w.sole, WaitForPresence: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
+		IdleTurn: w.idle, Poll: w.poll, OwnedTurnsOnly: w.own, Generation: w.generation(), Presence: w.presence, TakenOver: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,
 	})
 	if err != nil {
 		w.t.Fatal(err)

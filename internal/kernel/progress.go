@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// tellProgress publishes how far a call is, for anyone who watches the tools. It is not part
+// reportProgress publishes how far a call is, for anyone who watches the tools. It is not part
 // of the record, so that losing it costs nothing; the session's own events are.
-func (k *Kernel) tellProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
+func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixProgress)
 	if err != nil {
 		return

@@ -35,7 +35,7 @@ func TestToolEvents(t *testing.T) {
 			}
 			return ctx.Err()
 		})
-		w.work(one(look))
+		w.work(one(poller))
 		a := w.begin()
 		w.reaches(a.Turn, turn.Started)
 		w.pass(5 * time.Second)

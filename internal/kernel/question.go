@@ -14,10 +14,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// own makes a call of the step that no service runs: a question to the person, or an
+// personCall makes a call of the step that no service runs: a question to the person, or an
 // answer that does not have the fields which the turn requires. Both have a card and a
 // result like any other.
-func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
+func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
@@ -42,7 +42,7 @@ func (s *step) own(w api.ToolCall, stepID string) (turn.Call, error) {
 		return c, unexpected("a question", err)
 	}
 	c.Limits.Answer = seconds(q.Seconds)
-	return c, s.keepCallCard(c, "", resolved{args: args})
+	return c, s.saveCallCard(c, "", resolved{args: args})
 }
 
 // whyNot says why a result was not taken as the answer of the turn.
@@ -97,12 +97,12 @@ func (s *step) askPerson(id string) error {
 		return err
 	}
 	p := clarification(asked, number, s.rec.State.Session, token, s.now.Wall, length)
-	p.Unseen = s.k.o.Patient
+	p.Unseen = s.k.o.WaitForPresence
 	q, err := consent.Ask(p)
 	if err != nil {
 		return unexpected("asking", err)
 	}
-	return s.put(q, turn.QuestionAsked{Call: id, Number: number})
+	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
 // respond ends a question of the agent's own: with the answer that was given, or the one
@@ -120,13 +120,13 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		if err != nil {
 			return unexpected("an answer", err)
 		}
-		card, err := s.keepResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
+		card, err := s.saveResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
 		if err != nil {
 			return err
 		}
 		in.Outcome = turn.Outcome{Status: utp.StatusSuccess, Card: card}
 	}
-	return s.feed(in)
+	return s.dispatch(in)
 }
 
 // scalar is a response as JSON.

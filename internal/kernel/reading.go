@@ -16,10 +16,10 @@ type Shows string
 
 // How much is shown. An event that asks nothing shows nothing.
 const (
-	// ShowsTold: the texts of the event say all of them.
-	ShowsTold Shows = "told"
-	// ShowsListed: the event lists all of them, for surfaces that show its extension.
-	ShowsListed Shows = "listed"
+	// ShowsInText: the texts of the event say all of them.
+	ShowsInText Shows = "told"
+	// ShowsInList: the event lists all of them, for surfaces that show its extension.
+	ShowsInList Shows = "listed"
 	// ShowsPart: some have to be read apart from the event.
 	ShowsPart Shows = "part"
 )
@@ -40,13 +40,13 @@ func (r Reading) is(by, credential, surface string) bool {
 // maxReadings is how many readers of one question are remembered.
 const maxReadings = 16
 
-// seen says how who accepts has seen the arguments, and refuses a yes that would be about something
+// checkSeen says how who accepts has seen the arguments, and refuses a yes that would be about something
 // which its person has not been shown.
-func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
+func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	must := api.MustBeRead(c.Class, c.Risk)
-	put := s.lastPut(q.Number)
-	if put.Shows == ShowsTold || put.Shows == ShowsListed && r.Lists {
-		s.sees = api.SeenShown
+	put := s.lastPresented(q.Number)
+	if put.Shows == ShowsInText || put.Shows == ShowsInList && r.Lists {
+		s.argumentsSeen = api.SeenShown
 		return nil
 	}
 	args, err := s.args(c)
@@ -58,24 +58,24 @@ func (s *step) seen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	}
 	switch {
 	case err == nil && slices.ContainsFunc(put.Read, whole):
-		s.sees = api.SeenRead
+		s.argumentsSeen = api.SeenRead
 		return nil
 	case !must:
-		s.sees = api.SeenPart
+		s.argumentsSeen = api.SeenPart
 		return nil
 	}
 	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
-// lastPut is how a question was put the last time.
-func (s *step) lastPut(number int) Put {
-	for _, p := range s.rec.Put {
+// lastPresented is how a question was put the last time.
+func (s *step) lastPresented(number int) Presented {
+	for _, p := range s.rec.Presented {
 		if p.Question == number {
 			return p
 		}
 	}
-	return Put{}
+	return Presented{}
 }
 
 // arguments reads what a question is about: the arguments as they would run. What somebody who may
@@ -104,7 +104,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 			most = min(most, q.Limit)
 		}
 		a.Data = raw[from:min(from+most, a.Size)]
-		remember = q.By != "" && !q.Look && s.lastPut(q.Question).Shows != ShowsTold && s.mayApprove(q.By, q.Credential)
+		remember = q.By != "" && !q.Look && s.lastPresented(q.Question).Shows != ShowsInText && s.mayApprove(q.By, q.Credential)
 		return nil
 	})
 	if err == nil && remember {
@@ -117,12 +117,12 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 // they have read is not counted.
 func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) error {
 	return k.attempt(ctx, TurnRef{Question: q.Question}, func(s *step) error {
-		i := slices.IndexFunc(s.rec.Put, func(p Put) bool { return p.Question == q.Question })
+		i := slices.IndexFunc(s.rec.Presented, func(p Presented) bool { return p.Question == q.Question })
 		if i < 0 {
 			return nil
 		}
-		s.rec.Put = slices.Clone(s.rec.Put)
-		p := &s.rec.Put[i]
+		s.rec.Presented = slices.Clone(s.rec.Presented)
+		p := &s.rec.Presented[i]
 		p.Read = slices.Clone(p.Read)
 		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.is(q.By, q.Credential, q.Surface) })
 		if at < 0 {

@@ -104,7 +104,7 @@ func TestManyReaders(t *testing.T) {
 		for i := range 20 {
 			must(t)(w.read(q, fmt.Sprintf("reader%d", i), "page", 0))
 		}
-		if n := len(w.record(a.Turn).Put[0].Read); n != 16 {
+		if n := len(w.record(a.Turn).Presented[0].Read); n != 16 {
 			t.Errorf("%d readers are remembered; want 16", n)
 		}
 		_, err := w.reply(q, "accept")
@@ -124,10 +124,10 @@ func TestListed(t *testing.T) {
 		shows         kernel.Shows
 		lists, taken  bool
 	}{
-		{"told, by the texts alone", `{}`, kernel.ShowsTold, false, true},
-		{"told", `{}`, kernel.ShowsTold, true, true},
-		{"listed, by the texts alone", wordy, kernel.ShowsListed, false, false},
-		{"listed", wordy, kernel.ShowsListed, true, true},
+		{"told, by the texts alone", `{}`, kernel.ShowsInText, false, true},
+		{"told", `{}`, kernel.ShowsInText, true, true},
+		{"listed, by the texts alone", wordy, kernel.ShowsInList, false, false},
+		{"listed", wordy, kernel.ShowsInList, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
@@ -138,7 +138,7 @@ func TestListed(t *testing.T) {
 				w.work(one(burn))
 				a := w.begin()
 				q := w.asked()
-				if shows := w.record(a.Turn).Put[0].Shows; shows != tt.shows {
+				if shows := w.record(a.Turn).Presented[0].Shows; shows != tt.shows {
 					t.Errorf("the question shows %q, want %q", shows, tt.shows)
 				}
 				_, err := w.answer(api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Surface: "page", Lists: tt.lists})

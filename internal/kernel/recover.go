@@ -34,7 +34,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, unexpected("reading the incarnation", err)
 	}
-	inside, restored, err := k.wentBack(ctx, outside)
+	inside, restored, err := k.ledgerWentBack(ctx, outside)
 	if err != nil {
 		return false, protocolError(err)
 	}
@@ -57,20 +57,20 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if err != nil {
 		return true, protocolError(err)
 	}
-	return true, k.advance(ctx)
+	return true, k.saveIncarnation(ctx)
 }
 
-// wentBack compares the two counts. Of a ledger that has gone back both counters are moved
+// ledgerWentBack compares the two counts. Of a ledger that has gone back both counters are moved
 // past what was lost, before anything else is written: what Recover writes counts, too, and
 // would hide it.
-func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
+func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
 	look := func(tx Tx) (lost int64, err error) {
 		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
 			return 0, err
 		}
 		recovering, err := tx.Count(counterRecovering, 0)
 		lost = max(outside-inside, 0)
-		if k.o.TakenOver && !k.tookOver.Load() { // what was done with it elsewhere is not known here
+		if k.o.TakenOver && !k.takeoverCounted.Load() { // what was done with it elsewhere is not known here
 			lost = max(lost, 1)
 		}
 		restored = lost+recovering > 0
@@ -110,7 +110,7 @@ func (k *Kernel) wentBack(ctx context.Context, outside int64) (inside int64, res
 		return tx.Save(Batch{Acts: a})
 	})
 	if err == nil {
-		k.tookOver.Store(true)
+		k.takeoverCounted.Store(true)
 	}
 	return inside, restored, err
 }
@@ -133,7 +133,7 @@ func (k *Kernel) restoreAll(ctx context.Context) error {
 			if s.rec.State.Status == turn.Ended {
 				return nil
 			}
-			return s.feed(turn.Restored{})
+			return s.dispatch(turn.Restored{})
 		})
 		switch {
 		case errors.Is(err, errRecovered):

@@ -310,7 +310,7 @@ func TestAdoptionRefused(t *testing.T) {
 		"card of another agent":   func(_ *world, f *foreign) { f.author = "mallory" },
 		"turn of the header":      func(_ *world, f *foreign) { f.turn = "turn_other" },
 		"call of the header":      func(_ *world, f *foreign) { f.call = "call_other" },
-		"tool of the payload":     func(_ *world, f *foreign) { f.tool = look },
+		"tool of the payload":     func(_ *world, f *foreign) { f.tool = poller },
 		"unknown tool":            func(_ *world, f *foreign) { f.card.ToolName = unknown },
 		"arguments that fit not":  func(_ *world, f *foreign) { f.card.Arguments = jsontext.Value(`{"what":1}`) },
 		"tool of another service": func(_ *world, f *foreign) { f.card.ToolName = mail },
@@ -337,7 +337,7 @@ func TestAdoptionRefused(t *testing.T) {
 					return planFunc(func() (worker.Move, error) {
 						if first {
 							first = false
-							return worker.Move{Calls: one(look)}, nil
+							return worker.Move{Calls: one(poller)}, nil
 						}
 						<-thinking.way
 						return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
@@ -544,7 +544,7 @@ func TestOthersTurns(t *testing.T) {
 		at := api.WorkerRequest{Turn: a.Turn, Epoch: state.Epoch, Worker: state.Worker, Nonce: state.Nonce}
 		for op, request := range map[string]any{
 			api.OpRenew: at, api.OpResume: at,
-			api.OpCall:       api.CallRequest{WorkerRequest: at, Step: 2, Calls: []api.ToolCall{{Key: "k", Tool: look}}},
+			api.OpCall:       api.CallRequest{WorkerRequest: at, Step: 2, Calls: []api.ToolCall{{Key: "k", Tool: poller}}},
 			api.OpTranscript: api.TranscriptRequest{WorkerRequest: at},
 			api.OpDeliver:    api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess},
 		} {

@@ -39,14 +39,14 @@ func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error
 				return fault(utp.CodeAuthFailed, err.Error())
 			}
 		}
-		return roomForTool(tx, from.Name, d.Tool)
+		return checkToolCount(tx, from.Name, d.Tool)
 	})
 }
 
-// roomForTool refuses one more tool of a service that has most of them already. It is asked in the
+// checkToolCount refuses one more tool of a service that has most of them already. It is asked in the
 // transaction that adds the tool, and counting holds up anyone who adds another one for the service
 // at the same time, so that no two of them take the last place.
-func roomForTool(tx Tx, service, name string) error {
+func checkToolCount(tx Tx, service, name string) error {
 	if _, err := tx.Count("tools of "+service, 1); err != nil {
 		return err
 	}
@@ -111,15 +111,15 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 			return err
 		}
 		if ownedBy(target, known) != nil { // what was reviewed was another's
-			known.Seen = nil
+			known.LastReviewed = nil
 		}
-		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: known.Seen}}})
+		return tx.Save(Batch{Tools: []Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, LastReviewed: known.LastReviewed}}})
 	}))
 }
 
 // registered finds a tool by its name.
 func registered(tx Tx, name string) (Tool, error) {
-	return One(tx.Tools(ToolFilter{Names: []string{name}}))
+	return OneRow(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 
 // raiseRisk takes a service's word that a tool is riskier than it said, if anything. A lower
@@ -135,9 +135,9 @@ func raiseRisk(tx Tx, t Tool, risk utp.Risk) error {
 	return nil
 }
 
-// Vouch registers a definition that anyone who runs the kernel has chosen with it, and reviews it
+// Trust registers a definition that anyone who runs the kernel has chosen with it, and reviews it
 // as it describes itself. An operator's own word on this very definition stands.
-func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (Tool, error) {
+func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (Tool, error) {
 	if err := k.Register(ctx, target, d); err != nil {
 		return Tool{}, err
 	}
@@ -147,7 +147,7 @@ func (k *Kernel) Vouch(ctx context.Context, target string, d utp.Definition) (To
 			return err
 		}
 		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
-		if known.Seen, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+		if known.LastReviewed, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, known, "")
@@ -171,7 +171,7 @@ func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
 			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
 		}
 		t.Reviewed, t.Class, t.Risk = true, q.Class, q.Risk
-		if t.Seen, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
+		if t.LastReviewed, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, t, q.By)

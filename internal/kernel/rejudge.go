@@ -30,12 +30,12 @@ func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
 	return k.everyOpen(ctx, func(s *step) error { return s.note(turn.Note{Kind: kind}) })
 }
 
-// everyOpen steps every open turn, or with Options.Own those that are attended to here. One
+// everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that are attended to here. One
 // turn's trouble is its own; the first is returned at the end, unless the turn cannot be read at
 // all.
 func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	turns := k.owned()
-	if !k.o.Own {
+	if !k.o.OwnedTurnsOnly {
 		var err error
 		if turns, err = k.openTurns(ctx); err != nil {
 			return protocolError(err)
@@ -105,7 +105,7 @@ func (s *step) rejudge() error {
 			continue
 		}
 		changed = true
-		if err := s.feed(turn.Ruled{Call: c.ID, Terms: now}); err != nil {
+		if err := s.dispatch(turn.Ruled{Call: c.ID, Terms: now}); err != nil {
 			return err
 		}
 	}

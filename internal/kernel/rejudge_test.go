@@ -73,7 +73,7 @@ func TestDenyAfterTheYes(t *testing.T) {
 
 // TestDenyBeforeTheStart: nor does it start when it has left.
 func TestDenyBeforeTheStart(t *testing.T) {
-	for _, name := range []string{burn, look} {
+	for _, name := range []string{burn, poller} {
 		t.Run(name, func(t *testing.T) {
 			inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
 				w.services[0].conn.cut.Store(true)

@@ -30,23 +30,23 @@ func (k *Kernel) relay(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			k.flush(context.WithoutCancel(ctx), k.o.Clock.Mono())
+			k.flush(context.WithoutCancel(ctx), k.o.Clock.SinceBoot())
 			return
-		case <-k.bell:
+		case <-k.relayWakeup:
 		case <-timer.C:
 		}
-		drain(k.bell)
+		drain(k.relayWakeup)
 		timer.Reset(k.relayOnce(ctx))
 	}
 }
 
 // relayOnce does what is due and says when to look again.
 func (k *Kernel) relayOnce(ctx context.Context) time.Duration {
-	now := k.o.Clock.Mono()
-	for _, session := range k.post.stuck() {
+	now := k.o.Clock.SinceBoot()
+	for _, session := range k.outbox.blocked() {
 		k.publish(ctx, session)
 	}
-	again := k.flush(ctx, now-relayPause) || len(k.post.stuck()) > 0
+	again := k.flush(ctx, now-relayPause) || len(k.outbox.blocked()) > 0
 	wait := k.sweepDue(ctx, now)
 	if again {
 		wait = min(wait, relayPause)
@@ -59,36 +59,36 @@ func (k *Kernel) relayOnce(ctx context.Context) time.Duration {
 func (k *Kernel) publish(ctx context.Context, session string) {
 	ctx = context.WithoutCancel(ctx)
 	for {
-		row, is := k.post.take(session, k.o.Clock.Mono())
+		row, is := k.outbox.next(session, k.o.Clock.SinceBoot())
 		if !is {
 			return
 		}
 		became, reason := k.send(ctx, row)
-		k.post.give(row, became, reason, k.o.Clock.Mono())
-		if became != left {
-			signal(k.bell)
+		k.outbox.sent(row, became, reason, k.o.Clock.SinceBoot())
+		if became != sendDone {
+			signal(k.relayWakeup)
 		}
-		if became == waits {
+		if became == sendRetry {
 			return
 		}
 	}
 }
 
 // send publishes one row.
-func (k *Kernel) send(ctx context.Context, row Outgoing) (became fate, reason string) {
-	err := k.depart(ctx, row)
+func (k *Kernel) send(ctx context.Context, row Outgoing) (became sendResult, reason string) {
+	err := k.transmit(ctx, row)
 	switch {
 	case unpublishable(err):
 		k.o.Logger.Error("unpublishable", "subject", row.Subject, "error", err)
-		return never, err.Error()
+		return sendImpossible, err.Error()
 	case err != nil:
 		k.o.Logger.Warn("the bus is out of reach; what is to leave waits", "error", err)
-		return waits, ""
+		return sendRetry, ""
 	}
 	if row.Call != "" {
 		k.o.Reached("command.published")
 	}
-	return left, ""
+	return sendDone, ""
 }
 
 func unpublishable(err error) bool {
@@ -99,7 +99,7 @@ func unpublishable(err error) bool {
 // flush tells the ledger what has left before a time and what never will, and reports whether
 // more is to be told. Where that is lost, a message leaves twice, which a start absorbs.
 func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
-	done, dead, of, waiting := k.post.unmarked(before)
+	done, dead, of, waiting := k.outbox.unacked(before)
 	var b Batch
 	for _, ids := range done {
 		b.Published = append(b.Published, ids...)
@@ -112,22 +112,22 @@ func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
 		return true
 	}
 	for session, ids := range done {
-		k.post.marked(session, ids)
+		k.outbox.acked(session, ids)
 	}
-	k.post.buried(of)
-	k.tellDead(ctx, of)
+	k.outbox.deadRecorded(of)
+	k.reportDead(ctx, of)
 	return waiting
 }
 
-// tellDead tells of messages that were put aside. The turn goes on: a command is rung
+// reportDead tells of messages that were put aside. The turn goes on: a command is rung
 // again until its call is started or too old.
-func (k *Kernel) tellDead(ctx context.Context, rows []Outgoing) {
+func (k *Kernel) reportDead(ctx context.Context, rows []Outgoing) {
 	for _, row := range rows {
 		if row.Call == "" {
 			continue
 		}
 		err := k.step(ctx, TurnRef{Call: row.Call}, func(s *step) error {
-			return s.feed(turn.Undelivered{Call: row.Call})
+			return s.dispatch(turn.Undelivered{Call: row.Call})
 		})
 		if err != nil && ctx.Err() == nil {
 			k.o.Logger.Error("telling of a dead letter", "call", row.Call, "error", err)

@@ -152,7 +152,7 @@ func TestOutrun(t *testing.T) {
 		h := w.hand()
 		asks := func() {
 			err := rpc.Ask(w.ctx, h.conn, api.OpCall, api.CallRequest{WorkerRequest: h.at, Step: 1, Calls: []api.ToolCall{
-				{Key: "k", Tool: look, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
+				{Key: "k", Tool: poller, Args: api.Body{Inline: jsontext.Value(`{"name":"x"}`)}},
 			}}, nil)
 			if err != nil {
 				t.Error(err)

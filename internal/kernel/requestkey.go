@@ -44,7 +44,7 @@ func sha256Hex(raw []byte) string {
 // that this request begins.
 func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
-		b, err := tx.Beside(BesideFilter{KeyOf: key.Principal, Key: key.Key})
+		b, err := tx.Auxiliary(AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return api.EnqueueAnswer{}, err

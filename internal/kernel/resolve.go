@@ -84,7 +84,7 @@ func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.
 		if !found {
 			return nil, nil, &invalidError{code: utp.CodeBadRequest, message: "the operator's environment has no " + r.Envs[name]}
 		}
-		if err := s.keepSealed(call, ref, value); err != nil {
+		if err := s.saveSealed(call, ref, value); err != nil {
 			return nil, nil, err
 		}
 		if plain, err = setMember(plain, name, value); err != nil {
@@ -97,8 +97,8 @@ func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.
 	return plain, sealed, nil
 }
 
-// keepSealed seals a value once for each call, however many members it fills.
-func (s *step) keepSealed(call, ref, value string) error {
+// saveSealed seals a value once for each call, however many members it fills.
+func (s *step) saveSealed(call, ref, value string) error {
 	if slices.ContainsFunc(s.batch.Sealed, func(b Sealed) bool { return b.Call == call && b.Ref == ref }) {
 		return nil
 	}

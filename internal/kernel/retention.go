@@ -24,9 +24,9 @@ type Retention struct {
 	// Receipts, consents and the digests of calls are kept so long. Default 365 days; negative
 	// keeps them for ever. It is never shorter than Content.
 	Receipts time.Duration
-	// Gone is told of the calls whose content was erased, after the commit, so that what lies
+	// OnErased is told of the calls whose content was erased, after the commit, so that what lies
 	// elsewhere goes too. It may be told of a call twice.
-	Gone func(calls []string)
+	OnErased func(calls []string)
 }
 
 func (r *Retention) fill() {
@@ -42,8 +42,8 @@ func (r *Retention) fill() {
 	if r.Receipts > 0 {
 		r.Receipts = max(r.Receipts, r.Content)
 	}
-	if r.Gone == nil {
-		r.Gone = func([]string) {}
+	if r.OnErased == nil {
+		r.OnErased = func([]string) {}
 	}
 }
 
@@ -73,8 +73,8 @@ type Purge struct {
 	Waiting []string
 }
 
-// done reports whether anything was removed.
-func (p *Purge) done() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
+// erasedAny reports whether anything was removed.
+func (p *Purge) erasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
 
 // Scrubber is a [Store] in whose files erased content stays for a while, in parts that are no
 // longer used. Scrub removes it from there; an error says that it could not yet.
@@ -159,11 +159,11 @@ func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *api.EraseRequest
 		}
 		return tx.Save(b)
 	})
-	if err != nil || p.done() { // what has failed may have been written
+	if err != nil || p.erasedAny() { // what has failed may have been written
 		k.scrubbed.Store(false)
 	}
 	if err == nil {
-		k.o.Retention.Gone(p.Calls)
+		k.o.Retention.OnErased(p.Calls)
 	}
 	return err
 }

@@ -16,8 +16,8 @@ import (
 
 // schemas compiles and keeps the parameter schemas of tools, by definition digest.
 type schemas struct {
-	mu    sync.Mutex
-	known map[string]*judge
+	mu               sync.Mutex
+	compiledByDigest map[string]*judge
 }
 
 // judge is a schema, which judges one value at a time.
@@ -32,7 +32,7 @@ func (j *judge) validate(value any) error {
 	return j.schema.Validate(value)
 }
 
-const schemasKept = 256
+const maxSchemas = 256
 
 // compiled returns the schema of a definition, see [schema.Compile].
 func (s *schemas) compiled(d utp.Definition) (*judge, error) {
@@ -42,7 +42,7 @@ func (s *schemas) compiled(d utp.Definition) (*judge, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if compiled, found := s.known[digest]; found {
+	if compiled, found := s.compiledByDigest[digest]; found {
 		return compiled, nil
 	}
 	parameters := d.Parameters
@@ -53,11 +53,11 @@ func (s *schemas) compiled(d utp.Definition) (*judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
 	}
-	if s.known == nil || len(s.known) >= schemasKept {
-		s.known = map[string]*judge{}
+	if s.compiledByDigest == nil || len(s.compiledByDigest) >= maxSchemas {
+		s.compiledByDigest = map[string]*judge{}
 	}
 	j := &judge{schema: compiled}
-	s.known[digest] = j
+	s.compiledByDigest[digest] = j
 	return j, nil
 }
 

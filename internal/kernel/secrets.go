@@ -88,7 +88,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := s.tx.Beside(BesideFilter{Sealed: c.ID})
+	kept, err := s.tx.Auxiliary(AuxiliaryFilter{Sealed: c.ID})
 	boxes := kept.Sealed
 	if err != nil || len(boxes) == 0 {
 		return args, nil, err

@@ -16,10 +16,10 @@ type Caller struct{ Kind, Name string }
 
 // The kinds of callers.
 const (
-	AgentCaller   = string(api.Agent)
-	ToolCaller    = string(api.Tool)
-	HubCaller     = string(api.Hub)
-	ForeignCaller = string(api.Foreign)
+	AgentCaller    = string(api.Agent)
+	ToolCaller     = string(api.Tool)
+	HubCaller      = string(api.Hub)
+	ExternalCaller = string(api.Foreign)
 )
 
 // operation is one request: decoded, run, and answered with a value or an error.
@@ -28,21 +28,21 @@ type operation struct {
 	request, answer reflect.Type
 }
 
-// handlers carry out the operations of [api.Operations], each under its name, and foreignHandlers those that
+// handlers carry out the operations of [api.Operations], each under its name, and externalHandlers those that
 // a third-party peer asks for in another way.
 var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpSay: serve((*Kernel).say), api.OpRelease: serve((*Kernel).release),
+		api.OpSay: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release),
 
-		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpBeat: serve((*Kernel).beat),
-		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).settle),
+		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpBeat: serve((*Kernel).heartbeat),
+		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled),
 
-		api.OpPut: serve((*Kernel).put), api.OpGet: serve((*Kernel).get),
+		api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
 
 		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
-		api.OpReport: hear((*Kernel).report), api.OpCommand: hear((*Kernel).foreignCommand),
+		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
 		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serve((*Kernel).sessions), api.OpEvents: serve((*Kernel).events),
 		api.OpSince: serve((*Kernel).since), api.OpQuestions: serve((*Kernel).questions), api.OpArguments: serve((*Kernel).arguments),
@@ -51,26 +51,26 @@ var (
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
 
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
-		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).tellOutside), api.OpClose: serve((*Kernel).closeOutside),
+		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
 		api.OpTurn: serve((*Kernel).turnDetail), api.OpCards: serve((*Kernel).cards), api.OpTools: serve((*Kernel).tools),
 		api.OpDead: serve((*Kernel).dead), api.OpExport: serve((*Kernel).export), api.OpAudit: serve((*Kernel).audit),
 		api.OpReview: serve((*Kernel).reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
 		api.OpRetry: serve((*Kernel).retry), api.OpErase: serve((*Kernel).erase), api.OpImport: serve((*Kernel).importTurn),
 	}
-	foreignHandlers = map[string]operation{
-		api.OpCard: serve((*Kernel).saveForeignCard), api.OpRegister: serve((*Kernel).registerForeign),
+	externalHandlers = map[string]operation{
+		api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
 	}
 )
 
 // handler finds what carries an operation out for a caller; false where it may not ask for it. The bus's
 // credentials say the same; this second fence does not rely on them.
 func handler(from Caller, op string) (operation, bool) {
-	may := api.MayAsk(api.Peer(from.Kind), op) || from.Kind == ForeignCaller && op == api.OpCommand // which comes under its own subject
+	may := api.MayAsk(api.Peer(from.Kind), op) || from.Kind == ExternalCaller && op == api.OpCommand // which comes under its own subject
 	if !may {
 		return operation{}, false
 	}
-	if h, is := foreignHandlers[op]; is && from.Kind == ForeignCaller {
+	if h, is := externalHandlers[op]; is && from.Kind == ExternalCaller {
 		return h, true
 	}
 	h, is := handlers[op]

@@ -19,7 +19,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	known, effectful := false, false
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
 		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
-		if st := s.rec.State; st.Status != turn.Ended && !k.driven(st.Turn) {
+		if st := s.rec.State; st.Status != turn.Ended && !k.active(st.Turn) {
 			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
 		c, found := s.rec.State.Find(q.Call)
@@ -31,7 +31,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 			return err
 		}
 		in := turn.Start{Call: q.Call, Owner: q.Owner, Target: from.Name, Lease: k.o.ToolLease, Check: check}
-		if err := s.feed(in); err != nil {
+		if err := s.dispatch(in); err != nil {
 			return err
 		}
 		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
@@ -52,7 +52,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 		return api.StartAnswer{}, refusal
 	}
 	if effectful { // also when it is asked again: the first time, the count may not have been written
-		if err := k.advance(ctx); err != nil {
+		if err := k.saveIncarnation(ctx); err != nil {
 			return api.StartAnswer{}, unexpected("writing the incarnation", err)
 		}
 	}
@@ -72,9 +72,9 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	}, err
 }
 
-// ofService steps the turn of a call that belongs to the asking service, of which one process
+// stepServiceCall steps the turn of a call that belongs to the asking service, of which one process
 // speaks. Who gives no name could be taken for the owner of a call that has none.
-func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
+func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
 	if owner == "" {
 		return fault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
 	}
@@ -90,33 +90,33 @@ func (k *Kernel) ofService(ctx context.Context, from Caller, call, owner string,
 	})
 }
 
-func (k *Kernel) beat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
+func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
 	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	var st turn.State
 	var call turn.Call
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		a.Stop = s.rec.State.Stop != nil || c.Overdue
 		st, call = s.rec.State, c
 		fraction := -1.0
 		if q.Fraction != nil {
 			fraction = *q.Fraction
 		}
-		return s.feed(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
+		return s.dispatch(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction})
 	})
 	if err == nil && q.Fraction != nil {
-		k.tellProgress(ctx, st, call, *q.Fraction)
+		k.reportProgress(ctx, st, call, *q.Fraction)
 	}
 	return a, err
 }
 
 func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (struct{}, error) {
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		o, err := s.outcome(c, q.Status, q.Result, q.Error)
 		if err != nil {
 			return err
 		}
 		s.after = append(s.after, "finish.committed")
-		return s.feed(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
+		return s.dispatch(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
 	})
 	if isCode(err, utp.CodeDone) { // it has been applied already: F repeats as done
 		err = nil
@@ -128,7 +128,7 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (
 // what became of it.
 func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
 	var a api.ReconcileAnswer
-	err := k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
 			return fault(utp.CodeDone, "the call's fate is settled")
 		}
@@ -143,8 +143,8 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 	return a, err
 }
 
-func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
-	return struct{}{}, k.ofService(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
+func (k *Kernel) reconciled(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
+	return struct{}{}, k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		in := turn.Reconciled{Call: q.Call, Owner: q.Owner, LeaseExpiry: q.Lapse, Finding: turn.Finding(q.Fate)}
 		if in.Finding == turn.FindingDone {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
@@ -152,9 +152,9 @@ func (k *Kernel) settle(ctx context.Context, from Caller, q api.SettleRequest) (
 				return err
 			}
 			in.Outcome = o
-		} else if e := said(q.Error); e != nil {
+		} else if e := serviceError(q.Error); e != nil {
 			in.Outcome.Message = e.Message
 		}
-		return s.feed(in)
+		return s.dispatch(in)
 	})
 }

@@ -22,24 +22,24 @@ type step struct {
 	rec Record
 	was turn.State // the turn before the step
 
-	batch Batch
-	tell  Telling // what this step adds to each of its tellings
+	batch        Batch
+	notification Notification // what this step adds to each of its tellings
 	// credential is the id of what the answer of this step came with, and sees is how the arguments
 	// of what it accepts were seen.
-	credential string
-	sees       api.Seen
+	credential    string
+	argumentsSeen api.Seen
 
-	depth   int            // of the inputs that are being fed: effects lead to further ones
-	ring    bool           // a doorbell for the worker
-	read    int            // bytes of the arguments of new calls
-	counted bool           // the incarnation has moved on
-	kept    time.Duration  // what the ledger knows with it of the lead
-	late    jsontext.Value // a result that comes too late, while it is told of
-	letter  *letter        // what it has to say, until that is committed
-	hints   *hintPlace     // where its hints leave; nil where nobody wants any
-	before  []string
-	after   []string
-	last    []string // fault points when all of the step has been passed on
+	depth       int            // of the inputs that are being fed: effects lead to further ones
+	wakeWorker  bool           // a doorbell for the worker
+	read        int            // bytes of the arguments of new calls
+	counted     bool           // the incarnation has moved on
+	savedOffset time.Duration  // what the ledger knows with it of the lead
+	late        jsontext.Value // a result that comes too late, while it is told of
+	outboxEntry *outboxEntry   // what it has to say, until that is committed
+	hints       *hintEntry     // where its hints leave; nil where nobody wants any
+	before      []string
+	after       []string
+	last        []string // fault points when all of the step has been passed on
 }
 
 // step runs fn on the turn that ref names and saves what it did. fn may run again
@@ -73,14 +73,14 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(Tx) (Record, error), f
 			return
 		}
 		k.hintOrder.drop(s.hints)
-		if s.letter != nil {
-			k.post.drop(s.letter)
-			behind = append(behind, s.letter.session)
+		if s.outboxEntry != nil {
+			k.outbox.drop(s.outboxEntry)
+			behind = append(behind, s.outboxEntry.session)
 		}
 	}
 	err := k.update(ctx, func(tx Tx) error {
 		giveUp() // if it is run again
-		s = &step{k: k, tx: tx, now: k.moment()}
+		s = &step{k: k, tx: tx, now: k.now()}
 		rec, err := load(tx)
 		if err != nil {
 			return err
@@ -114,34 +114,34 @@ func (k *Kernel) update(ctx context.Context, fn func(Tx) error) error {
 	return err
 }
 
-// feed gives the turn machine an input and makes its effects true. When that was the end
+// dispatch gives the turn machine an input and makes its effects true. When that was the end
 // of the last call of the present step, the results are applied with it.
-func (s *step) feed(in turn.Input) error {
+func (s *step) dispatch(in turn.Input) error {
 	s.depth++
-	err := s.feedOne(in)
+	err := s.dispatchOne(in)
 	s.depth--
 	if err == nil && s.depth == 0 && s.rec.State.ReadyToApply() {
 		s.before = append(s.before, "report.applying")
-		if err := s.lastWord(); err != nil {
+		if err := s.takeAnswer(); err != nil {
 			return err
 		}
 		nonce, err := s.k.nonce()
 		if err != nil {
 			return err
 		}
-		return s.feedOne(turn.Resume{Nonce: nonce, Summary: s.tell.Summary})
+		return s.dispatchOne(turn.Resume{Nonce: nonce, Summary: s.notification.Summary})
 	}
 	return err
 }
 
-func (s *step) feedOne(in turn.Input) error {
+func (s *step) dispatchOne(in turn.Input) error {
 	next, effects, err := s.k.o.Step(s.rec.State, s.now, in)
 	if err != nil {
 		return err
 	}
 	s.rec.State = next
 	for _, e := range effects {
-		if err := s.realise(e); err != nil {
+		if err := s.applyEffect(e); err != nil {
 			return err
 		}
 	}
@@ -157,17 +157,17 @@ func (s *step) save() error {
 	}
 	s.rec.index(s.now)
 	var err error
-	if s.kept, err = s.k.keepLead(s.tx, s.now); err != nil {
+	if s.savedOffset, err = s.k.saveClockOffset(s.tx, s.now); err != nil {
 		return err
 	}
 	rec := s.rec
 	s.batch.Turn = &rec
-	s.batch.Published = append(s.batch.Published, s.k.post.marks(rec.State.Session)...)
+	s.batch.Published = append(s.batch.Published, s.k.outbox.acks(rec.State.Session)...)
 	if len(s.batch.Outbox) > 0 {
-		s.letter = s.k.post.expect(rec.State.Session)
+		s.outboxEntry = s.k.outbox.reserve(rec.State.Session)
 	}
 	if s.k.o.Hints {
-		s.hints = s.k.hintOrder.expect(rec.State.Turn)
+		s.hints = s.k.hintOrder.reserve(rec.State.Turn)
 	}
 	return s.tx.Save(s.batch)
 }
@@ -178,18 +178,18 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 		k.o.Reached(point)
 	}
 	if s.counted {
-		if err := k.advance(ctx); err != nil { // a start looks again before it is answered
+		if err := k.saveIncarnation(ctx); err != nil { // a start looks again before it is answered
 			k.o.Logger.Error("incarnation", "error", err)
 		}
 	}
-	k.knows(s.kept)
+	k.raiseClockOffset(s.savedOffset)
 	k.schedule(s)
 	k.broadcast(ctx, s.rec.State.Owner, s.batch.Events)
 	k.passOn(ctx, s)
-	if s.ring {
-		k.ringWorker(ctx, s.rec.State)
+	if s.wakeWorker {
+		k.wakeWorker(ctx, s.rec.State)
 	}
-	k.hintOrder.tell(s.hints, func() { k.hint(context.WithoutCancel(ctx), s) })
+	k.hintOrder.ready(s.hints, func() { k.hint(context.WithoutCancel(ctx), s) })
 	for _, point := range s.last {
 		k.o.Reached(point)
 	}
@@ -198,25 +198,25 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 // passOn publishes what the step has to say. What has left is told to the ledger by the next
 // step of the session.
 func (k *Kernel) passOn(ctx context.Context, s *step) {
-	k.post.marked(s.rec.State.Session, s.batch.Published)
-	if s.letter == nil {
+	k.outbox.acked(s.rec.State.Session, s.batch.Published)
+	if s.outboxEntry == nil {
 		return
 	}
-	k.post.ready(s.letter, s.batch.Outbox)
+	k.outbox.ready(s.outboxEntry, s.batch.Outbox)
 	k.publish(ctx, s.rec.State.Session)
-	k.markSoon()
+	k.ackSoon()
 }
 
-// markSoon has the relay tell the ledger what has left, if no step does so before.
-func (k *Kernel) markSoon() {
+// ackSoon has the relay tell the ledger what has left, if no step does so before.
+func (k *Kernel) ackSoon() {
 	k.mu.Lock()
-	soon := k.flushAt <= k.o.Clock.Mono()
+	soon := k.flushAt <= k.o.Clock.SinceBoot()
 	if soon {
-		k.flushAt = k.o.Clock.Mono() + relayPause
+		k.flushAt = k.o.Clock.SinceBoot() + relayPause
 	}
 	k.mu.Unlock()
 	if soon {
-		signal(k.bell)
+		signal(k.relayWakeup)
 	}
 }
 
@@ -226,14 +226,14 @@ func (k *Kernel) schedule(s *step) {
 	defer k.mu.Unlock()
 	st := s.rec.State
 	delete(k.later, st.Turn)
-	if _, own := k.own[st.Turn]; own && st.Status == turn.Ended {
-		delete(k.own, st.Turn)
+	if _, own := k.ownedTurns[st.Turn]; own && st.Status == turn.Ended {
+		delete(k.ownedTurns, st.Turn)
 	}
 	if st.Status == turn.Ended {
-		delete(k.parked, st.Turn)
+		delete(k.suspended, st.Turn)
 	}
 	if !s.rec.Due.IsZero() && s.now.SinceBoot+s.rec.Due.Sub(s.now.Wall) < k.next {
-		signal(k.wake)
+		signal(k.tickerWakeup)
 	}
 }
 

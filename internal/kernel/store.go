@@ -70,8 +70,8 @@ type Tx interface {
 	Tools(ToolFilter) ([]Tool, error)
 	// Outbox lists messages that wait to leave, or dead ones, in their order.
 	Outbox(OutboxFilter) ([]Outgoing, error)
-	// Beside reads what is kept beside the turns.
-	Beside(BesideFilter) (Beside, error)
+	// Auxiliary reads what is kept beside the turns.
+	Auxiliary(AuxiliaryFilter) (Auxiliary, error)
 	// Count adds to a counter (0 only reads it) and returns its new value.
 	Count(counter string, add int64) (int64, error)
 	// Save writes one step at once, blobs first, and sets in place the Seq of the batch's Events
@@ -114,9 +114,9 @@ type TurnFilter struct {
 	Claim bool
 	// After is a turn: the list goes on behind it. One that is not there is ErrNotFound. A
 	// list by Due or Free goes on behind the place that the turn had when it was listed.
-	After string
-	Place time.Time
-	Limit int
+	After    string
+	Position time.Time
+	Limit    int
 }
 
 // OutboxFilter narrows what waits to leave. Zero fields do not narrow.
@@ -160,8 +160,8 @@ type ToolFilter struct {
 	Limit int // 0 does not limit
 }
 
-// BesideFilter says what is read beside the turns. What is not named is not read.
-type BesideFilter struct {
+// AuxiliaryFilter says what is read beside the turns. What is not named is not read.
+type AuxiliaryFilter struct {
 	// Sealed is a call whose sealed values are read.
 	Sealed string
 	// Receipts is a session whose receipts are read.
@@ -170,14 +170,14 @@ type BesideFilter struct {
 	// behind CallsAfter; Call keeps only the one.
 	Calls, CallsAfter, Call string
 	CallsLimit              int
-	// Wish is a person whose wish is read.
-	Wish string
+	// Preferences is a person whose wish is read.
+	Preferences string
 	// Key is the key of a request, and KeyOf the principal whose it is.
 	KeyOf, Key string
 	// Audit says what is read of the audit chain.
 	Audit AuditFilter
-	// Agreed says of which receipts it is read what the ledger keeps beside them, and Done of which acts.
-	Agreed, Done EntryFilter
+	// ReceiptSubjects says of which receipts it is read what the ledger keeps beside them, and Done of which acts.
+	ReceiptSubjects, ActSubjects EntryFilter
 	// Unaudited lists calls of which the chain does not say what it should.
 	Unaudited UnauditedFilter
 	// InForce is a kind of what is in force, of which is read what the ledger knows.
@@ -209,24 +209,24 @@ type UnauditedFilter struct {
 	Limit int
 }
 
-// Beside is what is kept beside the turns.
-type Beside struct {
+// Auxiliary is what is kept beside the turns.
+type Auxiliary struct {
 	Sealed   []Sealed
 	Receipts []Receipt // oldest first
 	// Calls are all that the turn has made. Of an erased turn they have only what is kept.
 	Calls []turn.Call
-	// Wish is the zero value where the person has none.
-	Wish Wish
+	// Preferences is the zero value where the person has none.
+	Preferences Preferences
 	// Key is the zero value where the principal has used no such key. It may be one whose time
 	// is over.
 	Key RequestKey
 	// Audit are entries of the audit chain, each with its receipt if that is still there.
 	Audit     []api.AuditEntry
 	Unchained api.AuditUnchained
-	// Agreed has a row for each receipt that has one of the entries, in their order.
-	Agreed []Agreed
-	// Done has a row for each start and outcome that has one of the entries, in their order.
-	Done []Done
+	// ReceiptSubjects has a row for each receipt that has one of the entries, in their order.
+	ReceiptSubjects []ReceiptSubject
+	// ActSubjects has a row for each start and outcome that has one of the entries, in their order.
+	ActSubjects []ActSubject
 	// Unaudited are the calls that a consent was given to, and those that cannot be undone and were
 	// started, without a receipt that says accept; and those with an effect that were started after
 	// the chain had its first act, without an act that says so.
@@ -236,8 +236,8 @@ type Beside struct {
 	OpenCalls int
 }
 
-// Done is what the ledger keeps of the call of a start or an outcome. What is not there is empty.
-type Done struct {
+// ActSubject is what the ledger keeps of the call of a start or an outcome. What is not there is empty.
+type ActSubject struct {
 	Entry int64
 	// Call is the one that the entry is filed under.
 	Call             string
@@ -247,11 +247,11 @@ type Done struct {
 	// document; of an erased call that says nothing.
 	Class, Digest string
 	Fence         int
-	Made          turn.Call
+	Document      turn.Call
 	// Granted: a start of the call is there; of an entry of a start that very one.
 	Granted bool
-	// Agreed: the receipt of a yes to the call is there.
-	Agreed bool
+	// Accepted: the receipt of a yes to the call is there.
+	Accepted bool
 	// Status and Card are those of the report.
 	Status, Card string
 }
@@ -265,8 +265,8 @@ type InForce struct {
 	Digest, Detail, By string
 }
 
-// Agreed is what the ledger keeps of what a receipt is about. What is not there is empty.
-type Agreed struct {
+// ReceiptSubject is what the ledger keeps of what a receipt is about. What is not there is empty.
+type ReceiptSubject struct {
 	Entry int64
 	// Turn and Project are those of the receipt's session.
 	Turn, Project    string
@@ -283,8 +283,8 @@ type Agreed struct {
 	Unstarted bool
 }
 
-// One is the row of a list that was asked for a single one; [ErrNotFound] without it.
-func One[T any](rows []T, err error) (T, error) {
+// OneRow is the row of a list that was asked for a single one; [ErrNotFound] without it.
+func OneRow[T any](rows []T, err error) (T, error) {
 	var none T
 	if err != nil {
 		return none, err
@@ -306,8 +306,8 @@ type TurnRow struct {
 	// event.
 	Summary string
 	Last    int64
-	// Place is what a list by Due or Free is ordered by.
-	Place time.Time
+	// Position is what a list by Due or Free is ordered by.
+	Position time.Time
 }
 
 // Point is a place in the order in which events were committed.
@@ -350,8 +350,8 @@ type Advance struct {
 type Record struct {
 	State     turn.State
 	Questions []consent.Question // the open ones and those of live calls
-	// Put are the events that put the questions, for each that was put the last.
-	Put []Put
+	// Presented are the events that put the questions, for each that was put the last.
+	Presented []Presented
 	// Narration is the narrator's own state.
 	Narration jsontext.Value
 	Args      jsontext.Value
@@ -376,8 +376,8 @@ type Record struct {
 	Version int64
 }
 
-// Put is how a question was put to people the last time.
-type Put struct {
+// Presented is how a question was put to people the last time.
+type Presented struct {
 	Question int `json:"question"`
 	// Event is the event that puts it.
 	Event string `json:"event"`
@@ -390,15 +390,15 @@ type Put struct {
 	Covered []string `json:"covered,omitzero"`
 }
 
-// Wish is what a person prefers for the questions that are put to them. One without any preference is
+// Preferences is what a person prefers for the questions that are put to them. One without any preference is
 // forgotten.
-type Wish struct {
+type Preferences struct {
 	Person string
 	api.Preferences
 }
 
 // Empty reports whether there is nothing to keep; an error says why it cannot be kept.
-func (w Wish) Empty() (bool, error) {
+func (w Preferences) Empty() (bool, error) {
 	empty := true
 	for one, n := range w.All() {
 		if n < 0 {
@@ -436,8 +436,8 @@ type Tool struct {
 	// Class and Risk are what the operator allows for the reviewed digest.
 	Class utp.Class
 	Risk  utp.Risk
-	// Seen is the definition that was reviewed last, whatever has become of it; nil for none.
-	Seen jsontext.Value
+	// LastReviewed is the definition that was reviewed last, whatever has become of it; nil for none.
+	LastReviewed jsontext.Value
 }
 
 // Event is one row of a session's gapless sequence. Template and Params let other
@@ -555,10 +555,10 @@ type Batch struct {
 	Events []Event // numbered by the store, in this order
 	Cards  []utp.Card
 	Outbox []Outgoing
-	// Taken are rows of the outbox that somebody is about to publish: they are as young again
+	// Claimed are rows of the outbox that somebody is about to publish: they are as young again
 	// as if they had just been written. Leaving are rows that are to leave now and never again:
 	// they count as published before they are sent. ErrConflict unless each of both still waits.
-	Taken, Leaving []int64
+	Claimed, SendOnce []int64
 	// Published are rows of the outbox that have left, those that are gone since among them;
 	// Dead could not leave and never will.
 	Published []int64
@@ -574,13 +574,13 @@ type Batch struct {
 	Edges    []Edge
 	Receipts []Receipt
 	// Acts are appended to the audit chain behind the receipts.
-	Acts    []api.AuditAct
-	InForce []InForce
-	Sealed  []Sealed
-	Late    []Report
-	Tools   []Tool
-	Removed []string // tools
-	Wishes  []Wish
+	Acts        []api.AuditAct
+	InForce     []InForce
+	Sealed      []Sealed
+	Late        []Report
+	Tools       []Tool
+	Removed     []string // tools
+	Preferences []Preferences
 	// Keys are those of requests that begin turns: ErrConflict where the principal has used the
 	// key within [KeyLife] before.
 	Keys []RequestKey

@@ -14,7 +14,7 @@ func (k *Kernel) sweepSoon() {
 	k.mu.Lock()
 	k.sweepAt, k.resweep = 0, true
 	k.mu.Unlock()
-	signal(k.bell)
+	signal(k.relayWakeup)
 }
 
 // sweepDue sweeps when it is time to, and says when it is the next time.
@@ -39,8 +39,8 @@ func (k *Kernel) sweepDue(ctx context.Context, now time.Duration) (wait time.Dur
 // sweep publishes the messages that nobody has marked as left although it is time: their
 // kernel is gone, or could not tell. One session's trouble is its own.
 func (k *Kernel) sweep(ctx context.Context) error {
-	before := k.steady(k.moment()).Add(-relayGrace)
-	sessions, err := k.leftBehind(ctx, before)
+	before := k.monotonicNow(k.now()).Add(-relayGrace)
+	sessions, err := k.unsentSessions(ctx, before)
 	for _, session := range sessions {
 		if serr := k.sweepSession(ctx, session, before); serr != nil {
 			err = errors.Join(err, unexpected("the messages of "+session, serr))
@@ -49,9 +49,9 @@ func (k *Kernel) sweep(ctx context.Context) error {
 	return err
 }
 
-// leftBehind lists the sessions with old messages, but for those that are on their way here or
+// unsentSessions lists the sessions with old messages, but for those that are on their way here or
 // not attended to.
-func (k *Kernel) leftBehind(ctx context.Context, before time.Time) ([]string, error) {
+func (k *Kernel) unsentSessions(ctx context.Context, before time.Time) ([]string, error) {
 	var sessions []string
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		found := map[string]bool{}
@@ -63,7 +63,7 @@ func (k *Kernel) leftBehind(ctx context.Context, before time.Time) ([]string, er
 			}
 			for _, row := range rows {
 				f.After = row.ID
-				if !found[row.Session] && !k.post.holds(row.Session) && k.attendsSession(row.Session) {
+				if !found[row.Session] && !k.outbox.has(row.Session) && k.activeSession(row.Session) {
 					found[row.Session] = true
 				}
 			}
@@ -80,7 +80,7 @@ func (k *Kernel) leftBehind(ctx context.Context, before time.Time) ([]string, er
 // a transaction: what one kernel has taken is too young for another, for as long as it was when
 // it was written.
 func (k *Kernel) sweepSession(ctx context.Context, session string, before time.Time) error {
-	rows, err := k.takeOld(ctx, session, before)
+	rows, err := k.claimUnsent(ctx, session, before)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -91,12 +91,12 @@ func (k *Kernel) sweepSession(ctx context.Context, session string, before time.T
 	if err := k.update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.Save(b) }); err != nil {
 		return err
 	}
-	k.tellDead(ctx, dead)
+	k.reportDead(ctx, dead)
 	return nil
 }
 
-// takeOld takes the old messages of a session, unless another kernel is at it.
-func (k *Kernel) takeOld(ctx context.Context, session string, before time.Time) ([]Outgoing, error) {
+// claimUnsent takes the old messages of a session, unless another kernel is at it.
+func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Time) ([]Outgoing, error) {
 	var rows []Outgoing
 	err := k.update(ctx, func(tx Tx) error {
 		rows = nil
@@ -109,7 +109,7 @@ func (k *Kernel) takeOld(ctx context.Context, session string, before time.Time) 
 		}
 		var b Batch
 		for _, row := range rows {
-			b.Taken = append(b.Taken, row.ID)
+			b.Claimed = append(b.Claimed, row.ID)
 		}
 		return tx.Save(b)
 	})
@@ -120,24 +120,24 @@ func (k *Kernel) takeOld(ctx context.Context, session string, before time.Time) 
 func (k *Kernel) sendAll(ctx context.Context, rows []Outgoing) (b Batch, dead []Outgoing) {
 	for _, row := range rows {
 		switch became, reason := k.send(ctx, row); became {
-		case left:
+		case sendDone:
 			b.Published = append(b.Published, row.ID)
-		case never:
+		case sendImpossible:
 			b.Dead = append(b.Dead, DeadLetter{ID: row.ID, Reason: reason})
 			dead = append(dead, row)
-		case waits:
+		case sendRetry:
 			return b, dead
 		}
 	}
 	return b, dead
 }
 
-// attendsSession is attends, by the session.
-func (k *Kernel) attendsSession(session string) bool {
+// activeSession is attends, by the session.
+func (k *Kernel) activeSession(session string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.o.Own {
-		return slices.Contains(slices.Collect(maps.Values(k.own)), session)
+	if k.o.OwnedTurnsOnly {
+		return slices.Contains(slices.Collect(maps.Values(k.ownedTurns)), session)
 	}
-	return !slices.Contains(slices.Collect(maps.Values(k.parked)), session)
+	return !slices.Contains(slices.Collect(maps.Values(k.suspended)), session)
 }

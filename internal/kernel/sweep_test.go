@@ -14,7 +14,7 @@ import (
 func TestSweepHoldsNothingUp(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.serve(target, standardTools)
-		w.work(one(look))
+		w.work(one(poller))
 		w.now.dieWhenReaching("invoked.logged")
 		a := w.begin()
 		w.dies()
@@ -27,7 +27,7 @@ func TestSweepHoldsNothingUp(t *testing.T) {
 			})
 		})
 		w.restart()
-		w.work(one(look))
+		w.work(one(poller))
 		w.pass(30 * time.Second)
 		w.over(a.Turn)
 		if swept == 0 {

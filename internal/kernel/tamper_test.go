@@ -198,7 +198,7 @@ func TestInForceAltered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			altered(t, func(t *testing.T, w *world) {
 				for _, digest := range []string{"0", "1"} {
-					if err := w.now.kernel.Keep(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest, Detail: "listener"}}); err != nil {
+					if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest, Detail: "listener"}}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -225,7 +225,7 @@ func TestOlderIsNoAlarm(t *testing.T) {
 				w.wholeLedger(1, 1, "before the update")
 				w.restart()
 				keep := func(digest string) {
-					if err := w.now.kernel.Keep(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest}}); err != nil {
+					if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest}}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -19,8 +19,8 @@ const (
 	// spoiledTick is how soon one is at the latest whose turn cannot be read: nobody may ever mend
 	// that, and each try is a line of the log.
 	spoiledTick = time.Minute
-	// lookPause is how much time there is at least between two looks for what is due.
-	lookPause = 20 * time.Millisecond
+	// pollPause is how much time there is at least between two looks for what is due.
+	pollPause = 20 * time.Millisecond
 	// ticksAtOnce is how many turns are ticked side by side: they share the commits of the
 	// store, and a slow one holds up no other.
 	ticksAtOnce = 16
@@ -36,16 +36,16 @@ func (k *Kernel) ticker(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		drain(k.wake)
-		turns, wait := k.look(ctx)
+		drain(k.tickerWakeup)
+		turns, wait := k.poll(ctx)
 		for _, id := range turns {
 			owned.Go(func() { k.tickDue(ctx, id) })
 		}
-		rest(ctx, timer, lookPause)
-		timer.Reset(max(0, wait-lookPause))
+		rest(ctx, timer, pollPause)
+		timer.Reset(max(0, wait-pollPause))
 		select {
 		case <-ctx.Done():
-		case <-k.wake:
+		case <-k.tickerWakeup:
 		case <-timer.C:
 		}
 	}
@@ -59,19 +59,19 @@ func rest(ctx context.Context, timer *time.Timer, d time.Duration) {
 	}
 }
 
-// look hands out the turns whose time has come, as far as there is room beside those that
+// poll hands out the turns whose time has come, as far as there is room beside those that
 // are being ticked, and says when to look again.
-func (k *Kernel) look(ctx context.Context) (turns []string, wait time.Duration) {
-	now := k.moment()
-	k.lookAt(math.MaxInt64) // whatever is made due from now on wakes it
-	l := look{k: k, now: now.SinceBoot, wait: k.o.Poll}
+func (k *Kernel) poll(ctx context.Context) (turns []string, wait time.Duration) {
+	now := k.now()
+	k.setNextPoll(math.MaxInt64) // whatever is made due from now on wakes it
+	l := poller{k: k, now: now.SinceBoot, wait: k.o.Poll}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		kept, err := k.keptLead(tx)
+		kept, err := k.savedClockOffset(tx)
 		if err != nil {
 			return err
 		}
-		k.knows(kept)
-		l.turns, l.wait, l.until = nil, k.o.Poll, k.steady(now)
+		k.raiseClockOffset(kept)
+		l.turns, l.wait, l.until = nil, k.o.Poll, k.monotonicNow(now)
 		return l.all(tx)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -88,14 +88,14 @@ func (k *Kernel) look(ctx context.Context) (turns []string, wait time.Duration) 
 	return l.turns, l.wait
 }
 
-func (k *Kernel) lookAt(next time.Duration) {
+func (k *Kernel) setNextPoll(next time.Duration) {
 	k.mu.Lock()
 	k.next = next
 	k.mu.Unlock()
 }
 
-// look goes through what is due, and what will be within a poll.
-type look struct {
+// poller goes through what is due, and what will be within a poll.
+type poller struct {
 	k     *Kernel
 	now   time.Duration
 	until time.Time // what is due by then is due
@@ -103,9 +103,9 @@ type look struct {
 	wait  time.Duration
 }
 
-func (l *look) all(tx Tx) error {
+func (l *poller) all(tx Tx) error {
 	horizon := l.until.Add(l.k.o.Poll)
-	if l.k.o.Own {
+	if l.k.o.OwnedTurnsOnly {
 		for _, id := range l.k.owned() {
 			if _, err := l.page(tx, TurnFilter{Turn: id, Due: horizon}); err != nil {
 				return err
@@ -119,12 +119,12 @@ func (l *look) all(tx Tx) error {
 		if err != nil || last.Turn == "" {
 			return err
 		}
-		f.After, f.Place = last.Turn, last.Place
+		f.After, f.Position = last.Turn, last.Position
 	}
 }
 
 // page takes what is due of one page and returns its last row, where the list goes on.
-func (l *look) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
+func (l *poller) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
 	rows, err := tx.Turns(f)
 	if err != nil {
 		return last, err
@@ -132,11 +132,11 @@ func (l *look) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
 	l.k.mu.Lock()
 	defer l.k.mu.Unlock()
 	for _, row := range rows {
-		if left := row.Place.Sub(l.until); left > 0 {
+		if left := row.Position.Sub(l.until); left > 0 {
 			l.wait = min(l.wait, left)
 			return TurnRow{}, nil
 		}
-		if _, under := l.k.ticking[row.Turn]; under || !l.k.attends(row.Turn) {
+		if _, under := l.k.ticking[row.Turn]; under || !l.k.activeLocked(row.Turn) {
 			continue
 		}
 		if at, put := l.k.later[row.Turn]; put && at > l.now {
@@ -160,7 +160,7 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	again := retryTick // also where the turn cannot be read
 	err := k.tick(ctx, id, func(s *step) error {
 		again = retryTick
-		rows, err := s.tx.Turns(TurnFilter{Turn: id, Due: k.steady(s.now), Claim: true})
+		rows, err := s.tx.Turns(TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 		}
 		return nil
 	}, func(s *step) {
-		if s.rec.Due.IsZero() || s.rec.Due.After(k.steady(s.now)) {
+		if s.rec.Due.IsZero() || s.rec.Due.After(k.monotonicNow(s.now)) {
 			again = 0
 		}
 	})
@@ -184,21 +184,21 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	k.mu.Lock()
 	delete(k.ticking, id)
 	if again = k.leaveAlone(id, err, again); again > 0 {
-		k.later[id] = k.o.Clock.Mono() + again
+		k.later[id] = k.o.Clock.SinceBoot() + again
 	}
 	k.mu.Unlock()
-	signal(k.wake)
+	signal(k.tickerWakeup)
 }
 
 // leaveAlone is when a turn is to be ticked again. One that cannot be read is left alone twice as
 // long each time. It needs mu.
 func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Duration {
 	if !errors.Is(err, ErrDamaged) {
-		delete(k.spoiled, id)
+		delete(k.unreadable, id)
 		return again
 	}
-	k.spoiled[id] = min(max(2*k.spoiled[id], retryTick), spoiledTick)
-	return k.spoiled[id]
+	k.unreadable[id] = min(max(2*k.unreadable[id], retryTick), spoiledTick)
+	return k.unreadable[id]
 }
 
 var errNotDue = errors.New("kernel: nothing is due")
@@ -241,7 +241,7 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 			}
 			in.Checks = append(in.Checks, check)
 		}
-		return s.feed(in)
+		return s.dispatch(in)
 	})
 	if err == nil {
 		then(last)
@@ -266,14 +266,14 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 		return nil
 	}
 	*kept = q
-	s.tell.Resolution = "expired"
+	s.notification.Resolution = "expired"
 	if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
 		return s.respond(call, q)
 	}
 	if q.State == consent.Accepted { // a default, and only for what can be taken back
-		return s.feed(turn.Answered{Question: q.Number, Accept: true, By: "default"})
+		return s.dispatch(turn.Answered{Question: q.Number, Accept: true, By: "default"})
 	}
-	return s.feed(turn.Unanswered{Question: q.Number, Code: code})
+	return s.dispatch(turn.Unanswered{Question: q.Number, Code: code})
 }
 
 // Resume attends to a turn that an earlier process left. With
@@ -286,8 +286,8 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 			return fault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
 		s.rec.Absent = false // anyone who resumes it is there
-		if k.o.SoleHost {
-			if err := s.feed(turn.Orphan{Generation: k.generation()}); err != nil {
+		if k.o.SingleHost {
+			if err := s.dispatch(turn.Orphan{Generation: k.generation()}); err != nil {
 				return err
 			}
 		}
@@ -299,8 +299,8 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	k.attend(st)
+	k.activate(st)
 	k.sweepSoon()
-	k.ringWorker(ctx, st)
+	k.wakeWorker(ctx, st)
 	return nil
 }

@@ -21,13 +21,13 @@ const (
 	shred   = "shred"        // irreversible; its service can tell afterwards
 	paint   = "paint"        // reversible
 	put     = "put"          // idempotent
-	look    = "look"         // read
+	poller  = "look"         // read
 	unknown = "no.such.tool" // nowhere
 )
 
 func standardClasses() map[string]utp.Class {
 	return map[string]utp.Class{
-		burn: utp.Irreversible, shred: utp.Irreversible, paint: utp.Reversible, put: utp.Idempotent, look: utp.Read,
+		burn: utp.Irreversible, shred: utp.Irreversible, paint: utp.Reversible, put: utp.Idempotent, poller: utp.Read,
 	}
 }
 
@@ -37,7 +37,7 @@ func standardTools(s *service) []tool.Tool {
 		s.tool(definition(shred, utp.Irreversible, `{"reconciles":true}`)),
 		s.tool(definition(paint, utp.Reversible, `{}`)),
 		s.tool(definition(put, utp.Idempotent, `{}`)),
-		s.tool(definition(look, utp.Read, `{}`)),
+		s.tool(definition(poller, utp.Read, `{}`)),
 	}
 }
 

@@ -86,7 +86,7 @@ func TestManyCallsInAStep(t *testing.T) {
 		const calls = 100 / slower
 		var step []worker.Call
 		for n := range calls {
-			step = append(step, worker.Call{Key: fmt.Sprint(n), Tool: look, Args: map[string]any{"name": "x"}})
+			step = append(step, worker.Call{Key: fmt.Sprint(n), Tool: poller, Args: map[string]any{"name": "x"}})
 		}
 		p := &planner{steps: [][]worker.Call{step}}
 		w.workAs(func() worker.Planner { return p })

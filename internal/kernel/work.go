@@ -17,17 +17,17 @@ const resultPage = 100
 
 func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.BeatAnswer, error) {
 	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
-	err := k.held(ctx, from, q.Turn, func(s *step) error {
+	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
-		return s.feed(turn.Renew{WorkerClaim: holdOf(from, q, s.rec.State), Lease: k.o.WorkerLease})
+		return s.dispatch(turn.Renew{WorkerClaim: workerClaim(from, q, s.rec.State), Lease: k.o.WorkerLease})
 	})
 	return a, err
 }
 
 func notYours() error { return fault(utp.CodeAuthFailed, "the turn belongs to another agent") }
 
-// held steps a turn of the asking agent, never another's.
-func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step) error) error {
+// stepAgentTurn steps a turn of the asking agent, never another's.
+func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn func(*step) error) error {
 	return k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
 		if s.rec.State.Agent != from.Name {
 			return notYours()
@@ -36,11 +36,11 @@ func (k *Kernel) held(ctx context.Context, from Caller, id string, fn func(*step
 	})
 }
 
-// holdOf is under what a worker says that it holds the turn. A third-party peer knows of no
+// workerClaim is under what a worker says that it holds the turn. A third-party peer knows of no
 // nonce: its epoch has to do.
-func holdOf(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClaim {
+func workerClaim(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClaim {
 	h := turn.WorkerClaim{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
-	if from.Kind == ForeignCaller && h.Nonce == "" {
+	if from.Kind == ExternalCaller && h.Nonce == "" {
 		h.Nonce = s.Nonce
 	}
 	return h
@@ -52,17 +52,17 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 	if err := checkKeys(q.Calls); err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, k.held(ctx, from, q.Turn, func(s *step) error {
-		in := turn.Request{WorkerClaim: holdOf(from, q.WorkerRequest, s.rec.State), Step: q.Step}
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		in := turn.Request{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
-			if err := s.roomForCalls(len(q.Calls)); err != nil {
+			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
 			if err := s.prepareAll(q.Calls, &in); err != nil {
 				return err
 			}
 		}
-		return s.feed(in)
+		return s.dispatch(in)
 	})
 }
 
@@ -108,7 +108,7 @@ func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 // ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
 // could not be told apart. The others of the step are.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
-	c, err := s.unresolved(wanted{key: w.Key, step: stepID, tool: w.Tool, says: w.Says, from: w.From, to: w.To})
+	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Says, from: w.From, to: w.To})
 	if err != nil {
 		return c, err
 	}
@@ -133,7 +133,7 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 		case st.Status == turn.Ended:
 			a.Ended = true
 			return nil
-		case !st.Recognizes(holdOf(from, q.WorkerRequest, st)):
+		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
 			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
 		a.Step = st.Step
@@ -186,7 +186,7 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, e
 	for _, row := range rows {
 		r, err := result(tx, row)
 		if err == nil && args {
-			r.Args, err = givenTo(tx, row)
+			r.Args, err = callArguments(tx, row)
 		}
 		if err != nil {
 			return a, err
@@ -208,17 +208,17 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 	if err := checkDeliver(&q); err != nil {
 		return struct{}{}, err
 	}
-	err := k.held(ctx, from, q.Turn, func(s *step) error {
-		if ended, err := s.adoptKnown(); ended || err != nil {
+	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		if ended, err := s.adoptConclusive(); ended || err != nil {
 			return err
 		}
-		s.tell.Summary, s.tell.Output, s.tell.Handoff = q.Summary, q.Output, q.Handoff
-		s.tell.Told = s.rec.State.IsReported(q.Output)
+		s.notification.Summary, s.notification.Output, s.notification.Handoff = q.Summary, q.Output, q.Handoff
+		s.notification.TextReported = s.rec.State.IsReported(q.Output)
 		end, err := s.endOf(q)
 		if err != nil {
 			return err
 		}
-		return s.feed(turn.Deliver{WorkerClaim: holdOf(from, q.WorkerRequest, s.rec.State), End: end})
+		return s.dispatch(turn.Deliver{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), End: end})
 	})
 	if isCode(err, utp.CodeTurnEnded) { // the answer to the first delivery was lost
 		err = nil

@@ -142,7 +142,7 @@ func (w *world) tool(name string) kernel.Tool {
 	w.t.Helper()
 	var found kernel.Tool
 	w.view(func(tx kernel.Tx) (err error) {
-		found, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+		found, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 		return err
 	})
 	return found

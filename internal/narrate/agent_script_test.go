@@ -35,7 +35,7 @@ func (s *stage) responds(number int, by, answer string) {
 		s.tell.By, s.tell.Surface, in.Surface = by, "terminal", "terminal"
 	}
 	s.feed(in)
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 // says tells a piece of what the agent writes.
@@ -52,7 +52,7 @@ func (s *stage) writesAs(try int, text string) {
 	}
 	s.tell.Output = text
 	s.feed(in)
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 const (
@@ -151,7 +151,7 @@ func agentScenarios() map[string]func(*stage) {
 			s.finish("tc_1", utp.StatusSuccess, "", `{"files":[]}`)
 			s.writes("There is nothing")
 			s.writes(" in it.")
-			s.tell.Told = true
+			s.tell.TextReported = true
 			s.tell.Summary = "There is nothing in it."
 			s.tell.Output = "There is nothing in it."
 			s.feed(turn.Deliver{WorkerClaim: s.state.WorkerClaim(), End: turn.End{Status: utp.StatusSuccess}})

@@ -164,9 +164,9 @@ func (s *scene) stated(o outline.Outline, action Param, text string) []string {
 func (l listed) shows() kernel.Shows {
 	switch {
 	case l.Told:
-		return kernel.ShowsTold
+		return kernel.ShowsInText
 	case l.Complete:
-		return kernel.ShowsListed
+		return kernel.ShowsInList
 	default:
 		return kernel.ShowsPart
 	}

@@ -73,8 +73,8 @@ func (s *scene) confirm() error {
 func (s *scene) details() Param {
 	c := s.t.Call
 	params := s.about()
-	if s.t.Says != "" {
-		params["says"] = quotedTo(s.t.Says, capSays)
+	if s.t.Comment != "" {
+		params["says"] = quotedTo(s.t.Comment, capSays)
 	}
 	if irreversible(c.Class) && !s.isPermission() {
 		params["undo"] = duration(c.Limits.UndoTime())

@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	telling := kernel.Telling{
+	telling := kernel.Notification{
 		At:   time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		Rand: rand.NewChaCha8([32]byte{}),
 		Turn: turn.State{Session: "sess_1", Agent: "tidy", Owner: "anna"},

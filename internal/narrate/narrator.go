@@ -58,7 +58,7 @@ const remembered = 8
 // Narrate turns one telling into rows. It is the same for the same state, telling and
 // randomness. An error means that the session would break its own rules, or that the
 // randomness or the saved state failed; the step must then not be saved.
-func (n *Narrator) Narrate(state jsontext.Value, t kernel.Telling) (kernel.Narration, error) {
+func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.Narration, error) {
 	m, err := load(state)
 	if err != nil {
 		return kernel.Narration{}, err
@@ -99,7 +99,7 @@ func (n *Narrator) producer(agent string) aaep.Producer {
 // scene is one telling on its way to rows.
 type scene struct {
 	narrator *Narrator
-	t        kernel.Telling
+	t        kernel.Notification
 	session  *session.Session
 	memory   memory
 	rows     []kernel.Event

@@ -19,7 +19,7 @@ const (
 // output streams the agent's own word: its very text, in pieces that end where a
 // sentence does.
 func (s *scene) output() error {
-	if s.t.Output == "" || s.t.Told || s.blocked() {
+	if s.t.Output == "" || s.t.TextReported || s.blocked() {
 		return nil
 	}
 	if err := s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground}); err != nil {

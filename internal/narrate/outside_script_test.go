@@ -41,14 +41,14 @@ func (s *stage) reports(kind turn.NoteKind, words string) {
 		s.tell.Summary, s.tell.Output = "", words
 	}
 	s.feed(turn.AgentReport{Kind: kind, Percent: 40})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) closes(summary string) {
 	s.tb.Helper()
 	s.tell.Summary = summary
 	s.feed(turn.Close{End: turn.End{Status: utp.StatusSuccess, Message: summary}})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 // outsideScenarios are the ways of an agent that is a program outside.
@@ -95,7 +95,7 @@ func outsideScenarios() map[string]func(*stage) {
 			s.answer(1, true, false)
 			s.tell.By, s.tell.Surface = "anna", "terminal"
 			s.feed(turn.Undo{Question: 1, By: "anna", Surface: "terminal"})
-			s.tell = kernel.Telling{}
+			s.tell = kernel.Notification{}
 			look := s.asksFor("files.scan", `{"root":"/home/anna"}`)
 			s.start(look)
 			s.finish(look, utp.StatusSuccess, "", `{"files":[]}`)

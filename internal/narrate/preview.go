@@ -34,7 +34,7 @@ func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, arg
 	if len(args) == 0 {
 		args = sample(d.Parameters)
 	}
-	s := &scene{narrator: n, t: kernel.Telling{
+	s := &scene{narrator: n, t: kernel.Notification{
 		Call: turn.Call{Tool: d.Tool, Class: class, Risk: risk},
 		Tool: kernel.Tool{Definition: d, Reviewed: true}, Args: args,
 	}}

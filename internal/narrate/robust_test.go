@@ -97,11 +97,11 @@ func TestAnotherLanguage(t *testing.T) {
 	}
 }
 
-func (s *stage) told(n turn.Note) kernel.Telling {
-	return kernel.Telling{Note: n, At: s.now.Wall, Rand: s.random, Turn: s.state, Request: s.request}
+func (s *stage) told(n turn.Note) kernel.Notification {
+	return kernel.Notification{Note: n, At: s.now.Wall, Rand: s.random, Turn: s.state, Request: s.request}
 }
 
-func narrateOne(tb testing.TB, n *narrate.Narrator, state jsontext.Value, t kernel.Telling) ([]kernel.Event, jsontext.Value) {
+func narrateOne(tb testing.TB, n *narrate.Narrator, state jsontext.Value, t kernel.Notification) ([]kernel.Event, jsontext.Value) {
 	tb.Helper()
 	told, err := n.Narrate(state, t)
 	if err != nil {
@@ -280,7 +280,7 @@ func TestRefusals(t *testing.T) {
 	s := newStage(t)
 	s.claim()
 	c := s.call("files.delete", deleteArgs)
-	about := func(kind turn.NoteKind) kernel.Telling {
+	about := func(kind turn.NoteKind) kernel.Notification {
 		telling := s.told(turn.Note{Kind: kind, Call: c.ID})
 		telling.Call, telling.Tool, telling.Args = c, s.tools[c.Tool], s.args[c.ID]
 		return telling

@@ -43,7 +43,7 @@ type stage struct {
 	questions map[int]kernel.QuestionFacts
 	asked     int
 	calls     int
-	tell      kernel.Telling
+	tell      kernel.Notification
 	// wordless: the catalogue is broken, so that every sentence is a fixed one.
 	wordless bool
 }
@@ -212,7 +212,7 @@ func (s *stage) extend(number int) {
 	s.questions[number] = q
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "extended", "anna", "terminal"
 	s.narrate(turn.Note{Kind: kernel.NoteExtended, Call: c.ID})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 // askedAgain asks an open question again, as the kernel does: to wait, because nobody is
@@ -242,9 +242,9 @@ func (s *stage) narrate(n turn.Note) {
 	}
 	if c, found := s.state.Find(n.Call); found {
 		t.Call, t.StartsAt, t.Tool, t.Args, t.Result = c, c.StartsAt(s.now.Wall), s.tools[c.Tool], s.args[c.ID], s.results[c.ID]
-		t.Question, t.Says = s.questions[c.Question], s.says
+		t.Question, t.Comment = s.questions[c.Question], s.says
 		if !c.StartedAt.IsZero() {
-			t.Took = s.now.Wall.Sub(c.StartedAt)
+			t.Duration = s.now.Wall.Sub(c.StartedAt)
 		}
 	}
 	told, err := s.narrator.Narrate(s.narration, t)
@@ -378,7 +378,7 @@ func (s *stage) answer(number int, accept, insist bool) {
 	s.tb.Helper()
 	s.tell.By, s.tell.Surface = "anna", "terminal"
 	s.feed(turn.Answered{Question: number, Accept: accept, Insist: insist, By: "anna", Surface: "terminal", Generation: "g1"})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 	if c, _ := s.state.FindQuestion(number); c.State == turn.Accepted {
 		s.feed(turn.Noticed{Question: number})
 	}
@@ -388,7 +388,7 @@ func (s *stage) expire(number int) {
 	s.tb.Helper()
 	s.tell.Resolution = "expired"
 	s.feed(turn.Unanswered{Question: number, Code: utp.CodeConsentExpired})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) stop(system bool) {
@@ -399,21 +399,21 @@ func (s *stage) stop(system bool) {
 	}
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", stop.By, stop.Surface
 	s.feed(turn.StopTurn{Stop: stop})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) undo(number int) {
 	s.tb.Helper()
 	s.tell.Resolution, s.tell.By, s.tell.Surface = "stopped", "anna", "terminal"
 	s.feed(turn.Undo{Question: number, By: "anna", Surface: "terminal"})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) deliver(end turn.End, summary, output string) {
 	s.tb.Helper()
 	s.tell.Summary, s.tell.Output = summary, output
 	s.feed(turn.Deliver{WorkerClaim: s.state.WorkerClaim(), End: end})
-	s.tell = kernel.Telling{}
+	s.tell = kernel.Notification{}
 }
 
 func (s *stage) done() {

@@ -88,7 +88,7 @@ func (s *scene) completed() error {
 			message = x[fieldNormal]
 		}
 		return one(s.session.ToolCompleted(s.t.At, s.t.Rand, aaep.ToolCompleted{
-			Tool: toolName(s.t.Call.Tool), ToolCallID: id, Status: status, DurationMS: millis(s.t.Took),
+			Tool: toolName(s.t.Call.Tool), ToolCallID: id, Status: status, DurationMS: millis(s.t.Duration),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], ErrorMessage: message,
 		}))
 	})
@@ -106,8 +106,8 @@ func (s *scene) completion(o turn.Outcome) line {
 	if why, ok := s.why(o.Code); ok {
 		params["why"] = why
 	}
-	if s.t.Took > 0 {
-		params["took"] = duration(s.t.Took)
+	if s.t.Duration > 0 {
+		params["took"] = duration(s.t.Duration)
 	}
 	if o.Untouched {
 		params["effect"] = yes(false)

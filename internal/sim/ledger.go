@@ -65,7 +65,7 @@ type tables struct {
 	inForce   map[[2]string]kernel.InForce
 	sealed    map[string][]kernel.Sealed
 	tools     map[string]kernel.Tool
-	wishes    map[string]kernel.Wish
+	wishes    map[string]kernel.Preferences
 	keys      map[[2]string]kernel.RequestKey
 	counters  map[string]int64
 	blobs     map[string]blob
@@ -117,7 +117,7 @@ func newTables() *tables {
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[string]given{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Wish{}, keys: map[[2]string]kernel.RequestKey{},
+		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Preferences{}, keys: map[[2]string]kernel.RequestKey{},
 		inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
@@ -316,7 +316,7 @@ func recordOf(r kernel.Record) kernel.Record {
 	for i := range r.Questions {
 		r.Questions[i] = questionOf(r.Questions[i])
 	}
-	r.Put = slices.Clone(r.Put)
+	r.Presented = slices.Clone(r.Presented)
 	return r
 }
 

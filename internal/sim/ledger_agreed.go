@@ -13,8 +13,8 @@ import (
 )
 
 // agreed reads what is kept of what receipts are about.
-func (t *tx) agreed(f kernel.EntryFilter) []kernel.Agreed {
-	var rows []kernel.Agreed
+func (t *tx) agreed(f kernel.EntryFilter) []kernel.ReceiptSubject {
+	var rows []kernel.ReceiptSubject
 	for session, kept := range t.rows.receipts {
 		for _, r := range kept {
 			if r.Entry > f.After && r.Entry <= f.To {
@@ -22,12 +22,12 @@ func (t *tx) agreed(f kernel.EntryFilter) []kernel.Agreed {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b kernel.Agreed) int { return cmp.Compare(a.Entry, b.Entry) })
+	slices.SortFunc(rows, func(a, b kernel.ReceiptSubject) int { return cmp.Compare(a.Entry, b.Entry) })
 	return rows
 }
 
-func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.Agreed {
-	a := kernel.Agreed{Entry: r.Entry}
+func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.ReceiptSubject {
+	a := kernel.ReceiptSubject{Entry: r.Entry}
 	row, is := t.rows.turns[t.rows.sessions[session]]
 	if is {
 		s := row.rec.State
@@ -50,8 +50,8 @@ func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.Agreed {
 }
 
 // done reads what is kept of the calls of starts and outcomes.
-func (t *tx) done(f kernel.EntryFilter) []kernel.Done {
-	var rows []kernel.Done
+func (t *tx) done(f kernel.EntryFilter) []kernel.ActSubject {
+	var rows []kernel.ActSubject
 	for _, e := range t.rows.audit {
 		if e.N > f.After && e.N <= f.To && e.Act != nil && e.Act.Call != "" {
 			rows = append(rows, t.doneBy(e))
@@ -60,10 +60,10 @@ func (t *tx) done(f kernel.EntryFilter) []kernel.Done {
 	return rows
 }
 
-func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
-	d := kernel.Done{Entry: e.N, Call: e.Act.Call}
+func (t *tx) doneBy(e api.AuditEntry) kernel.ActSubject {
+	d := kernel.ActSubject{Entry: e.N, Call: e.Act.Call}
 	for _, kept := range t.rows.receipts {
-		d.Agreed = d.Agreed || slices.ContainsFunc(kept, func(r kernel.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
+		d.Accepted = d.Accepted || slices.ContainsFunc(kept, func(r kernel.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
 	}
 	row, is := t.rows.turns[t.rows.sessions[e.Act.Session]]
 	if !is {
@@ -77,7 +77,7 @@ func (t *tx) doneBy(e api.AuditEntry) kernel.Done {
 		return d
 	}
 	c := t.rows.made[d.Call]
-	d.Class, d.Digest, d.Fence, d.Made = string(c.Class), c.Digest, c.Fence, c
+	d.Class, d.Digest, d.Fence, d.Document = string(c.Class), c.Digest, c.Fence, c
 	for key := range t.rows.grants {
 		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != api.ActStart || key.fence == e.Act.Fence)
 	}

@@ -86,7 +86,7 @@ func (t *tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 	for _, r := range recs {
 		row := t.rowOf(r)
 		if !f.Due.IsZero() || !f.Free.IsZero() {
-			row.Place = placeOf(f, r)
+			row.Position = placeOf(f, r)
 		}
 		rows = append(rows, row)
 	}
@@ -100,7 +100,7 @@ func (t *tx) behind(f kernel.TurnFilter) (kernel.Record, error) {
 	case f.After == "":
 		return kernel.Record{}, nil
 	case !f.Due.IsZero() || !f.Free.IsZero():
-		return kernel.Record{State: turn.State{Turn: f.After}, Due: f.Place, Free: f.Place}, nil
+		return kernel.Record{State: turn.State{Turn: f.After}, Due: f.Position, Free: f.Position}, nil
 	case !is:
 		return kernel.Record{}, missing("the turn", f.After)
 	}
@@ -305,9 +305,9 @@ func listed[V any](rows map[string]V, keys []string, fits func(V, string) bool, 
 	return out
 }
 
-// Beside implements [kernel.Tx].
-func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
-	var b kernel.Beside
+// Auxiliary implements [kernel.Tx].
+func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
+	var b kernel.Auxiliary
 	if err := t.usable(); err != nil {
 		return b, err
 	}
@@ -322,8 +322,8 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 			return t.rows.calls[id] == f.Calls && id > f.CallsAfter && (f.Call == "" || f.Call == id)
 		}, f.CallsLimit)
 	}
-	if f.Wish != "" {
-		b.Wish = t.rows.wishes[f.Wish]
+	if f.Preferences != "" {
+		b.Preferences = t.rows.wishes[f.Preferences]
 	}
 	if f.Key != "" {
 		b.Key = t.rows.keys[[2]string{f.KeyOf, f.Key}]
@@ -331,7 +331,7 @@ func (t *tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if f.Audit.Limit > 0 {
 		b.Audit = t.audited(f.Audit)
 	}
-	b.Agreed, b.Done, b.Unaudited = t.agreed(f.Agreed), t.done(f.Done), t.unaudited(f.Unaudited)
+	b.ReceiptSubjects, b.ActSubjects, b.Unaudited = t.agreed(f.ReceiptSubjects), t.done(f.ActSubjects), t.unaudited(f.Unaudited)
 	if f.OpenCalls != "" {
 		b.OpenCalls = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
 	}

@@ -281,7 +281,7 @@ func (t *tx) saveOutbox(b kernel.Batch) error {
 		kept.Header = maps.Clone(o.Header)
 		put(t, t.rows.outbox, o.ID, kept)
 	}
-	for _, id := range slices.Concat(b.Taken, b.Leaving) {
+	for _, id := range slices.Concat(b.Claimed, b.SendOnce) {
 		o, waits := t.rows.outbox[id]
 		if !waits {
 			return conflict("the message", id)
@@ -289,7 +289,7 @@ func (t *tx) saveOutbox(b kernel.Batch) error {
 		o.created = t.now()
 		put(t, t.rows.outbox, id, o)
 	}
-	for _, id := range slices.Concat(b.Leaving, b.Published) { // one that is gone since has left, too
+	for _, id := range slices.Concat(b.SendOnce, b.Published) { // one that is gone since has left, too
 		t.leave(id)
 	}
 	for _, d := range b.Dead {
@@ -350,7 +350,7 @@ func sameTool(a, b kernel.Tool) bool {
 }
 
 func (t *tx) saveWishes(b kernel.Batch) error {
-	for _, w := range b.Wishes {
+	for _, w := range b.Preferences {
 		switch empty, err := w.Empty(); {
 		case err != nil:
 			return fmt.Errorf("%w: %w", errInvalid, err)

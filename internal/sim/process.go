@@ -134,8 +134,8 @@ func (w *world) bury() {
 func (w *world) runKernel(p *process) {
 	k, err := kernel.New(kernel.Options{
 		Store: &store{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
-		Project: project, Clock: kernel.Clock{Now: w.clock.Now, Mono: w.clock.mono, Boot: w.clock.boot()},
-		Rand: p.rand, Patient: w.patient, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
+		Project: project, Clock: kernel.Clock{Now: w.clock.Now, SinceBoot: w.clock.mono, Boot: w.clock.boot()},
+		Rand: p.rand, WaitForPresence: w.patient, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
 		Generation: func() string { return p.generation },
 	})
 	if err != nil {

@@ -248,9 +248,9 @@ func (p *peeking) Cards(f kernel.CardFilter) ([]utp.Card, error) {
 	return nil, p.asks("cards %v %s %s", f.IDs, f.Turn, f.After)
 }
 
-// Beside implements [kernel.Tx].
-func (p *peeking) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
-	return kernel.Beside{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Wish, f.KeyOf, f.Key)
+// Auxiliary implements [kernel.Tx].
+func (p *peeking) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
+	return kernel.Auxiliary{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Preferences, f.KeyOf, f.Key)
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements

@@ -32,12 +32,12 @@ func operated(n int) api.AuditAct {
 }
 
 // done reads what is kept of the acts of some entries.
-func (l *ledger) done(after, to int64) []kernel.Done {
+func (l *ledger) done(after, to int64) []kernel.ActSubject {
 	l.t.Helper()
-	var rows []kernel.Done
+	var rows []kernel.ActSubject
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Done: kernel.EntryFilter{After: after, To: to}})
-		rows = b.Done
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{ActSubjects: kernel.EntryFilter{After: after, To: to}})
+		rows = b.ActSubjects
 		return err
 	})
 	return rows
@@ -66,20 +66,20 @@ func actsHaveTheirCalls(l *ledger) {
 	l.save(b)
 	r := full(1)
 	c := r.State.Calls[0]
-	kept := kernel.Done{
+	kept := kernel.ActSubject{
 		Entry: 2, Call: c.ID, Turn: r.State.Turn, Project: r.State.Project, Imported: !r.Imported.IsZero(), Class: string(c.Class), Digest: c.Digest, Fence: c.Fence,
-		Made: c, Granted: true, Agreed: b.Receipts[0].Decision == "accept", Status: string(report(1).Status), Card: report(1).Card,
+		Document: c, Granted: true, Accepted: b.Receipts[0].Decision == "accept", Status: string(report(1).Status), Card: report(1).Card,
 	}
 	ended := kept
 	ended.Entry = 3
-	same(l, "all", l.done(0, 9), []kernel.Done{kept, ended})
-	same(l, "a part", l.done(2, 3), []kernel.Done{ended})
+	same(l, "all", l.done(0, 9), []kernel.ActSubject{kept, ended})
+	same(l, "a part", l.done(2, 3), []kernel.ActSubject{ended})
 	same(l, "none", l.done(0, 0), nil)
 	another, nothing := start(1), start(7)
 	another.Fence = 9
 	l.save(kernel.Batch{Acts: []api.AuditAct{another, nothing}})
 	kept.Entry, kept.Granted = 5, false
-	same(l, "of no start, and of no turn", l.done(4, 9), []kernel.Done{kept, {Entry: 6, Call: nothing.Call}})
+	same(l, "of no start, and of no turn", l.done(4, 9), []kernel.ActSubject{kept, {Entry: 6, Call: nothing.Call}})
 }
 
 func startsWithoutEntries(l *ledger) {
@@ -147,7 +147,7 @@ func inForceIsKept(l *ledger) {
 	read := func(kind string) []kernel.InForce {
 		var rows []kernel.InForce
 		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Beside(kernel.BesideFilter{InForce: kind})
+			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{InForce: kind})
 			rows = b.InForce
 			return err
 		})

@@ -10,12 +10,12 @@ import (
 )
 
 // agreed reads what is kept of the receipts of some entries.
-func (l *ledger) agreed(after, to int64) []kernel.Agreed {
+func (l *ledger) agreed(after, to int64) []kernel.ReceiptSubject {
 	l.t.Helper()
-	var rows []kernel.Agreed
+	var rows []kernel.ReceiptSubject
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Agreed: kernel.EntryFilter{After: after, To: to}})
-		rows = b.Agreed
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{ReceiptSubjects: kernel.EntryFilter{After: after, To: to}})
+		rows = b.ReceiptSubjects
 		return err
 	})
 	return rows
@@ -26,7 +26,7 @@ func (l *ledger) unaudited(after string, limit int) []api.AuditCall {
 	l.t.Helper()
 	var rows []api.AuditCall
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Unaudited: kernel.UnauditedFilter{After: after, Limit: limit}})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Unaudited: kernel.UnauditedFilter{After: after, Limit: limit}})
 		rows = b.Unaudited
 		return err
 	})
@@ -34,10 +34,10 @@ func (l *ledger) unaudited(after string, limit int) []api.AuditCall {
 }
 
 // about is what is kept of the receipt of everything(n), if that has the entry.
-func about(n int, entry int64) kernel.Agreed {
+func about(n int, entry int64) kernel.ReceiptSubject {
 	r := full(n)
 	c := r.State.Calls[0]
-	return kernel.Agreed{
+	return kernel.ReceiptSubject{
 		Entry: entry, Turn: r.State.Turn, Project: r.State.Project, Imported: !r.Imported.IsZero(),
 		Tool: c.Tool, Card: c.Card, Definition: c.Definition, Digest: c.Digest, Question: true, Consent: consentTo(n).Digest, Answer: report(n).Card,
 		Unstarted: c.Fence > 1, // the sample's grant has the fence 1
@@ -50,8 +50,8 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 		b.Turn.Erased = false // the sample says so, and has all of its content
 		l.save(b)
 	}
-	same(l, "all", l.agreed(0, 9), []kernel.Agreed{about(1, 1), about(2, 2), about(3, 3)})
-	same(l, "a part", l.agreed(1, 2), []kernel.Agreed{about(2, 2)})
+	same(l, "all", l.agreed(0, 9), []kernel.ReceiptSubject{about(1, 1), about(2, 2), about(3, 3)})
+	same(l, "a part", l.agreed(1, 2), []kernel.ReceiptSubject{about(2, 2)})
 	same(l, "none", l.agreed(0, 0), nil)
 	again := start(1)
 	again.Fence = full(1).State.Calls[0].Fence
@@ -61,7 +61,7 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 	})
 	started := about(1, 1)
 	started.Unstarted = false
-	same(l, "started", l.agreed(0, 1), []kernel.Agreed{started})
+	same(l, "started", l.agreed(0, 1), []kernel.ReceiptSubject{started})
 	same(l, "without a receipt", l.unaudited("", 9), nil)
 	another := everything(4)
 	another.Turn.Erased, another.Consents[0].By = false, "eve"
@@ -69,12 +69,12 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 	l.save(another)
 	none := about(4, 8)
 	none.Consent = ""
-	same(l, "a consent of somebody else", l.agreed(7, 8), []kernel.Agreed{none})
+	same(l, "a consent of somebody else", l.agreed(7, 8), []kernel.ReceiptSubject{none})
 }
 
 func receiptsOfNothing(l *ledger) {
 	l.save(Answered(1))
-	same(l, "of no turn", l.agreed(0, 9), []kernel.Agreed{{Entry: 1}})
+	same(l, "of no turn", l.agreed(0, 9), []kernel.ReceiptSubject{{Entry: 1}})
 	l.said(Content(2, digestOf(nil)))
 	l.purge(kernel.Purge{Turns: []string{"turn_2"}})
 	if kept := l.agreed(1, 2); len(kept) != 1 || !kept[0].Erased || kept[0].Turn != "turn_2" || kept[0].Digest == "" || !kept[0].Question {

@@ -42,10 +42,10 @@ func Audit(t *testing.T, s kernel.Store) audit.Report {
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
 	var beside api.AuditUnchained
 	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Audit: kernel.AuditFilter{Unchained: true}})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: kernel.AuditFilter{Unchained: true}})
 		beside = b.Unchained
 		return errors.Join(err, v.Read(func(after int64) (api.AuditAnswer, error) {
-			b, err := tx.Beside(kernel.BesideFilter{Audit: kernel.AuditFilter{After: after, Limit: page}})
+			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: kernel.AuditFilter{After: after, Limit: page}})
 			return api.AuditAnswer{Entries: b.Audit, More: len(b.Audit) == page}, err
 		}))
 	})
@@ -92,7 +92,7 @@ func (l *ledger) read(f kernel.AuditFilter) []api.AuditEntry {
 	l.t.Helper()
 	var rows []api.AuditEntry
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Audit: f})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: f})
 		rows = b.Audit
 		return err
 	})

@@ -26,11 +26,11 @@ func cardsComeBack(l *ledger) {
 	same(l, "card", l.card("result_1"), card(1))
 	same(l, "card of no call", l.card("result_2"), free)
 	l.missing("card", func(tx kernel.Tx) error {
-		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{"result_3"}}))
+		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{"result_3"}}))
 		return err
 	})
 	l.missing("card without an id", func(tx kernel.Tx) error {
-		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{""}}))
+		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{""}}))
 		return err
 	})
 }

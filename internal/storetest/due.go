@@ -39,7 +39,7 @@ func (l *ledger) listed(f kernel.TurnFilter) (names []string, places []time.Time
 	l.view(func(tx kernel.Tx) error {
 		rows, err := tx.Turns(f)
 		for _, r := range rows {
-			names, places = append(names, r.Turn), append(places, r.Place)
+			names, places = append(names, r.Turn), append(places, r.Position)
 		}
 		return err
 	})
@@ -63,8 +63,8 @@ func dueIsListed(l *ledger) {
 		{"up to a time", kernel.TurnFilter{Due: at(30)}, []string{"turn_2", "turn_4", "turn_5", "turn_1"}},
 		{"nothing yet", kernel.TurnFilter{Due: at(9)}, nil},
 		{"a page", kernel.TurnFilter{Due: at(99), Limit: 2}, []string{"turn_2", "turn_4"}},
-		{"the next page", kernel.TurnFilter{Due: at(99), Limit: 2, After: "turn_4", Place: at(10)}, []string{"turn_5", "turn_1"}},
-		{"within a time", kernel.TurnFilter{Due: at(99), After: "turn_2", Place: at(10)}, []string{"turn_4", "turn_5", "turn_1", "turn_6"}},
+		{"the next page", kernel.TurnFilter{Due: at(99), Limit: 2, After: "turn_4", Position: at(10)}, []string{"turn_5", "turn_1"}},
+		{"within a time", kernel.TurnFilter{Due: at(99), After: "turn_2", Position: at(10)}, []string{"turn_4", "turn_5", "turn_1", "turn_6"}},
 		{"one", kernel.TurnFilter{Due: at(10), Turn: "turn_4"}, []string{"turn_4"}},
 		{"one that is not due", kernel.TurnFilter{Due: at(10), Turn: "turn_1"}, nil},
 		{"one that never is", kernel.TurnFilter{Due: at(99), Turn: "turn_3"}, nil},
@@ -93,7 +93,7 @@ func freeIsListed(l *ledger) {
 	got, places := l.listed(kernel.TurnFilter{Agent: "tidy", Free: at(20)})
 	same(l, "free", got, []string{"turn_3", "turn_5"})
 	same(l, "since", places, []time.Time{turn.Epoch, at(10)})
-	got, _ = l.listed(kernel.TurnFilter{Agent: "tidy", Free: at(99), After: "turn_3", Place: turn.Epoch, Limit: 1})
+	got, _ = l.listed(kernel.TurnFilter{Agent: "tidy", Free: at(99), After: "turn_3", Position: turn.Epoch, Limit: 1})
 	same(l, "the next one", got, []string{"turn_5"})
 	got, _ = l.listed(kernel.TurnFilter{Agent: "other", Free: at(0)})
 	same(l, "of another agent", got, []string{"turn_4"})
@@ -130,9 +130,9 @@ func listGoesOn(l *ledger) {
 	}
 	last.Due = at(50)
 	l.save(kernel.Batch{Turn: &last})
-	got, _ := l.listed(kernel.TurnFilter{Due: at(99), After: "turn_2", Place: at(2)})
+	got, _ := l.listed(kernel.TurnFilter{Due: at(99), After: "turn_2", Position: at(2)})
 	same(l, "behind one that was moved", got, []string{"turn_3", "turn_4", "turn_2"})
-	got, _ = l.listed(kernel.TurnFilter{Due: at(99), After: "turn_9", Place: at(3)})
+	got, _ = l.listed(kernel.TurnFilter{Due: at(99), After: "turn_9", Position: at(3)})
 	same(l, "behind one that is not there", got, []string{"turn_4", "turn_2"})
 }
 

@@ -162,7 +162,7 @@ func (l *ledger) card(id string) utp.Card {
 	l.t.Helper()
 	var c utp.Card
 	l.view(func(tx kernel.Tx) (err error) {
-		c, err = kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{id}}))
+		c, err = kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{id}}))
 		return err
 	})
 	return c

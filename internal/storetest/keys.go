@@ -18,7 +18,7 @@ func keyCases() []exercise {
 func (l *ledger) key(principal, key string) (k kernel.RequestKey) {
 	l.t.Helper()
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{KeyOf: principal, Key: key})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{KeyOf: principal, Key: key})
 		k = b.Key
 		return err
 	})

@@ -60,20 +60,20 @@ func outboxTaken(l *ledger) {
 		return n
 	}
 	same(l, "old messages", old(), 2)
-	l.save(kernel.Batch{Taken: []int64{rows[0].ID}})
+	l.save(kernel.Batch{Claimed: []int64{rows[0].ID}})
 	same(l, "old messages, one taken", old(), 1)
-	l.save(kernel.Batch{Leaving: []int64{rows[0].ID}})
+	l.save(kernel.Batch{SendOnce: []int64{rows[0].ID}})
 	for name, b := range map[string]kernel.Batch{
-		"leaving a second time":             {Leaving: []int64{rows[0].ID}},
-		"taking what has left":              {Taken: []int64{rows[0].ID}},
-		"leaving what is not there":         {Leaving: []int64{999}},
-		"taking two, of which one has left": {Taken: []int64{rows[1].ID, rows[0].ID}},
+		"leaving a second time":             {SendOnce: []int64{rows[0].ID}},
+		"taking what has left":              {Claimed: []int64{rows[0].ID}},
+		"leaving what is not there":         {SendOnce: []int64{999}},
+		"taking two, of which one has left": {Claimed: []int64{rows[1].ID, rows[0].ID}},
 	} {
 		l.refuse(name, kernel.ErrConflict, b)
 	}
 	same(l, "old messages, none taken by who was refused", old(), 1)
 	l.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: rows[1].ID, Reason: "unpublishable"}}})
-	l.refuse("leaving what was put aside", kernel.ErrConflict, kernel.Batch{Leaving: []int64{rows[1].ID}})
+	l.refuse("leaving what was put aside", kernel.ErrConflict, kernel.Batch{SendOnce: []int64{rows[1].ID}})
 }
 
 func outboxInOrder(l *ledger) {

@@ -29,14 +29,14 @@ func eventsAreFound(l *ledger) {
 	l.save(kernel.Batch{Turn: &r, Events: batch})
 	for _, want := range batch {
 		l.view(func(tx kernel.Tx) error {
-			got, err := kernel.One(tx.Events(kernel.EventFilter{IDs: []string{want.ID}}))
+			got, err := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{want.ID}}))
 			same(l, "event", got, want)
 			return err
 		})
 	}
 	for _, name := range []string{"", "evt_9", "sess_1"} {
 		l.missing("the event "+name, func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Events(kernel.EventFilter{IDs: []string{name}}))
+			_, err := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{name}}))
 			return err
 		})
 	}

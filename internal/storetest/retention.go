@@ -111,14 +111,14 @@ func (l *ledger) bare(n int, b kernel.Batch) {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	for _, c := range b.Cards {
 		l.missing("the card "+c.ID, func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+			_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
 			return err
 		})
 	}
 	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Beside(kernel.BesideFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Beside{Receipts: b.Receipts})
+		same(l, "beside", beside, kernel.Auxiliary{Receipts: b.Receipts})
 		return err
 	})
 }
@@ -227,10 +227,10 @@ func receiptsGo(l *ledger) {
 	l.missing("the forgotten turn", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); return err })
 	l.missing("its question", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: 1}); return err })
 	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Beside(kernel.BesideFilter{Receipts: "sess_1"})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_1"})
 		same(l, "its receipts", len(beside.Receipts), 0)
 		if err == nil {
-			beside, err = tx.Beside(kernel.BesideFilter{Receipts: "sess_2"})
+			beside, err = tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_2"})
 			same(l, "the other's receipts", len(beside.Receipts), 1)
 		}
 		return err
@@ -243,7 +243,7 @@ func strayCardsGo(l *ledger) {
 	l.save(cards(old, young))
 	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
 	l.missing("the old card", func(tx kernel.Tx) error {
-		_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
+		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
 		return err
 	})
 	same(l, "the young card", l.card(young.ID), young)

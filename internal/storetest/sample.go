@@ -116,7 +116,7 @@ func tool(n int) kernel.Tool {
 			Tool: id("files.tool", n), Description: "löscht", Parameters: awkward(n), Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete",
 			AfterExecution: utp.Suspend, Class: utp.Reversible, Risk: utp.RiskMedium, Options: awkward(n + 1),
 		},
-		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh, Seen: awkward(n + 2),
+		Digest: digest("definition", n), Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh, LastReviewed: awkward(n + 2),
 	}
 }
 
@@ -139,11 +139,11 @@ func everything(n int) kernel.Batch {
 				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Response: digest("response", n), Event: id("evt", n),
 			},
 		}},
-		Sealed: []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
-		Late:   []kernel.Report{report(n)},
-		Tools:  []kernel.Tool{tool(n)},
-		Wishes: []kernel.Wish{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
-		Keys:   []kernel.RequestKey{requestKey(n)},
+		Sealed:      []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
+		Late:        []kernel.Report{report(n)},
+		Tools:       []kernel.Tool{tool(n)},
+		Preferences: []kernel.Preferences{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
+		Keys:        []kernel.RequestKey{requestKey(n)},
 	}
 }
 
@@ -271,14 +271,14 @@ func readBack(l *ledger, n int, b kernel.Batch) {
 	row.N = 1
 	same(l, "results", l.results(want.State.Turn), []kernel.ResultRow{row})
 	l.view(func(tx kernel.Tx) error {
-		kept, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
+		kept, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
 		same(l, "tool", kept, b.Tools[0])
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: want.State.Session, Wish: b.Wishes[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
+		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Beside{Sealed: b.Sealed, Receipts: b.Receipts, Wish: b.Wishes[0], Key: b.Keys[0]})
+		same(l, "beside", beside, kernel.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
 		return err
 	})
 	for _, o := range l.outbox() {

@@ -51,9 +51,9 @@ func brokenHandles(l *ledger) {
 		err := l.update(func(tx kernel.Tx) error {
 			_, turnErr := tx.Turn(kernel.TurnRef{Turn: broken})
 			_, callErr := tx.Turn(kernel.TurnRef{Call: broken})
-			_, toolErr := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{broken}}))
-			_, cardErr := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{broken}}))
-			_, eventErr := kernel.One(tx.Events(kernel.EventFilter{IDs: []string{broken}}))
+			_, toolErr := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{broken}}))
+			_, cardErr := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{broken}}))
+			_, eventErr := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{broken}}))
 			for what, err := range map[string]error{"turn": turnErr, "call": callErr, "tool": toolErr, "card": cardErr, "event": eventErr} {
 				if !errors.Is(err, kernel.ErrNotFound) {
 					return fmt.Errorf("the %s %q: %w", what, broken, err)

@@ -58,7 +58,7 @@ func toolsComeBack(l *ledger) {
 	read := func(name string) (t kernel.Tool) {
 		l.t.Helper()
 		l.view(func(tx kernel.Tx) (err error) {
-			t, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			t, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 			return err
 		})
 		return t
@@ -82,7 +82,7 @@ func toolsComeBack(l *ledger) {
 	})
 	for _, name := range []string{"", "files", "files.tool_9"} {
 		l.missing("the tool "+name, func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			_, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 			return err
 		})
 	}
@@ -97,7 +97,7 @@ func toolsRace(l *ledger) {
 	race(func(i int) {
 		for j := range rounds {
 			err := l.retry(func(tx kernel.Tx) error {
-				t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+				t, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
 				if err != nil {
 					return err
 				}
@@ -111,7 +111,7 @@ func toolsRace(l *ledger) {
 		}
 	})
 	l.view(func(tx kernel.Tx) error {
-		t, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+		t, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
 		same(l, "decisions", strings.Count(t.Definition.Description, "x"), racers*rounds)
 		return err
 	})
@@ -122,7 +122,7 @@ func toolsAppearOnce(l *ledger) {
 	for n := range rounds {
 		l.one("registering", func(i int) error {
 			return l.update(func(tx kernel.Tx) error {
-				if _, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
+				if _, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
 					return errors.Join(kernel.ErrConflict, err)
 				}
 				t := tool(n)
@@ -138,12 +138,12 @@ func sealedValues(l *ledger) {
 	l.save(kernel.Batch{Sealed: boxes})
 	l.save(kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Sealed: "tc_1"})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: "tc_1"})
 		same(l, "sealed", b.Sealed, boxes)
 		if err != nil {
 			return err
 		}
-		b, err = tx.Beside(kernel.BesideFilter{Sealed: "tc_9"})
+		b, err = tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: "tc_9"})
 		same(l, "sealed for nobody", len(b.Sealed), 0)
 		return err
 	})

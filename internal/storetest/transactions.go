@@ -49,11 +49,11 @@ func (l *ledger) untouched() {
 		"question": func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: n}); return err },
 		"token":    func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Token: id("token", n)}); return err },
 		"card": func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{id("result", n)}}))
+			_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{id("result", n)}}))
 			return err
 		},
 		"tool": func(tx kernel.Tx) error {
-			_, err := kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}}))
+			_, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}}))
 			return err
 		},
 	} {
@@ -63,8 +63,8 @@ func (l *ledger) untouched() {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	same(l, "outbox", len(l.outbox()), 0)
 	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Beside(kernel.BesideFilter{Sealed: id("tc", n), Receipts: id("sess", n), Wish: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
-		same(l, "beside", b, kernel.Beside{})
+		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: id("tc", n), Receipts: id("sess", n), Preferences: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
+		same(l, "beside", b, kernel.Auxiliary{})
 		return err
 	})
 }
@@ -107,7 +107,7 @@ func hiddenErrorsUndo(l *ledger) {
 
 func missingRowsAreFine(l *ledger) {
 	err := l.update(func(tx kernel.Tx) error {
-		if _, err := kernel.One(tx.Cards(kernel.CardFilter{IDs: []string{"none"}})); !errors.Is(err, kernel.ErrNotFound) {
+		if _, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{"none"}})); !errors.Is(err, kernel.ErrNotFound) {
 			return fmt.Errorf("card: %w", err)
 		}
 		return tx.Save(everything(1))

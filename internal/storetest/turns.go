@@ -305,7 +305,7 @@ func openCallsAreCounted(l *ledger) {
 	}
 	count := func(agent string, limit int) (n int) {
 		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Beside(kernel.BesideFilter{OpenCalls: agent, OpenCallsLimit: limit})
+			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: limit})
 			n = b.OpenCalls
 			return err
 		})

@@ -14,37 +14,37 @@ func wishCases() []exercise {
 }
 
 func wishesAreKept(l *ledger) {
-	wish := func(person string) (w kernel.Wish) {
+	wish := func(person string) (w kernel.Preferences) {
 		l.t.Helper()
 		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Beside(kernel.BesideFilter{Wish: person})
-			w = b.Wish
+			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Preferences: person})
+			w = b.Preferences
 			return err
 		})
 		return w
 	}
 	none := func(person string) {
 		l.t.Helper()
-		same(l, "the wish of "+person, wish(person), kernel.Wish{})
+		same(l, "the wish of "+person, wish(person), kernel.Preferences{})
 	}
 	none("ann")
-	ann, bob := kernel.Wish{Person: "ann", Preferences: preferred(86_400, 20)}, kernel.Wish{Person: "Bób", Preferences: preferred(0, 60)}
-	l.save(kernel.Batch{Wishes: []kernel.Wish{ann, bob}})
+	ann, bob := kernel.Preferences{Person: "ann", Preferences: preferred(86_400, 20)}, kernel.Preferences{Person: "Bób", Preferences: preferred(0, 60)}
+	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann, bob}})
 	same(l, "ann's wish", wish("ann"), ann)
 	same(l, "Bób's wish", wish("Bób"), bob)
 	none("bob")
 	ann.Preferences = preferred(20, 20)
-	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
+	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
 	same(l, "another wish", wish("ann"), ann)
 	ann.Preferences = preferred(0, 20)
-	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
+	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
 	same(l, "half a wish", wish("ann"), ann)
 	ann.Preferences = preferred(0, 0)
-	l.save(kernel.Batch{Wishes: []kernel.Wish{ann}})
+	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
 	none("ann")
 	same(l, "the other's wish", wish("Bób"), bob)
-	for _, bad := range []kernel.Wish{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
-		if err := l.try(kernel.Batch{Wishes: []kernel.Wish{bad}}); err == nil {
+	for _, bad := range []kernel.Preferences{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
+		if err := l.try(kernel.Batch{Preferences: []kernel.Preferences{bad}}); err == nil {
 			l.t.Errorf("the wish %+v was kept", bad)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 // consent outlives the process.
 func System(now func() time.Time) kernel.Clock {
 	if boot := boottime.Boot(); boot != "" {
-		return kernel.Clock{Now: now, Mono: boottime.Now, Boot: boot}
+		return kernel.Clock{Now: now, SinceBoot: boottime.Now, Boot: boot}
 	}
 	began := time.Now()
-	return kernel.Clock{Now: now, Mono: func() time.Duration { return time.Since(began) }, Boot: process + rand.Text()}
+	return kernel.Clock{Now: now, SinceBoot: func() time.Duration { return time.Since(began) }, Boot: process + rand.Text()}
 }
 
 // Booted reports whether the system tells when it booted.

@@ -19,7 +19,7 @@ func TestSystem(t *testing.T) {
 	if one.Boot == "" || one.Boot != other.Boot {
 		t.Errorf("the boots are %q and %q", one.Boot, other.Boot)
 	}
-	first, second := one.Mono(), other.Mono()
+	first, second := one.SinceBoot(), other.SinceBoot()
 	if first <= 0 || second < first || second-first > time.Minute {
 		t.Errorf("since the boot: %s, then %s", first, second)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // agreed reads what is kept of what receipts are about, each by the keys of its rows.
-func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
-	var rows []kernel.Agreed
+func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
+	var rows []kernel.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
 		q.number IS NOT NULL, coalesce(k.digest, ''), coalesce(c.fence, 0) > 0 AND g.call_id IS NULL, coalesce(a.card, '')
@@ -21,7 +21,7 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 		LEFT JOIN grants g ON g.call_id = c.call_id AND g.fence = c.fence
 		LEFT JOIN reports a ON a.call_id = r.call_id AND a.turn_id = t.turn_id
 		WHERE r.entry > $1 AND r.entry <= $2 ORDER BY r.entry`, []any{f.After, f.To}, func(scan func(...any) error) error {
-		var a kernel.Agreed
+		var a kernel.ReceiptSubject
 		err := scan(&a.Entry, &a.Turn, &a.Project, &a.Erased, &a.Imported, &a.Tool, &a.Card, &a.Definition, &a.Digest, &a.Question, &a.Consent, &a.Unstarted, &a.Answer)
 		rows = append(rows, a)
 		return err
@@ -30,8 +30,8 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.Agreed, error) {
 }
 
 // done reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
-func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
-	var rows []kernel.Done
+func (t *Tx) done(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
+	var rows []kernel.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
 		EXISTS (SELECT 1 FROM receipts y WHERE y.call_id = a.call_id AND y.decision = $3), coalesce(r.status, ''), coalesce(r.card, ''), coalesce(c.doc, '')
@@ -39,10 +39,10 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.Done, error) {
 		LEFT JOIN calls c ON c.call_id = a.call_id AND c.turn_id = t.turn_id
 		LEFT JOIN reports r ON r.call_id = a.call_id AND r.turn_id = t.turn_id
 		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To, string(consent.Accept)}, func(scan func(...any) error) error {
-		var d kernel.Done
+		var d kernel.ActSubject
 		var doc string
-		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Agreed, &d.Status, &d.Card, &doc)
-		d.Made = madeOf(doc)
+		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Accepted, &d.Status, &d.Card, &doc)
+		d.Document = madeOf(doc)
 		rows = append(rows, d)
 		return err
 	})

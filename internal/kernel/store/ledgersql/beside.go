@@ -5,9 +5,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Beside implements [kernel.Tx].
-func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
-	var b kernel.Beside
+// Auxiliary implements [kernel.Tx].
+func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
+	var b kernel.Auxiliary
 	err := t.usable()
 	if err == nil && f.Sealed != "" {
 		b.Sealed, err = t.sealed(f.Sealed)
@@ -18,8 +18,8 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 	if err == nil && f.Calls != "" {
 		b.Calls, err = t.calls(f)
 	}
-	if err == nil && f.Wish != "" {
-		b.Wish, err = t.wish(f.Wish)
+	if err == nil && f.Preferences != "" {
+		b.Preferences, err = t.wish(f.Preferences)
 	}
 	if err == nil && f.Key != "" {
 		b.Key, err = t.requestKey(f.KeyOf, f.Key)
@@ -37,18 +37,18 @@ func (t *Tx) Beside(f kernel.BesideFilter) (kernel.Beside, error) {
 }
 
 // besideChain reads what is asked for of the audit chain.
-func (t *Tx) besideChain(f kernel.BesideFilter, b *kernel.Beside) (err error) {
+func (t *Tx) besideChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err error) {
 	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}
 	if err == nil && f.Audit.Unchained {
 		b.Unchained, err = t.unchained()
 	}
-	if err == nil && f.Agreed.To > 0 {
-		b.Agreed, err = t.agreed(f.Agreed)
+	if err == nil && f.ReceiptSubjects.To > 0 {
+		b.ReceiptSubjects, err = t.agreed(f.ReceiptSubjects)
 	}
-	if err == nil && f.Done.To > 0 {
-		b.Done, err = t.done(f.Done)
+	if err == nil && f.ActSubjects.To > 0 {
+		b.ActSubjects, err = t.done(f.ActSubjects)
 	}
 	if err == nil && f.Unaudited.Limit > 0 {
 		b.Unaudited, err = t.unaudited(f.Unaudited)
@@ -83,7 +83,7 @@ func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
 	return rows, t.read(err, "the receipts of %s", session)
 }
 
-func (t *Tx) calls(f kernel.BesideFilter) ([]turn.Call, error) {
+func (t *Tx) calls(f kernel.AuxiliaryFilter) ([]turn.Call, error) {
 	w := t.where()
 	w.add("turn_id = %s", f.Calls)
 	if f.Call != "" {

@@ -64,7 +64,7 @@ func (t *Tx) saveCards(b *kernel.Batch) error {
 			}
 			continue
 		}
-		is, err := kernel.One(t.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+		is, err := kernel.OneRow(t.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
 		if err != nil {
 			return err
 		}

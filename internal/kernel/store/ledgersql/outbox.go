@@ -67,13 +67,13 @@ func (t *Tx) saveOutbox(b *kernel.Batch) error {
 			return err
 		}
 	}
-	for _, id := range b.Taken {
+	for _, id := range b.Claimed {
 		err := t.must(fmt.Sprintf("the message %d", id), `UPDATE outbox SET created = $2 WHERE id = $1 AND published_at IS NULL AND dead_at IS NULL`, id, stamp(t.now()))
 		if err != nil {
 			return err
 		}
 	}
-	for _, id := range b.Leaving {
+	for _, id := range b.SendOnce {
 		err := t.must(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = $2 WHERE id = $1 AND published_at IS NULL AND dead_at IS NULL`, id, stamp(t.now()))
 		if err != nil {
 			return err

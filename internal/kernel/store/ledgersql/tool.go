@@ -31,7 +31,7 @@ func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 		var tool kernel.Tool
 		d := &tool.Definition
 		err := scan(&d.Tool, &d.Description, value(&d.Parameters), &d.Target, &d.AfterExecution, value(&d.Options), &d.Class, &d.Risk,
-			&tool.Digest, &tool.Reviewed, &tool.Class, &tool.Risk, value(&tool.Seen))
+			&tool.Digest, &tool.Reviewed, &tool.Class, &tool.Risk, value(&tool.LastReviewed))
 		if err == nil {
 			t.tools[d.Tool] = tool
 			rows = append(rows, tool)
@@ -62,7 +62,7 @@ func (t *Tx) saveTools(b *kernel.Batch) error {
 			WHERE NOT $14 OR (tools.digest, tools.reviewed, tools.class, tools.risk, tools.claimed_risk) = ($15, $16, $17, $18, $19)`,
 			d.Tool, d.Description, text(d.Parameters), d.Target, string(d.AfterExecution), text(d.Options), string(d.Class), string(d.Risk),
 			tool.Digest, tool.Reviewed, string(tool.Class), string(tool.Risk), stamp(t.now()),
-			read, was.Digest, was.Reviewed, string(was.Class), string(was.Risk), string(was.Definition.Risk), text(tool.Seen))
+			read, was.Digest, was.Reviewed, string(was.Class), string(was.Risk), string(was.Definition.Risk), text(tool.LastReviewed))
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 type document struct {
 	State         turn.State         `json:"state"`
 	Questions     []consent.Question `json:"questions,omitzero"`
-	Put           []kernel.Put       `json:"put,omitzero"`
+	Put           []kernel.Presented `json:"put,omitzero"`
 	AnswerSeconds int                `json:"answer_seconds,omitzero"`
 	Absent        bool               `json:"absent,omitzero"`
 	Erased        bool               `json:"erased,omitzero"`
@@ -96,7 +96,7 @@ func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
 	if err := decode(raw, &d); err != nil {
 		return kernel.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
 	}
-	r.State, r.Questions, r.Put, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Put, d.AnswerSeconds, d.Absent
+	r.State, r.Questions, r.Presented, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Put, d.AnswerSeconds, d.Absent
 	r.Created, r.Due, r.Free = instant(created), marked(due), marked(free)
 	r.Erased, r.Imported, r.Unfinished = d.Erased, d.Imported, d.Unfinished
 	if t.writes {
@@ -149,7 +149,7 @@ func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
 // events is how many numbers of its session it takes; the last of them is returned.
 func (t *Tx) saveTurn(r *kernel.Record, events int) (last int64, err error) {
 	doc, err := encode(document{
-		State: r.State, Questions: r.Questions, Put: r.Put, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
+		State: r.State, Questions: r.Questions, Put: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
 		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
 		r.Created = instant(created)
 		if by != byCreation {
-			r.Place = instant(place)
+			r.Position = instant(place)
 		}
 		rows = append(rows, r)
 		return err
@@ -120,7 +120,7 @@ func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any
 	}
 	switch {
 	case f.After != "" && by != byCreation:
-		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Place))+", "+parameter(f.After)+")")
+		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Position))+", "+parameter(f.After)+")")
 	case f.After != "":
 		wanted = append(wanted, "(created, turn_id) "+behind+" (SELECT created, turn_id FROM turns WHERE turn_id = "+parameter(f.After)+")")
 	}

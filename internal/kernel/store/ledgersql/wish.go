@@ -29,7 +29,7 @@ var wishes = func() preferences {
 
 // saveWishes enters what people prefer, or takes it out.
 func (t *Tx) saveWishes(b *kernel.Batch) error {
-	for _, w := range b.Wishes {
+	for _, w := range b.Preferences {
 		empty, err := w.Empty()
 		switch {
 		case err != nil:
@@ -51,8 +51,8 @@ func (t *Tx) saveWishes(b *kernel.Batch) error {
 }
 
 // wish is what a person prefers, the zero value where nothing is kept.
-func (t *Tx) wish(person string) (kernel.Wish, error) {
-	w := kernel.Wish{Person: person}
+func (t *Tx) wish(person string) (kernel.Preferences, error) {
+	w := kernel.Preferences{Person: person}
 	var found []int
 	for range w.All() {
 		found = append(found, 0)
@@ -63,7 +63,7 @@ func (t *Tx) wish(person string) (kernel.Wish, error) {
 	}
 	err := t.c.One(wishes.read, []any{person}, into...)
 	if noRows(err) {
-		return kernel.Wish{}, nil
+		return kernel.Preferences{}, nil
 	}
 	i := 0
 	for one := range w.All() {

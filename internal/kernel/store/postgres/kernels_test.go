@@ -286,7 +286,7 @@ func (w *town) reviewed(store kernel.Store) {
 		w.poll(func() bool {
 			var found kernel.Tool
 			err := store.View(w.t.Context(), func(tx kernel.Tx) (err error) {
-				found, err = kernel.One(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+				found, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
 				return err
 			})
 			return err == nil && w.kernels[0].Review(w.t.Context(), name, found.Digest, classes[name], utp.RiskLow) == nil

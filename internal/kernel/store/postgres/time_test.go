@@ -102,7 +102,7 @@ func TestKernelsOfDifferentTimes(t *testing.T) {
 	w := &town{t: t, effects: map[string]int{}, burning: make(chan struct{})}
 	for name, up := range map[string]time.Duration{"one": time.Hour, "two": time.Hour + 5*time.Minute} {
 		w.clock = func(s *postgres.Store) kernel.Clock {
-			return kernel.Clock{Now: s.Now, Mono: (&machine{up: up}).boot, Boot: name + "@" + name}
+			return kernel.Clock{Now: s.Now, SinceBoot: (&machine{up: up}).boot, Boot: name + "@" + name}
 		}
 		w.open(dsn)
 	}

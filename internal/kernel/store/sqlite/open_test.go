@@ -173,7 +173,7 @@ func TestOlderLedger(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if err := save(t.Context(), s, kernel.Batch{Wishes: []kernel.Wish{{Person: "ann", Preferences: api.Preferences{AnswerSeconds: new(60)}}}}); err != nil {
+	if err := save(t.Context(), s, kernel.Batch{Preferences: []kernel.Preferences{{Person: "ann", Preferences: api.Preferences{AnswerSeconds: new(60)}}}}); err != nil {
 		t.Error(err)
 	}
 	if err := save(t.Context(), s, storetest.Answered(1)); err != nil {

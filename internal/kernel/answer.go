@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lastWord makes the result of a call that ends the turn the turn's answer: a text is the
+// takeAnswer makes the result of a call that ends the turn the turn's answer: a text is the
 // answer itself, of an object its members summary and output are, and anything else has been
 // told with the call.
-func (s *step) lastWord() error {
+func (s *step) takeAnswer() error {
 	c, is := s.rec.State.Terminal()
 	if !is {
 		return nil
@@ -32,15 +32,15 @@ func (s *step) lastWord() error {
 	switch result.Kind() {
 	case jsontext.KindString:
 		text = unquoted(result)
-		s.tell.Summary, _, _ = strings.Cut(text, "\n")
-		s.tell.Output = text
+		s.notification.Summary, _, _ = strings.Cut(text, "\n")
+		s.notification.Output = text
 	case jsontext.KindBeginObject:
 		if json.Unmarshal(result, &answer) == nil {
-			s.tell.Summary, s.tell.Output = unquoted(answer.Summary), unquoted(answer.Output)
+			s.notification.Summary, s.notification.Output = unquoted(answer.Summary), unquoted(answer.Output)
 		}
 	default:
 	}
-	s.tell.Summary = clip(s.tell.Summary, maxMessage)
+	s.notification.Summary = clip(s.notification.Summary, maxMessage)
 	return nil
 }
 

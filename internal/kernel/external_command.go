@@ -36,11 +36,11 @@ func unanswerable(code utp.Code, message string) error {
 	return &commandError{code: code, message: message}
 }
 
-// foreignCommand takes what a foreign worker has published to a tool's subject. Nothing of
+// externalCommand takes what a foreign worker has published to a tool's subject. Nothing of
 // it reaches the tool: it becomes a call of the worker's turn like any other, asked for if
 // policy says so, and is answered in the worker's own form. A wrong one is answered where
 // it names its call, else counted; either way it is done with.
-func (k *Kernel) foreignCommand(ctx context.Context, from Caller, m utp.Message) (api.CommandAnswer, error) {
+func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message) (api.CommandAnswer, error) {
 	a, err := readCommand(from, m)
 	var out api.CommandAnswer
 	if err == nil {
@@ -50,18 +50,18 @@ func (k *Kernel) foreignCommand(ctx context.Context, from Caller, m utp.Message)
 	switch {
 	case err == nil:
 		if out.State == api.CommandAdopted {
-			k.foreign.adopted.Add(1)
+			k.external.adopted.Add(1)
 		}
 		return out, nil
 	case !is:
 		return api.CommandAnswer{}, protocolError(err)
 	case !refused.answer:
-		k.foreign.dropped.Add(1)
+		k.external.dropped.Add(1)
 	default:
 		if err := k.answerRefused(ctx, from, a, refused); err != nil {
 			return api.CommandAnswer{}, protocolError(err)
 		}
-		k.foreign.answered.Add(1)
+		k.external.answered.Add(1)
 	}
 	k.o.Logger.Debug("foreign command refused", "name", from.Name, "call", a.call, "code", refused.code, "answered", refused.answer)
 	return api.CommandAnswer{}, fault(refused.code, refused.message)
@@ -163,7 +163,7 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 	if st.Agent != from.Name || st.Project != s.k.o.Project {
 		return api.CommandAnswer{}, unanswerable(utp.CodeAuthFailed, "the command names no turn of its sender's")
 	}
-	known, reused, err := s.knownCommand(a)
+	known, reused, err := s.recordedCommand(a)
 	if err != nil || known.State != "" {
 		return known, err
 	}
@@ -181,23 +181,23 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 		return known, &commandError{code: refusalCode(a.wrong), message: a.wrong.Error(), answer: true}
 	case a.header.RecursionDepth >= turn.MaxDepth:
 		return known, &commandError{code: utp.CodeRecursionDepthExceeded, message: "the command comes from too many agents deep", answer: true}
-	case !s.k.driven(st.Turn):
+	case !s.k.active(st.Turn):
 		return known, fault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
-	if err := s.roomForCalls(1); err != nil {
+	if err := s.checkOpenCalls(1); err != nil {
 		return known, refusedFor(err)
 	}
-	c, err := s.foreign(a.service, a.call, a.command, a.lineage)
+	c, err := s.callFromCommand(a.service, a.call, a.command, a.lineage)
 	if err != nil {
 		return known, refusedFor(err)
 	}
-	return api.CommandAnswer{State: api.CommandAdopted, Call: c.ID}, s.feed(turn.Adopt{Call: c})
+	return api.CommandAnswer{State: api.CommandAdopted, Call: c.ID}, s.dispatch(turn.Adopt{Call: c})
 }
 
-// knownCommand finds what the same call has led to before, and whether its id stands for
+// recordedCommand finds what the same call has led to before, and whether its id stands for
 // another call already: one of another turn, or of another step. An id of the ledger's own is
 // never answered.
-func (s *step) knownCommand(a *arrived) (known api.CommandAnswer, reused bool, err error) {
+func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool, err error) {
 	st := s.rec.State
 	switch _, err := s.tx.Turn(TurnRef{Call: a.call}); {
 	case err == nil:
@@ -210,7 +210,7 @@ func (s *step) knownCommand(a *arrived) (known api.CommandAnswer, reused bool, e
 		return known, false, err
 	}
 	if given.to(a.lineage.StepID) {
-		return api.CommandAnswer{State: api.CommandAnswered}, false, s.ringOrigin() // its first bell may have been lost
+		return api.CommandAnswer{State: api.CommandAnswered}, false, s.wakeOrigin() // its first bell may have been lost
 	}
 	for _, c := range st.Calls {
 		if c.Origin == nil || c.Origin.Call != a.call || c.ReplacedBy != "" || !c.State.Open() {
@@ -221,8 +221,8 @@ func (s *step) knownCommand(a *arrived) (known api.CommandAnswer, reused bool, e
 		}
 		reused = true
 	}
-	reused = reused || given.taken
-	if reused && given.next == "" {
+	reused = reused || given.projectAnswered
+	if reused && given.free == "" {
 		return known, true, unanswerable(utp.CodeConflict, "the id of the call was used again too often for a further answer; give each call an id of its own")
 	}
 	return known, reused, nil

@@ -14,7 +14,7 @@ import (
 // again give the same one in each.
 func (s *stranger) asksFor(c api.ClaimAnswer, card, call, step string) (api.CommandAnswer, error) {
 	s.world.t.Helper()
-	w := s.wanted(c.Turn, call, look)
+	w := s.wanted(c.Turn, call, poller)
 	w.ID, w.Lineage.StepID = card, step
 	s.keeps(utp.NewToolCall(w))
 	return s.sends(s.commanded(w, c.Epoch))
@@ -95,7 +95,7 @@ func TestForeignIDReused(t *testing.T) {
 			if n := w.cell(`SELECT count(*) FROM calls`); n != "1" {
 				t.Errorf("%s calls were made", n)
 			}
-			if n := w.now.kernel.Foreign(); n.Answered != 2 || n.Dropped != 0 {
+			if n := w.now.kernel.ExternalCounts(); n.Answered != 2 || n.Dropped != 0 {
 				t.Errorf("counts %+v", n)
 			}
 			s.delivers(c)
@@ -124,7 +124,7 @@ func TestForeignIDReused(t *testing.T) {
 		})
 	})
 	t.Run("while the first is open", func(t *testing.T) {
-		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: look, Decide: "ask"}} }, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
 			s := w.stranger("peer")
 			c := s.holds()
 			if _, err := s.asksFor(c, "card_1", id, "step_1"); err != nil {
@@ -148,7 +148,7 @@ func TestForeignIDReused(t *testing.T) {
 		})
 	})
 	t.Run("in two turns at once", func(t *testing.T) { // neither has been answered: each gets its own result
-		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: look, Decide: "ask"}} }, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
 			one, other := w.stranger("peer"), w.stranger("other")
 			c, d := one.holds(), other.holds()
 			if _, err := one.asksFor(c, "card_1", id, "step_1"); err != nil {
@@ -198,7 +198,7 @@ func TestForeignIDReusedTooOften(t *testing.T) {
 		if got := len(s.rows(c.Turn, "call_0")); got != most+1 {
 			t.Errorf("%d rows", got)
 		}
-		if n := w.now.kernel.Foreign(); n.Answered != most || n.Dropped != 2 {
+		if n := w.now.kernel.ExternalCounts(); n.Answered != most || n.Dropped != 2 {
 			t.Errorf("counts %+v", n)
 		}
 		s.delivers(c)

@@ -47,7 +47,7 @@ func TestOperatorAddsNothing(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		s := w.stranger("words")
 		s.serves(utp.Read, `{}`)
-		theirs, ours := w.tool(wordCount), w.tool(look)
+		theirs, ours := w.tool(wordCount), w.tool(poller)
 		for name, tt := range map[string]struct {
 			change func(*utp.Definition)
 			code   utp.Code
@@ -73,9 +73,9 @@ func TestOperatorAddsNothing(t *testing.T) {
 		if got := w.tool(wordCount); got.Digest != theirs.Digest || !got.Reviewed {
 			t.Errorf("their tool is %+v", got)
 		}
-		if got := w.tool(look); got.Digest != ours.Digest || got.Enforcement() != utp.Enforced {
+		if got := w.tool(poller); got.Digest != ours.Digest || got.Enforcement() != utp.Enforced {
 			t.Errorf("our tool is %+v", got)
 		}
-		wantFault(t, w.as(kernel.ForeignCaller, "words", api.OpAdd, api.RegisterRequest{Definition: theirs.Definition}, nil), utp.CodeAuthFailed)
+		wantFault(t, w.as(kernel.ExternalCaller, "words", api.OpAdd, api.RegisterRequest{Definition: theirs.Definition}, nil), utp.CodeAuthFailed)
 	})
 }

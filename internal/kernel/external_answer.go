@@ -39,7 +39,7 @@ func (s *step) answerOrigins() error {
 		if err != nil {
 			return err
 		}
-		id, as := given.place(s.rec.State, c.Origin.Call, false)
+		id, as := given.next(s.rec.State, c.Origin.Call, false)
 		if id == "" || given.to(c.Step) { // the first answer counts, as everywhere
 			continue
 		}
@@ -49,7 +49,7 @@ func (s *step) answerOrigins() error {
 		rang = true
 	}
 	if rang {
-		return s.ringOrigin()
+		return s.wakeOrigin()
 	}
 	return nil
 }
@@ -81,9 +81,9 @@ func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	return nil
 }
 
-// ringOrigin rings the doorbell of the turn's worker by way of the outbox: a worker of
+// wakeOrigin rings the doorbell of the turn's worker by way of the outbox: a worker of
 // another make may not poll.
-func (s *step) ringOrigin() error {
+func (s *step) wakeOrigin() error {
 	control, err := s.control()
 	if err != nil {
 		return err
@@ -123,12 +123,12 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 		if err != nil {
 			return err
 		}
-		id, as := given.place(st, a.call, a.reused)
+		id, as := given.next(st, a.call, a.reused)
 		if id == "" || given.to(a.lineage.StepID) { // the same command again, at the same time
 			return nil
 		}
 		card, err := answerAs(utp.ResultCard{
-			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.moment().Wall,
+			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.timestamp().Wall,
 			ToolCallID: a.call, FunctionName: tool, Lineage: a.lineage, Status: utp.StatusFailed, Command: a.command.AfterExecution,
 			Error: &utp.ToolError{Code: refused.code, Message: clip(refused.message, maxMessage), Source: utp.SourceTool},
 		}, as)
@@ -140,7 +140,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 	if err != nil {
 		return fmt.Errorf("kernel: answering %s: %w", from.Name, err)
 	}
-	k.ringWorker(ctx, st)
+	k.wakeWorker(ctx, st)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 			if err != nil {
 				return err
 			}
-			for _, r := range given.own {
+			for _, r := range given.ofTurn {
 				row, err := inboxRow(rec.State, r)
 				if err != nil {
 					return err

@@ -23,9 +23,9 @@ const (
 // each turn or step all the same; each such step gets an answer of its own, or its worker
 // would wait for ever, or take the first call's result for the second's.
 type answers struct {
-	own   []utp.ResultCard // of this turn
-	taken bool             // the project's one answer under the id is written, whosever it is
-	next  string           // where an answer beside that one goes; empty where there are too many
+	ofTurn          []utp.ResultCard // of this turn
+	projectAnswered bool             // the project's one answer under the id is written, whosever it is
+	free            string           // where an answer beside that one goes; empty where there are too many
 }
 
 func answersTo(tx Tx, st turn.State, call string) (answers, error) {
@@ -33,9 +33,9 @@ func answersTo(tx Tx, st turn.State, call string) (answers, error) {
 	first, err := answerOn(tx, answerID(st.Project, call))
 	switch {
 	case err == nil:
-		a.taken = true
+		a.projectAnswered = true
 		if first.Lineage.TurnID == st.Turn {
-			a.own = append(a.own, first)
+			a.ofTurn = append(a.ofTurn, first)
 		}
 	case !errors.Is(err, ErrNotFound):
 		return a, err
@@ -44,13 +44,13 @@ func answersTo(tx Tx, st turn.State, call string) (answers, error) {
 		id := reusedID(st, call, n)
 		r, err := answerOn(tx, id)
 		if errors.Is(err, ErrNotFound) {
-			a.next = id
+			a.free = id
 			return a, nil
 		}
 		if err != nil {
 			return a, err
 		}
-		a.own = append(a.own, r)
+		a.ofTurn = append(a.ofTurn, r)
 	}
 	return a, nil
 }
@@ -58,7 +58,7 @@ func answersTo(tx Tx, st turn.State, call string) (answers, error) {
 // to reports whether a step has its answer. A command that names none is taken for the same
 // one again.
 func (a answers) to(step string) bool {
-	for _, r := range a.own {
+	for _, r := range a.ofTurn {
 		if step == "" || step == r.Lineage.StepID {
 			return true
 		}
@@ -66,11 +66,11 @@ func (a answers) to(step string) bool {
 	return false
 }
 
-// place is where the next answer goes, as what type of card; reused is one that leaves the
+// next is where the next answer goes, as what type of card; reused is one that leaves the
 // project's one answer to the call that had the id first.
-func (a answers) place(st turn.State, call string, reused bool) (id, as string) {
-	if a.taken || reused {
-		return a.next, cardReused
+func (a answers) next(st turn.State, call string, reused bool) (id, as string) {
+	if a.projectAnswered || reused {
+		return a.free, cardReused
 	}
 	return answerID(st.Project, call), utp.CardToolResult
 }

@@ -34,8 +34,8 @@ func (s *step) adoptOffered(c *turn.Call) error {
 	return err
 }
 
-// knows reports whether the card that a call's service has kept tells what became of the call.
-func (s *step) knows(c turn.Call) bool {
+// isConclusive reports whether the card that a call's service has kept tells what became of the call.
+func (s *step) isConclusive(c turn.Call) bool {
 	card, err := s.offered(&c, utp.Report{ToolResultCardID: c.Offered})
 	if err != nil {
 		return false
@@ -58,19 +58,19 @@ func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 	return now.State != turn.Unknown, err
 }
 
-// adoptKnown adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
-func (s *step) adoptKnown() (ended bool, err error) {
-	err = s.adoptIf(s.knows)
+// adoptConclusive adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
+func (s *step) adoptConclusive() (ended bool, err error) {
+	err = s.adoptIf(s.isConclusive)
 	return s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended, err
 }
 
 // stopTurn stops a turn. What a kept card says was done counts before that, and may end the turn. A card that does
 // not say is adopted afterwards, when nobody is asked about its call any more.
 func (s *step) stopTurn(stop turn.Stop) error {
-	if ended, err := s.adoptKnown(); ended || err != nil {
+	if ended, err := s.adoptConclusive(); ended || err != nil {
 		return err
 	}
-	if err := s.feed(turn.StopTurn{Stop: stop}); err != nil {
+	if err := s.dispatch(turn.StopTurn{Stop: stop}); err != nil {
 		return err
 	}
 	return s.adoptIf(func(turn.Call) bool { return true })

@@ -81,9 +81,9 @@ func newYard(t *testing.T, call string) *yard {
 	y.serve(&owned, store)
 	y.hub = hub.New(y.connect(wire.Hub, person), 0)
 	service, err := tool.New(tool.Options{Conn: y.connect(wire.Tool, target), Tools: []tool.Tool{{
-		Definition: definition(look, utp.Read, `{}`),
+		Definition: definition(poller, utp.Read, `{}`),
 		Run: func(context.Context, *tool.Call) (tool.Result, error) {
-			return tool.Result{Value: map[string]any{"did": look}}, nil
+			return tool.Result{Value: map[string]any{"did": poller}}, nil
 		},
 	}}})
 	y.check(err)
@@ -96,7 +96,7 @@ func newYard(t *testing.T, call string) *yard {
 	y.check(err)
 	y.lives(&owned, "service", service.Run)
 	y.lives(&owned, "worker", agent.Run)
-	y.reviewed(look)
+	y.reviewed(poller)
 	return y
 }
 
@@ -137,7 +137,7 @@ func (y *yard) check(err error) {
 func (y *yard) reviewed(name string) {
 	y.t.Helper()
 	d := definition(name, utp.Read, `{}`)
-	if name != look {
+	if name != poller {
 		d = wordsTool()
 	}
 	digest, err := d.Digest()
@@ -315,7 +315,7 @@ func (m goldenMessage) is(t *testing.T, what string, got wire.Message) {
 // TestForeignWorkerOnTheWire: golden messages of a v1r4 worker go in, golden answers come out.
 func TestForeignWorkerOnTheWire(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, look)
+	y := newYard(t, poller)
 	peer := y.connect(wire.Foreign, "peer")
 	bells := make(chan wire.Message, 64)
 	_, err := peer.Doorbells(y.ctx, func(_ context.Context, m wire.Message) { bells <- m })
@@ -459,7 +459,7 @@ func TestForeignFlood(t *testing.T) {
 		others             = 200 / slower
 		finished, everyone = senders * each, senders*each + answered + dropped
 	)
-	y := newYard(t, look)
+	y := newYard(t, poller)
 	peer := y.connect(wire.Foreign, "peer")
 	c := y.holds(peer)
 	g := goldenOf(t, "worker.json", map[string]string{"turn": c.Turn, "trace": c.Turn[len("turn_"):]})
@@ -491,10 +491,10 @@ func TestForeignFlood(t *testing.T) {
 	})
 	all.Wait()
 	y.waits("the end of the flood", func() bool {
-		n := y.kernel.Foreign()
+		n := y.kernel.ExternalCounts()
 		return n.Adopted+n.Answered+n.Dropped >= everyone
 	})
-	if n := y.kernel.Foreign(); done.Load() != finished || n != (kernel.ForeignCounts{Adopted: finished, Answered: answered, Dropped: dropped}) {
+	if n := y.kernel.ExternalCounts(); done.Load() != finished || n != (kernel.ExternalCounts{Adopted: finished, Answered: answered, Dropped: dropped}) {
 		t.Errorf("%d good ones finished; counts %+v; want %d finished, %d answered, %d dropped", done.Load(), n, finished, answered, dropped)
 	}
 	var rows api.InboxAnswer

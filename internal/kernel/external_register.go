@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// registerForeign takes the definition of a foreign service's tool from the service itself.
-func (k *Kernel) registerForeign(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
+// registerExternal takes the definition of a foreign service's tool from the service itself.
+func (k *Kernel) registerExternal(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	d, err := brokered(q.Definition)
 	if err != nil {
 		return struct{}{}, err

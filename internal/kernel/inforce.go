@@ -10,13 +10,13 @@ import (
 // actKinds are the acts of what is in force beside the ledger.
 var actKinds = []string{api.ActPolicy, api.ActToken, api.ActLogin, api.ActCredential}
 
-// standing is what is in force or reviewed, by its kind and its name.
-type standing struct{ kind, subject string }
+// inForceKey is what is in force or reviewed, by its kind and its name.
+type inForceKey struct{ kind, subject string }
 
-// recorded are the newest acts on what is in force or reviewed. Partial says that some acts are forgotten:
+// recordedActs are the newest acts on what is in force or reviewed. Partial says that some acts are forgotten:
 // then what has none may have had one.
-type recorded struct {
-	newest  map[standing]api.AuditAct
+type recordedActs struct {
+	newest  map[inForceKey]api.AuditAct
 	partial bool
 }
 
@@ -33,7 +33,7 @@ func auditStanding(tx Tx) (api.AuditAnswer, error) {
 	}
 	a.Standing = r.tools(tools)
 	for _, kind := range actKinds {
-		kept, err := tx.Beside(BesideFilter{InForce: kind})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return a, err
 		}
@@ -46,10 +46,10 @@ func auditStanding(tx Tx) (api.AuditAnswer, error) {
 }
 
 // recordedIn reads the newest acts of operators.
-func recordedIn(tx Tx) (recorded, error) {
-	r := recorded{newest: map[standing]api.AuditAct{}}
+func recordedIn(tx Tx) (recordedActs, error) {
+	r := recordedActs{newest: map[inForceKey]api.AuditAct{}}
 	for after := int64(0); ; {
-		kept, err := tx.Beside(BesideFilter{Audit: AuditFilter{After: after, Limit: auditPage, Operators: true}})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{After: after, Limit: auditPage, Operators: true}})
 		if err != nil {
 			return r, err
 		}
@@ -63,7 +63,7 @@ func recordedIn(tx Tx) (recorded, error) {
 			if kind == api.ActRemove {
 				kind = api.ActReview
 			}
-			r.newest[standing{kind, e.Act.Subject}] = *e.Act
+			r.newest[inForceKey{kind, e.Act.Subject}] = *e.Act
 		}
 		if len(kept.Audit) < auditPage {
 			return r, nil
@@ -72,17 +72,17 @@ func recordedIn(tx Tx) (recorded, error) {
 }
 
 // silent reports whether what has no act may have had one, or none was ever made.
-func (r recorded) silent() bool { return r.partial || len(r.newest) == 0 }
+func (r recordedActs) silent() bool { return r.partial || len(r.newest) == 0 }
 
 // tools compares the reviews. A tool that is not reviewed counts as its service says at worst, and so is
 // compared with nothing.
-func (r recorded) tools(registered []Tool) []api.AuditStanding {
+func (r recordedActs) tools(registered []Tool) []api.AuditStanding {
 	var all []api.AuditStanding
 	there := map[string]bool{}
 	for _, t := range registered {
 		name := t.Definition.Tool
 		there[name] = true
-		act, known := r.newest[standing{api.ActReview, name}]
+		act, known := r.newest[inForceKey{api.ActReview, name}]
 		if !t.Reviewed || !known && r.silent() {
 			continue
 		}
@@ -121,12 +121,12 @@ func reviewed(t Tool, act api.AuditAct) bool {
 }
 
 // inForce compares what is in force of one kind.
-func (r recorded) inForce(kind string, rows []InForce) []api.AuditStanding {
+func (r recordedActs) inForce(kind string, rows []InForce) []api.AuditStanding {
 	var all []api.AuditStanding
 	there := map[string]bool{}
 	for _, f := range rows {
 		there[f.Subject] = true
-		act, known := r.newest[standing{kind, f.Subject}]
+		act, known := r.newest[inForceKey{kind, f.Subject}]
 		if known && (act.Digest != f.Digest || act.Detail == Ended) || !known && !r.partial {
 			all = append(all, api.AuditStanding{Kind: kind, Subject: f.Subject, Found: f.Detail, Recorded: act.Detail})
 		}
@@ -143,11 +143,11 @@ func (r recorded) inForce(kind string, rows []InForce) []api.AuditStanding {
 // reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
 func (k *Kernel) noteOlder(ctx context.Context) error {
 	return protocolError(k.update(ctx, func(tx Tx) error {
-		begun, err := tx.Beside(BesideFilter{Audit: AuditFilter{Limit: 1, Operators: true}})
+		begun, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{Limit: 1, Operators: true}})
 		if err != nil || len(begun.Audit) > 0 {
 			return err
 		}
-		kept, err := tx.Beside(BesideFilter{Audit: AuditFilter{Unchained: true}})
+		kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{Unchained: true}})
 		if err != nil {
 			return err
 		}

@@ -11,14 +11,14 @@ const secretDepth = 64
 
 // secretSearch looks for values that a schema marks as secret.
 type secretSearch struct {
-	root any
-	left int // how many looks remain
+	root   any
+	budget int // how many looks remain
 }
 
 // newSecretSearch searches arguments of so many bytes: the work stays in proportion to
 // them, whatever the schema is.
 func newSecretSearch(schema any, size int) *secretSearch {
-	return &secretSearch{root: schema, left: 1000 + 16*size}
+	return &secretSearch{root: schema, budget: 1000 + 16*size}
 }
 
 // find returns the JSON pointer of a value that the schema marks `"x-secret": true`. It
@@ -26,10 +26,10 @@ func newSecretSearch(schema any, size int) *secretSearch {
 // all alternatives: a value that may be a secret is one. What is too deep, or too much,
 // to be looked at counts as found.
 func (s *secretSearch) find(schema, value any, at string, depth int) (where string, found bool) {
-	s.left--
+	s.budget--
 	node, _ := schema.(map[string]any)
 	marked, _ := node["x-secret"].(bool)
-	if marked || depth > secretDepth || s.left < 0 {
+	if marked || depth > secretDepth || s.budget < 0 {
 		return at, true
 	}
 	if where, found := s.any(s.alternatives(node), value, at, depth+1); found {

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// hear decodes a whole message of the tool protocol.
-func hear[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, error)) operation {
+// receive decodes a whole message of the tool protocol.
+func receive[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, error)) operation {
 	return operation{request: reflect.TypeFor[utp.Message](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		m, err := utp.DecodeMessage(request)
 		if err != nil {
@@ -20,21 +20,21 @@ func hear[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, err
 	}}
 }
 
-// foreignCounts count what became of foreign commands.
-type foreignCounts struct{ adopted, answered, dropped atomic.Int64 }
+// externalCounts count what became of foreign commands.
+type externalCounts struct{ adopted, answered, dropped atomic.Int64 }
 
-// ForeignCounts are what became of the commands of foreign workers since the kernel was
+// ExternalCounts are what became of the commands of foreign workers since the kernel was
 // made.
-type ForeignCounts struct {
+type ExternalCounts struct {
 	Adopted  int64 // became calls
 	Answered int64 // were wrong, and got a failed result that says how
 	Dropped  int64 // were wrong, and name no call that could be answered
 }
 
-// Foreign returns the counts.
-func (k *Kernel) Foreign() ForeignCounts {
-	return ForeignCounts{
-		Adopted: k.foreign.adopted.Load(), Answered: k.foreign.answered.Load(), Dropped: k.foreign.dropped.Load(),
+// ExternalCounts returns the counts.
+func (k *Kernel) ExternalCounts() ExternalCounts {
+	return ExternalCounts{
+		Adopted: k.external.adopted.Load(), Answered: k.external.answered.Load(), Dropped: k.external.dropped.Load(),
 	}
 }
 

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// foreignTime is how long a foreign service may take for a call whose definition does
+	// externalTime is how long a foreign service may take for a call whose definition does
 	// not say.
-	foreignTime = 5 * time.Minute
-	// foreignTries is how often the command of a repeatable call is sent, within that time.
-	foreignTries = 3
+	externalTime = 5 * time.Minute
+	// externalAttempts is how often the command of a repeatable call is sent, within that time.
+	externalAttempts = 3
 	// notAfter is a header of the outbox that never leaves: the last instant at which the
 	// message may. Once is another: that the message left is to be known at once. AgreedIn is
 	// the generation of the yes to it, after which it may not leave.
-	notAfter, once, agreedIn = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
+	notAfter, once, consentGeneration = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
 )
 
 // Enforcement says how far the tool's service is behind the gate.
@@ -47,21 +47,21 @@ func decision(t Tool, r Ruling) turn.Decision {
 	return r.Decision
 }
 
-// commandForeign sends a call to a foreign service. There the command is the start: it is
+// commandExternal sends a call to a foreign service. There the command is the start: it is
 // checked and recorded on the service's behalf in the transaction that lets it leave. While
 // nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
 // has heard of, could not be told from one that was made.
-func (s *step) commandForeign(c turn.Call, t Tool, subject utp.Subject) error {
+func (s *step) commandExternal(c turn.Call, t Tool, subject utp.Subject) error {
 	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
 		return nil // it is rung again until it is too old
 	}
-	lease := foreignLease(t)
+	lease := externalLease(t)
 	check, err := s.check(c)
 	if err != nil {
 		return err
 	}
 	owner := "foreign." + c.Target
-	err = s.feed(turn.Start{Call: c.ID, Owner: owner, Target: c.Target, Lease: lease, Check: check, Command: true})
+	err = s.dispatch(turn.Start{Call: c.ID, Owner: owner, Target: c.Target, Lease: lease, Check: check, Command: true})
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (s *step) commandForeign(c turn.Call, t Tool, subject utp.Subject) error {
 	}
 	started.ThirdParty = true
 	c = *started
-	if c.LeaseExpiries >= foreignTries {
-		return s.feed(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
+	if c.LeaseExpiries >= externalAttempts {
+		return s.dispatch(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
 			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
 		}})
 	}
@@ -115,7 +115,7 @@ func (s *step) leaveBy(c turn.Call) error {
 		header[once] = []string{"true"}
 	}
 	if c.Class == utp.Irreversible && c.Consent != nil {
-		header[agreedIn] = []string{c.Consent.Generation}
+		header[consentGeneration] = []string{c.Consent.Generation}
 	}
 	return nil
 }
@@ -130,30 +130,30 @@ func (tooOldError) Error() string {
 // Unpublishable implements the bus's word on messages that can never leave.
 func (tooOldError) Unpublishable() bool { return true }
 
-// depart publishes a row of the outbox, unless its time has passed.
-func (k *Kernel) depart(ctx context.Context, row Outgoing) error {
+// transmit publishes a row of the outbox, unless its time has passed.
+func (k *Kernel) transmit(ctx context.Context, row Outgoing) error {
 	limit := row.Header[notAfter]
 	if len(limit) == 0 {
 		return k.o.Bus.Publish(ctx, row.Subject, row.Header, row.Payload)
 	}
 	var last turn.Timestamp
 	err := json.Unmarshal([]byte(limit[0]), &last, jsonv1.FormatDurationAsNano(true))
-	if err != nil || last.Passed(k.o.Clock.moment()) {
+	if err != nil || last.Passed(k.o.Clock.timestamp()) {
 		k.forgetUnsent(row.ID)
 		return tooOldError{}
 	}
-	if in := row.Header[agreedIn]; in != nil && !slices.Equal(in, []string{k.generation()}) {
+	if in := row.Header[consentGeneration]; in != nil && !slices.Equal(in, []string{k.generation()}) {
 		return tooOldError{} // the process that was told the yes is gone, and the yes with it
 	}
 	header := maps.Clone(row.Header)
 	delete(header, notAfter)
 	delete(header, once)
-	delete(header, agreedIn)
+	delete(header, consentGeneration)
 	if row.Header[once] != nil {
-		if err := k.advance(ctx); err != nil { // no service asks for its start, which would look again
+		if err := k.saveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
 			return unexpected("writing the incarnation", err)
 		}
-		mine, err := k.leaves(ctx, row.ID)
+		mine, err := k.claimOnce(ctx, row.ID)
 		if err != nil || !mine {
 			return err
 		}
@@ -165,17 +165,17 @@ func (k *Kernel) depart(ctx context.Context, row Outgoing) error {
 	return err
 }
 
-// leaves reports whether a message that may leave once is this kernel's to send: no start
+// claimOnce reports whether a message that may leave once is this kernel's to send: no start
 // absorbs a second copy, so that it counts as sent before it is. If the kernel dies in
 // between, nobody sends it, and the end of its lease asks a person.
-func (k *Kernel) leaves(ctx context.Context, id int64) (bool, error) {
+func (k *Kernel) claimOnce(ctx context.Context, id int64) (bool, error) {
 	k.mu.Lock()
-	_, mine := k.leaving[id]
+	_, mine := k.sendingOnce[id]
 	k.mu.Unlock()
 	if mine { // the bus was out of reach the last time
 		return true, nil
 	}
-	err := k.o.Store.Update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.Save(Batch{Leaving: []int64{id}}) })
+	err := k.o.Store.Update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.Save(Batch{SendOnce: []int64{id}}) })
 	k.o.Reached("command.leaving")
 	if errors.Is(err, ErrConflict) { // it has left, or was put aside
 		return false, nil
@@ -184,7 +184,7 @@ func (k *Kernel) leaves(ctx context.Context, id int64) (bool, error) {
 		return false, err
 	}
 	k.mu.Lock()
-	k.leaving[id] = struct{}{}
+	k.sendingOnce[id] = struct{}{}
 	k.mu.Unlock()
 	return true, nil
 }
@@ -192,12 +192,12 @@ func (k *Kernel) leaves(ctx context.Context, id int64) (bool, error) {
 func (k *Kernel) forgetUnsent(id int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.leaving, id)
+	delete(k.sendingOnce, id)
 }
 
-// foreignLease is how long the service holds a call. A repeatable one is sent again within
+// externalLease is how long the service holds a call. A repeatable one is sent again within
 // its time, because a command may be lost.
-func foreignLease(t Tool) time.Duration {
+func externalLease(t Tool) time.Duration {
 	var o struct {
 		Suspend float64 `json:"suspend_timeout_seconds"`
 		Timeout float64 `json:"timeout_seconds"`
@@ -205,14 +205,14 @@ func foreignLease(t Tool) time.Duration {
 	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
 		o.Suspend, o.Timeout = 0, 0
 	}
-	whole := foreignTime
+	whole := externalTime
 	for _, given := range []float64{o.Timeout, o.Suspend} {
 		if given >= 1 {
 			whole = seconds(int(min(given, 1<<20)))
 		}
 	}
 	if t.EffectiveClass().Repeatable() {
-		return max(whole/foreignTries, time.Second)
+		return max(whole/externalAttempts, time.Second)
 	}
 	return whole
 }
@@ -221,9 +221,9 @@ func foreignLease(t Tool) time.Duration {
 // after: the call's own tool.result is made of it.
 const cardOffered = "tool.offered_result"
 
-// saveForeignCard keeps a card of a foreign peer: a tool.call of its own turn, or the result
+// saveExternalCard keeps a card of a foreign peer: a tool.call of its own turn, or the result
 // of a call that it has been sent.
-func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
+func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
 		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
@@ -239,7 +239,7 @@ func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q api.CardReq
 		return struct{}{}, fault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
 	}
 	var refused error
-	err = k.ofForeign(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
+	err = k.stepExternalCall(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
 		refused, err = s.offer(c, card, content)
 		return err
 	})
@@ -249,9 +249,9 @@ func (k *Kernel) saveForeignCard(ctx context.Context, from Caller, q api.CardReq
 	return struct{}{}, err
 }
 
-// ofForeign steps the turn of a call that the asking peer has been sent. The call is nil
+// stepExternalCall steps the turn of a call that the asking peer has been sent. The call is nil
 // where it has ended and is forgotten.
-func (k *Kernel) ofForeign(ctx context.Context, from Caller, call string, fn func(*step, *turn.Call) error) error {
+func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string, fn func(*step, *turn.Call) error) error {
 	known := false
 	err := k.step(ctx, TurnRef{Call: call}, func(s *step) error {
 		known = true
@@ -325,7 +325,7 @@ func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.Re
 	if header.ToolCallID == "" {
 		return a, fault(utp.CodeMissingToolCallID, "the report names no call")
 	}
-	err = k.ofForeign(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
+	err = k.stepExternalCall(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
 		st := s.rec.State
 		if header.AgentID != "" && header.AgentID != st.Agent || header.TurnID != "" && header.TurnID != st.Turn {
 			return fault(utp.CodeAuthFailed, "the call belongs to another turn")
@@ -379,5 +379,5 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 		said = api.ReportLate
 	default:
 	}
-	return said, s.feed(turn.Finish{Call: c.ID, Owner: c.Owner, Fence: c.Fence, Outcome: o})
+	return said, s.dispatch(turn.Finish{Call: c.ID, Owner: c.Owner, Fence: c.Fence, Outcome: o})
 }

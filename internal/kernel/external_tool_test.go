@@ -180,7 +180,7 @@ func TestForeignReportChangesNothing(t *testing.T) {
 			"another project":    {s, func(r *utp.ResultCard) { r.Project = "work" }, utp.CodeInvalidSourceActor},
 			"of an unknown call": {s, func(r *utp.ResultCard) { r.ToolCallID = "tc_none" }, utp.CodeUnknownCall},
 			"of another's call":  {s, func(r *utp.ResultCard) { r.ToolCallID = burnt.ID }, utp.CodeAuthFailed},
-			"of another tool":    {s, func(r *utp.ResultCard) { r.FunctionName = look }, utp.CodeBadRequest},
+			"of another tool":    {s, func(r *utp.ResultCard) { r.FunctionName = poller }, utp.CodeBadRequest},
 			"of another turn":    {s, func(r *utp.ResultCard) { r.Lineage.TurnID = "turn_x" }, utp.CodeAuthFailed},
 			"under our ids":      {s, func(r *utp.ResultCard) { r.ID = "card_answer_x" }, utp.CodeBadRequest},
 		} {
@@ -523,7 +523,7 @@ func TestForeignRegister(t *testing.T) {
 		if got := w.tool(wordCount); got.Enforcement() != utp.BrokerOnly || got.EffectiveClass() != utp.Read {
 			t.Errorf("registered as %s, %s", got.Enforcement(), got.EffectiveClass())
 		}
-		d := w.tool(look).Definition
+		d := w.tool(poller).Definition
 		wantFault(t, s.ask(api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeAuthFailed)
 		d = w.tool(wordCount).Definition
 		d.Options = jsontext.Value(`{"envs":{"name":"KEY"}}`)
@@ -531,7 +531,7 @@ func TestForeignRegister(t *testing.T) {
 		d = definition("other", utp.Read, `{"enforcement":"broker-only"}`)
 		wantFault(t, w.as(kernel.ToolCaller, target, api.OpRegister, api.RegisterRequest{Definition: d}, nil), utp.CodeBadRequest)
 		// What a start would grant is not to be had beside the command.
-		err := w.as(kernel.ForeignCaller, "words", api.OpStart, api.StartRequest{Call: "tc_1", Owner: "own"}, nil)
+		err := w.as(kernel.ExternalCaller, "words", api.OpStart, api.StartRequest{Call: "tc_1", Owner: "own"}, nil)
 		wantFault(t, err, utp.CodeAuthFailed)
 	})
 }

@@ -28,7 +28,7 @@ type stranger struct {
 }
 
 func (w *world) stranger(name string) *stranger {
-	s := &stranger{world: w, conn: w.bus.connect(kernel.ForeignCaller, name)}
+	s := &stranger{world: w, conn: w.bus.connect(kernel.ExternalCaller, name)}
 	w.t.Cleanup(s.conn.listen(func(m tool.Message) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -234,7 +234,7 @@ func TestForeignCommand(t *testing.T) {
 				}
 				s.delivers(c)
 				w.succeeded(c.Turn)
-				if n := w.now.kernel.Foreign(); n != (kernel.ForeignCounts{Adopted: 2}) {
+				if n := w.now.kernel.ExternalCounts(); n != (kernel.ExternalCounts{Adopted: 2}) {
 					t.Errorf("counts %+v", n)
 				}
 			})
@@ -330,7 +330,7 @@ func TestForeignCommandWrong(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				s := w.stranger("peer")
 				c := s.holds()
-				card := s.wanted(c.Turn, "tc_1", look)
+				card := s.wanted(c.Turn, "tc_1", poller)
 				s.keeps(utp.NewToolCall(card))
 				m := s.commanded(card, c.Epoch)
 				tt.spoil(w, s, &m)
@@ -362,14 +362,14 @@ func TestForeignCommandWrong(t *testing.T) {
 				if there != tt.answered {
 					t.Fatalf("answered: %v", there)
 				}
-				want := kernel.ForeignCounts{Dropped: 1}
+				want := kernel.ExternalCounts{Dropped: 1}
 				if there {
-					want = kernel.ForeignCounts{Answered: 1}
+					want = kernel.ExternalCounts{Answered: 1}
 					if result.Status != utp.StatusFailed || result.Error.Code != tt.code || len(s.took(".wakeup")) != 1 {
 						t.Errorf("result %+v, %v", result, result.Error)
 					}
 				}
-				if got := w.now.kernel.Foreign(); got.Answered != want.Answered || got.Dropped != want.Dropped {
+				if got := w.now.kernel.ExternalCounts(); got.Answered != want.Answered || got.Dropped != want.Dropped {
 					t.Errorf("counts %+v", got)
 				}
 				s.delivers(c)
@@ -385,7 +385,7 @@ func TestLostRaceKeepsNothingBack(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		s := w.stranger("peer")
 		c := s.holds()
-		card := s.wanted(c.Turn, "tc_1", look)
+		card := s.wanted(c.Turn, "tc_1", poller)
 		s.keeps(utp.NewToolCall(card))
 		m := s.commanded(card, c.Epoch)
 		w.now.mu.Lock()
@@ -413,7 +413,7 @@ func TestForeignReadsItsOwn(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		one, other := w.stranger("peer"), w.stranger("other")
 		c := one.holds()
-		card := one.wanted(c.Turn, "tc_1", look)
+		card := one.wanted(c.Turn, "tc_1", poller)
 		one.keeps(utp.NewToolCall(card))
 		a, err := one.sends(one.commanded(card, c.Epoch))
 		if err != nil {
@@ -427,7 +427,7 @@ func TestForeignReadsItsOwn(t *testing.T) {
 			wantFault(t, other.ask(api.OpRead, api.ReadRequest{Card: id}, nil), utp.CodeNotFound)
 		}
 		wantFault(t, other.ask(api.OpInbox, api.InboxRequest{Turn: c.Turn, Calls: []string{"tc_1"}}, nil), utp.CodeAuthFailed)
-		forged := other.wanted(c.Turn, "tc_2", look)
+		forged := other.wanted(c.Turn, "tc_2", poller)
 		raw, err := utp.NewToolCall(forged)
 		if err != nil {
 			t.Fatal(err)
@@ -437,7 +437,7 @@ func TestForeignReadsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFault(t, other.ask(api.OpCard, api.CardRequest{Card: text}, nil), utp.CodeNotFound)
-		taken := one.wanted(c.Turn, "tc_3", look)
+		taken := one.wanted(c.Turn, "tc_3", poller)
 		taken.ID = row.Report.ToolResultCardID[:len("card_answer_")] + "x"
 		raw, _ = utp.NewToolCall(taken)
 		text, _ = utp.EncodeCard(raw)
@@ -455,7 +455,7 @@ func TestForeignManyCommands(t *testing.T) {
 		c := s.holds()
 		const many = 150 / slower
 		for i := range many {
-			card := s.wanted(c.Turn, "tc_"+string(rune('a'+i/26))+string(rune('a'+i%26)), look)
+			card := s.wanted(c.Turn, "tc_"+string(rune('a'+i/26))+string(rune('a'+i%26)), poller)
 			s.keeps(utp.NewToolCall(card))
 			if _, err := s.sends(s.commanded(card, c.Epoch)); err != nil {
 				t.Fatalf("command %d: %v", i, err)

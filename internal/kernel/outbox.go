@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// outbox holds the messages that were committed here until they have left, and remembers those
+// that have until the ledger knows it. What it holds is lost with the process; the ledger has
+// it all.
+type outbox struct {
+	mu     sync.Mutex
+	queues map[string]*sessionQueue // by session
+}
+
+// sessionQueue is the way out of one session's messages, in the order of its steps.
+type sessionQueue struct {
+	entries  []*outboxEntry // the first is the next to leave
+	busy     bool           // somebody is publishing
+	retryAt  time.Duration  // what the bus has refused is not tried before, by the second clock
+	acks     []ack
+	dead     []DeadLetter
+	deadRows []Outgoing // the rows that dead are of
+}
+
+// outboxEntry is what one step has to say. Until it is known whether the step is committed, it
+// keeps those of later steps back.
+type outboxEntry struct {
+	session string
+	rows    []Outgoing
+	ready   bool
+}
+
+// ack is a row that has left, and when, by the second clock.
+type ack struct {
+	id int64
+	at time.Duration
+}
+
+// reserve takes the place of a step that is being saved: behind those that it follows, for it
+// has read what they have committed.
+func (p *outbox) reserve(session string) *outboxEntry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.queues[session]
+	if l == nil {
+		l = &sessionQueue{}
+		p.queues[session] = l
+	}
+	m := &outboxEntry{session: session}
+	l.entries = append(l.entries, m)
+	return m
+}
+
+// drop gives a place back: its step was not saved.
+func (p *outbox) drop(m *outboxEntry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.queues[m.session]
+	l.entries = slices.DeleteFunc(l.entries, func(other *outboxEntry) bool { return other == m })
+	p.tidy(m.session)
+}
+
+// ready says that a step is committed with these messages.
+func (p *outbox) ready(m *outboxEntry, rows []Outgoing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.rows, m.ready = slices.Clone(rows), true
+}
+
+// next hands out the next message of a session to anyone who publishes for it alone, until give.
+func (p *outbox) next(session string, now time.Duration) (Outgoing, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.queues[session]
+	if l == nil || l.busy || len(l.entries) == 0 || !l.entries[0].ready || now < l.retryAt {
+		return Outgoing{}, false
+	}
+	l.busy = true
+	return l.entries[0].rows[0], true
+}
+
+// sent says what became of the message that take handed out.
+func (p *outbox) sent(row Outgoing, became sendResult, reason string, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.queues[row.Session]
+	l.busy = false
+	switch became {
+	case sendRetry:
+		l.retryAt = now + relayPause
+		return
+	case sendDone:
+		l.acks = append(l.acks, ack{row.ID, now})
+	case sendImpossible:
+		l.dead, l.deadRows = append(l.dead, DeadLetter{ID: row.ID, Reason: reason}), append(l.deadRows, row)
+	}
+	if m := l.entries[0]; len(m.rows) > 1 {
+		m.rows = m.rows[1:]
+	} else {
+		l.entries = l.entries[1:]
+	}
+}
+
+// sendResult is what became of a message.
+type sendResult int
+
+const (
+	sendRetry sendResult = iota // the bus is out of reach
+	sendDone
+	sendImpossible // no message of that form can ever leave
+)
+
+// acks are the rows of a session that have left, for its next step to tell the ledger.
+func (p *outbox) acks(session string) []int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var ids []int64
+	if l := p.queues[session]; l != nil {
+		for _, m := range l.acks {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids
+}
+
+// acked says that the ledger knows of these.
+func (p *outbox) acked(session string, ids []int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.queues[session]
+	if l == nil || len(ids) == 0 {
+		return
+	}
+	l.acks = slices.DeleteFunc(l.acks, func(m ack) bool { return slices.Contains(ids, m.id) })
+	p.tidy(session)
+}
+
+// unacked collects what the ledger does not know yet: what has left before a time, and all
+// that never will, with the rows that those are of. waiting says that more will come.
+func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []DeadLetter, of []Outgoing, waiting bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done = map[string][]int64{}
+	for session, l := range p.queues {
+		for _, m := range l.acks {
+			if m.at <= before {
+				done[session] = append(done[session], m.id)
+			} else {
+				waiting = true
+			}
+		}
+		dead, of = append(dead, l.dead...), append(of, l.deadRows...)
+	}
+	return done, dead, of, waiting
+}
+
+// deadRecorded says that the ledger knows of the messages that never leave.
+func (p *outbox) deadRecorded(of []Outgoing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, row := range of {
+		l := p.queues[row.Session]
+		l.dead = slices.DeleteFunc(l.dead, func(d DeadLetter) bool { return d.ID == row.ID })
+		l.deadRows = slices.DeleteFunc(l.deadRows, func(o Outgoing) bool { return o.ID == row.ID })
+		p.tidy(row.Session)
+	}
+}
+
+// blocked lists the sessions whose next message could leave, and does not.
+func (p *outbox) blocked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for session, l := range p.queues {
+		if !l.busy && len(l.entries) > 0 && l.entries[0].ready {
+			all = append(all, session)
+		}
+	}
+	return all
+}
+
+// has reports whether messages of a session are on their way here.
+func (p *outbox) has(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queues[session] != nil
+}
+
+// tidy forgets a lane without anything. The caller holds mu.
+func (p *outbox) tidy(session string) {
+	if l := p.queues[session]; l != nil && !l.busy && len(l.entries)+len(l.acks)+len(l.dead) == 0 {
+		delete(p.queues, session)
+	}
+}
