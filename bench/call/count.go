@@ -62,7 +62,7 @@ func embedded(ctx context.Context, s *sqlite.Store) (c counted, err error) {
 	c.Commits = float64(s.Commits())
 	c.Syncs = c.Commits
 	err = s.Update(ctx, func(tx kernel.Tx) error {
-		return inside(tx).One(`SELECT total_changes()`, nil, &c.Rows)
+		return inside(tx).QueryRow(`SELECT total_changes()`, nil, &c.Rows)
 	})
 	if err != nil {
 		return c, err

@@ -36,8 +36,8 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 	i.keepLedger(store)
 	i.InDatabase = true
 	i.Now = store.Now // other kernels on the ledger have another time of day, and the same database
-	i.Ledger, i.counter = store.Place(), i.Data.File(datadir.CounterFile+"-"+store.ID())
-	hold, err := store.Hold(ctx)
+	i.Ledger, i.counter = store.Location(), i.Data.File(datadir.CounterFile+"-"+store.ID())
+	hold, err := store.LockServer(ctx)
 	if err != nil {
 		return databaseFailure(err)
 	}
@@ -94,7 +94,7 @@ func InDatabase(d *datadir.Dir, hint string) error {
 
 // hold keeps the claim until ctx ends, and makes it again when the database has ended it. A
 // ledger that somebody else serves by then, or that does not come back, ends the server.
-func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgres.Hold, log *slog.Logger) {
+func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgres.ServerLock, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -117,11 +117,11 @@ func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgr
 
 // holdAgain claims the ledger while the database is away, for holdWait at most; nil when the
 // context has ended.
-func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.Hold, error) {
+func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.ServerLock, error) {
 	until := time.NewTimer(holdWait)
 	defer until.Stop()
 	for {
-		hold, err := store.Hold(ctx)
+		hold, err := store.LockServer(ctx)
 		switch {
 		case ctx.Err() != nil:
 			if err == nil {

@@ -11,7 +11,7 @@ type agenda struct {
 }
 
 func agendaOf(r *kernel.Record) agenda {
-	return agenda{agent: r.State.Agent, worker: r.State.Worker, due: mark(r.Due), claim: mark(r.Free)}
+	return agenda{agent: r.State.Agent, worker: r.State.Worker, due: optionalStamp(r.Due), claim: optionalStamp(r.Free)}
 }
 
 func (a agenda) empty() bool { return a.worker == "" && a.due == nil && a.claim == nil }
@@ -24,14 +24,14 @@ func (t *Tx) saveAgenda(r *kernel.Record, was found) error {
 	case read && a == was.agenda, r.Version == 0 && a.empty():
 		return nil
 	case a.empty():
-		return t.put(what, `DELETE FROM agenda WHERE turn_id = $1`, id)
+		return t.exec(what, `DELETE FROM agenda WHERE turn_id = $1`, id)
 	case read && !was.agenda.empty():
 		n, err := t.c.Write(`UPDATE agenda SET agent = $2, worker = $3, due_at = $4, claim_at = $5 WHERE turn_id = $1`, 1, id, a.agent, a.worker, a.due, a.claim)
 		if err != nil || n == 1 {
 			return t.c.Border(what, err)
 		}
 	}
-	return t.put(what, `INSERT INTO agenda (turn_id, agent, worker, due_at, claim_at) VALUES ($1, $2, $3, $4, $5)
+	return t.exec(what, `INSERT INTO agenda (turn_id, agent, worker, due_at, claim_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (turn_id) DO UPDATE SET agent = excluded.agent, worker = excluded.worker, due_at = excluded.due_at, claim_at = excluded.claim_at`,
 		id, a.agent, a.worker, a.due, a.claim)
 }

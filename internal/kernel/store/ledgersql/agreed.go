@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// agreed reads what is kept of what receipts are about, each by the keys of its rows.
-func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
+// receiptSubjects reads what is kept of what receipts are about, each by the keys of its rows.
+func (t *Tx) receiptSubjects(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
 	var rows []kernel.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
@@ -29,8 +29,8 @@ func (t *Tx) agreed(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
 	return rows, t.read(err, "what the receipts of the audit chain are about")
 }
 
-// done reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
-func (t *Tx) done(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
+// actSubjects reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
+func (t *Tx) actSubjects(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
 	var rows []kernel.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
@@ -42,7 +42,7 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
 		var d kernel.ActSubject
 		var doc string
 		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Accepted, &d.Status, &d.Card, &doc)
-		d.Document = madeOf(doc)
+		d.Document = documentOf(doc)
 		rows = append(rows, d)
 		return err
 	})
@@ -53,8 +53,8 @@ func (t *Tx) done(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
 // would be compared with nothing.
 const erased = `t.erased_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cards WHERE cards.turn_id = t.turn_id)`
 
-// madeOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
-func madeOf(doc string) turn.Call {
+// documentOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
+func documentOf(doc string) turn.Call {
 	var c turn.Call
 	if doc == "" || decode(doc, &c) != nil {
 		return turn.Call{}
@@ -67,7 +67,7 @@ func madeOf(doc string) turn.Call {
 // and $8 those of a question that a person has ended otherwise than by accepting.
 const (
 	// A yes, or the start of what cannot be undone, without the receipt of a yes.
-	agreedTo = `SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
+	unreceipted = `SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
 			WHERE NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = k.call_id AND r.decision = $1)
 		UNION SELECT g.call_id, 1, 0 FROM grants g LEFT JOIN calls c ON c.call_id = g.call_id
 			WHERE (c.call_id IS NULL OR c.class = $2) AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = g.call_id AND r.decision = $1)`
@@ -88,7 +88,7 @@ const (
 func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
-		FROM (`+agreedTo+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
+		FROM (`+unreceipted+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id
 		WHERE s.call_id > $9 GROUP BY s.call_id, c.turn_id, c.question ORDER BY s.call_id`+limited("$10"),
 		[]any{
 			string(consent.Accept), string(utp.Irreversible), string(utp.Read), string(turn.Finished), string(turn.Resolved), string(turn.Closed),

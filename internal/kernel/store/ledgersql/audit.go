@@ -19,7 +19,7 @@ func (t *Tx) chain(kind string, of int64, commitment string) error {
 // chainAct appends an entry with an act: its document and, of a start or an outcome, its session, its call
 // and, of a start, its fence.
 func (t *Tx) chainAct(kind string, of int64, commitment string, session, call, fence any, doc string) error {
-	if err := t.holdAudit(); err != nil {
+	if err := t.lockAudit(); err != nil {
 		return err
 	}
 	return t.must("the audit chain", `INSERT INTO audit (n, kind, at, of, commitment, session_id, call_id, fence, doc, link)
@@ -35,13 +35,13 @@ var linked = strings.Join([]string{
 	"CAST(CAST($2 AS bigint) AS text)", "CAST(CAST($3 AS bigint) AS text)", "CAST($4 AS text)",
 }, " || '"+audit.LinkBreak+"' || ")
 
-// holdAudit keeps the newest entry the newest until the transaction ends.
-func (t *Tx) holdAudit() error {
+// lockAudit keeps the newest entry the newest until the transaction ends.
+func (t *Tx) lockAudit() error {
 	if t.chained {
 		return nil
 	}
 	t.chained = true
-	return t.hold("the audit chain", t.d.HoldAudit)
+	return t.lock("the audit chain", t.d.LockAudit)
 }
 
 // saveReceipts keeps who answered what, each with its entry in the chain.
@@ -74,7 +74,7 @@ func (t *Tx) saveActs(b *kernel.Batch) error {
 		if err != nil {
 			return err
 		}
-		p := placeOf(a)
+		p := actKeyOf(a)
 		if err := t.chainAct(audit.Act, 0, audit.ActCommitment(a), p.Session, p.Call, p.Fence, doc); err != nil {
 			return err
 		}
@@ -82,16 +82,16 @@ func (t *Tx) saveActs(b *kernel.Batch) error {
 	return nil
 }
 
-// place is what an act is found by, beside its document: no entry has committed to it.
-type place struct {
+// actKey is what an act is found by, beside its document: no entry has committed to it.
+type actKey struct {
 	Session, Call sql.NullString
 	Fence         sql.NullInt64
 }
 
-// placeOf is the place of an act: a start has a fence, an outcome has none, and what is about no call has
+// actKeyOf is the place of an act: a start has a fence, an outcome has none, and what is about no call has
 // no session either.
-func placeOf(a api.AuditAct) place {
-	var p place
+func actKeyOf(a api.AuditAct) actKey {
+	var p actKey
 	if a.Call != "" {
 		p.Session, p.Call = sql.NullString{String: a.Session, Valid: true}, sql.NullString{String: a.Call, Valid: true}
 	}
@@ -104,11 +104,11 @@ func placeOf(a api.AuditAct) place {
 // unchain says in the chain that the receipts and acts of these sessions are forgotten. What comes for
 // one of them meanwhile waits until they are.
 func (t *Tx) unchain(sessions []string) error {
-	if err := t.holdAudit(); err != nil {
+	if err := t.lockAudit(); err != nil {
 		return err
 	}
 	receipts, acts := t.where(), t.where()
-	receipts.wanted = append(receipts.wanted, "entry IS NOT NULL")
+	receipts.conditions = append(receipts.conditions, "entry IS NOT NULL")
 	receipts.among("session_id", sessions)
 	acts.among("session_id", sessions)
 	answers, err := t.numbers(`SELECT entry FROM receipts `+receipts.page("entry", 0), receipts.args...)
@@ -171,7 +171,7 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
 	w.add("audit.n > %s", f.After)
 	if f.Operators {
 		w.add("audit.kind = %s", audit.Act)
-		w.wanted = append(w.wanted, "audit.session_id IS NULL")
+		w.conditions = append(w.conditions, "audit.session_id IS NULL")
 	}
 	order := "audit.n"
 	if f.Newest {
@@ -189,7 +189,7 @@ func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
 		var at, answered int64
 		var there bool
 		var terms, doc string
-		var filed place
+		var filed actKey
 		err := scan(&e.N, &e.Kind, &at, &e.Of, &e.Commitment, &e.Link, &doc, &filed.Session, &filed.Call, &filed.Fence, &there,
 			&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &answered, &r.Shown, &r.Language, &r.Salt, &terms)
 		r.Terms, e.Act = termsOf(terms), actOf(doc, filed)
@@ -214,12 +214,12 @@ func termsOf(raw string) api.ReceiptTerms {
 
 // actOf reads an act. One that cannot be read, or is filed elsewhere than where it belongs, counts as an
 // empty one: the chain tells that it was altered.
-func actOf(doc string, filed place) *api.AuditAct {
-	if doc == "" && filed == (place{}) {
+func actOf(doc string, filed actKey) *api.AuditAct {
+	if doc == "" && filed == (actKey{}) {
 		return nil
 	}
 	var a api.AuditAct
-	if decode(doc, &a) != nil || placeOf(a) != filed {
+	if decode(doc, &a) != nil || actKeyOf(a) != filed {
 		a = api.AuditAct{}
 	}
 	return &a
@@ -228,7 +228,7 @@ func actOf(doc string, filed place) *api.AuditAct {
 // unchained counts the receipts without an entry, and the starts that are older than entries of starts.
 func (t *Tx) unchained() (api.AuditUnchained, error) {
 	var u api.AuditUnchained
-	err := t.c.One(`SELECT coalesce(sum(older), 0), coalesce(sum(1 - older), 0), (SELECT count(*) FROM grants WHERE older = 1)
+	err := t.c.QueryRow(`SELECT coalesce(sum(older), 0), coalesce(sum(1 - older), 0), (SELECT count(*) FROM grants WHERE older = 1)
 		FROM (SELECT CASE WHEN entry IS NULL AND older = 1 THEN 1 ELSE 0 END AS older FROM receipts r
 			WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.n = r.entry AND audit.n > 0)) unchained`, nil, &u.Older, &u.Later, &u.Starts)
 	return u, t.read(err, "what is beside the audit chain")

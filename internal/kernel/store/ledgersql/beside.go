@@ -19,13 +19,13 @@ func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 		b.Calls, err = t.calls(f)
 	}
 	if err == nil && f.Preferences != "" {
-		b.Preferences, err = t.wish(f.Preferences)
+		b.Preferences, err = t.preferences(f.Preferences)
 	}
 	if err == nil && f.Key != "" {
 		b.Key, err = t.requestKey(f.KeyOf, f.Key)
 	}
 	if err == nil {
-		err = t.besideChain(f, &b)
+		err = t.auxiliaryChain(f, &b)
 	}
 	if err == nil && f.InForce != "" {
 		b.InForce, err = t.inForce(f.InForce)
@@ -36,8 +36,8 @@ func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 	return b, err
 }
 
-// besideChain reads what is asked for of the audit chain.
-func (t *Tx) besideChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err error) {
+// auxiliaryChain reads what is asked for of the audit chain.
+func (t *Tx) auxiliaryChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err error) {
 	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}
@@ -45,10 +45,10 @@ func (t *Tx) besideChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err err
 		b.Unchained, err = t.unchained()
 	}
 	if err == nil && f.ReceiptSubjects.To > 0 {
-		b.ReceiptSubjects, err = t.agreed(f.ReceiptSubjects)
+		b.ReceiptSubjects, err = t.receiptSubjects(f.ReceiptSubjects)
 	}
 	if err == nil && f.ActSubjects.To > 0 {
-		b.ActSubjects, err = t.done(f.ActSubjects)
+		b.ActSubjects, err = t.actSubjects(f.ActSubjects)
 	}
 	if err == nil && f.Unaudited.Limit > 0 {
 		b.Unaudited, err = t.unaudited(f.Unaudited)
@@ -109,7 +109,7 @@ func (t *Tx) calls(f kernel.AuxiliaryFilter) ([]turn.Call, error) {
 
 // openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
 func (t *Tx) openCalls(agent string, limit int) (n int, err error) {
-	err = t.c.One(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
+	err = t.c.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
 		WHERE t.agent = $1 AND NOT t.ended AND c.state NOT IN ($2, $3, $4)`+limited("$5")+`) AS open`,
 		[]any{agent, string(turn.Finished), string(turn.Resolved), string(turn.Closed), limit}, &n)
 	return n, t.read(err, "the open calls of %s", agent)

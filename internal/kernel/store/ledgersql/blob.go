@@ -41,7 +41,7 @@ func (t *Tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
 
 func (t *Tx) blob(sha string) (blob, error) {
 	b := blob{sha256: sha}
-	err := t.c.One(`SELECT size, have, complete, running FROM blobs WHERE sha256 = $1`, []any{sha}, &b.size, &b.have, &b.complete, &b.running)
+	err := t.c.QueryRow(`SELECT size, have, complete, running FROM blobs WHERE sha256 = $1`, []any{sha}, &b.size, &b.have, &b.complete, &b.running)
 	return b, err
 }
 
@@ -82,10 +82,10 @@ func (t *Tx) saveBlobs(b *kernel.Batch) error {
 }
 
 func (t *Tx) saveBlob(p api.PutRequest) error {
-	if err := checkPiece(p); err != nil {
+	if err := checkChunk(p); err != nil {
 		return err
 	}
-	if err := t.hold("the blob "+p.SHA256, t.d.HoldBlob, p.SHA256); err != nil {
+	if err := t.lock("the blob "+p.SHA256, t.d.LockBlob, p.SHA256); err != nil {
 		return err
 	}
 	b, err := t.blob(p.SHA256)
@@ -112,7 +112,7 @@ func (t *Tx) saveBlob(p api.PutRequest) error {
 	return t.extend(b, data)
 }
 
-func checkPiece(p api.PutRequest) error {
+func checkChunk(p api.PutRequest) error {
 	if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != p.SHA256 {
 		return invalid("saving a blob", fmt.Sprintf("the name %.80q", p.SHA256), "64 lower-case hexadecimal digits")
 	}
@@ -145,10 +145,10 @@ func (t *Tx) unseen(b *blob, p api.PutRequest) ([]byte, error) {
 // cut drops what a blob has from a byte on. The hash has to be computed again.
 func (t *Tx) cut(b *blob, at int64) error {
 	b.have, b.running = at, nil
-	if err := t.put("the blob "+b.sha256, `DELETE FROM blob_chunks WHERE sha256 = $1 AND start >= $2`, b.sha256, at); err != nil {
+	if err := t.exec("the blob "+b.sha256, `DELETE FROM blob_chunks WHERE sha256 = $1 AND start >= $2`, b.sha256, at); err != nil {
 		return err
 	}
-	return t.put("the blob "+b.sha256, `UPDATE blob_chunks SET data = substr(data, 1, CAST($2 - start AS integer))
+	return t.exec("the blob "+b.sha256, `UPDATE blob_chunks SET data = substr(data, 1, CAST($2 - start AS integer))
 		WHERE sha256 = $1 AND start + length(data) > $2`, b.sha256, at)
 }
 
@@ -156,7 +156,7 @@ func (t *Tx) beginBlob(b blob) error {
 	if err := t.dropBlob(b.sha256); err != nil {
 		return err
 	}
-	return t.put("the blob "+b.sha256, `INSERT INTO blobs (sha256, size, have, complete, created) VALUES ($1, $2, 0, false, $3)`,
+	return t.exec("the blob "+b.sha256, `INSERT INTO blobs (sha256, size, have, complete, created) VALUES ($1, $2, 0, false, $3)`,
 		b.sha256, b.size, stamp(t.now()))
 }
 
@@ -167,7 +167,7 @@ func (t *Tx) Condemned() []string { return t.condemned }
 // Drop removes blobs that are not complete, with their pieces, also after fn has returned.
 func (t *Tx) Drop(blobs []string) error {
 	for _, sha := range blobs {
-		if err := t.hold("the blob "+sha, t.d.HoldBlob, sha); err != nil {
+		if err := t.lock("the blob "+sha, t.d.LockBlob, sha); err != nil {
 			return err
 		}
 		if err := t.dropBlob(sha); err != nil {
@@ -179,7 +179,7 @@ func (t *Tx) Drop(blobs []string) error {
 
 // dropBlob removes a blob that is not complete, with its pieces.
 func (t *Tx) dropBlob(sha string) error {
-	return t.put("the blob "+sha, `DELETE FROM blobs WHERE sha256 = $1 AND NOT complete`, sha)
+	return t.exec("the blob "+sha, `DELETE FROM blobs WHERE sha256 = $1 AND NOT complete`, sha)
 }
 
 // extend appends to a blob and, when it is whole, checks that it is what its name says.
@@ -191,7 +191,7 @@ func (t *Tx) extend(b blob, data []byte) error {
 	}
 	for len(data) > 0 {
 		piece := data[:min(len(data), api.ChunkLimit)]
-		err := t.put("the blob "+b.sha256, `INSERT INTO blob_chunks (sha256, start, data) VALUES ($1, $2, $3)`, b.sha256, b.have, piece)
+		err := t.exec("the blob "+b.sha256, `INSERT INTO blob_chunks (sha256, start, data) VALUES ($1, $2, $3)`, b.sha256, b.have, piece)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (t *Tx) extend(b blob, data []byte) error {
 		data = data[len(piece):]
 	}
 	if b.have < b.size {
-		return t.keepRunning(b, sum)
+		return t.saveHash(b, sum)
 	}
 	if is := hex.EncodeToString(sum.Sum(nil)); is != b.sha256 {
 		t.condemned = append(t.condemned, b.sha256)
@@ -210,7 +210,7 @@ func (t *Tx) extend(b blob, data []byte) error {
 		b.sha256, b.have, stamp(t.now()))
 }
 
-func (t *Tx) keepRunning(b blob, sum hash.Hash) error {
+func (t *Tx) saveHash(b blob, sum hash.Hash) error {
 	var state []byte
 	if m, ok := sum.(encoding.BinaryMarshaler); ok {
 		var err error

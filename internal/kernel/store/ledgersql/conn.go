@@ -23,22 +23,22 @@ type Conn interface {
 	// Add is Write for rows of a table that are added and no more; the values of one row follow
 	// those of the other.
 	Add(t *Table, values ...any) (int64, error)
-	// One reads one row; none is [database/sql.ErrNoRows].
-	One(query string, args []any, into ...any) error
+	// QueryRow reads one row; none is [database/sql.ErrNoRows].
+	QueryRow(query string, args []any, into ...any) error
 	// Each calls read for every row. It has read them all when it returns.
 	Each(query string, args []any, read func(scan func(...any) error) error) error
 	// Border turns an error of the driver into one of the ledger's; nil stays nil.
 	Border(op string, err error) error
-	// Settled is the row of events up to which nothing can come any more: every
+	// LastSettled is the row of events up to which nothing can come any more: every
 	// transaction that has taken a smaller number has ended, and what it wrote is seen.
-	Settled() (int64, error)
+	LastSettled() (int64, error)
 }
 
 // Any is the number of rows of a [Conn.Write] that may touch any.
 const Any = -1
 
-// EverySettled is what [Conn.Settled] returns where one connection writes.
-const EverySettled = math.MaxInt64
+// AllSettled is what [Conn.LastSettled] returns where one connection writes.
+const AllSettled = math.MaxInt64
 
 // Dialect is what two databases say differently, and what a database where many write at
 // once has to be told: without a Hold, one that many read and one writes.
@@ -52,12 +52,12 @@ type Dialect struct {
 	Claim func(tables string) string
 	// Hash is the SHA-256 in lower-case hex of a text, which is given as an expression.
 	Hash func(text string) string
-	// HoldBlob is run before the blob $1 is looked at in order to change it, HoldTurns
+	// LockBlob is run before the blob $1 is looked at in order to change it, LockTurns
 	// before rows are numbered in the sessions $1 and the turns of the calls $2 (each made by
-	// List) whose turn is not written, HoldAudit before the audit chain is appended to,
-	// HoldEvents before the first event is written: each keeps others from doing the same
-	// until the transaction ends, or, the last, tells [Conn.Settled] of it.
-	HoldBlob, HoldTurns, HoldAudit, HoldEvents string
+	// List) whose turn is not written, LockAudit before the audit chain is appended to,
+	// LockEvents before the first event is written: each keeps others from doing the same
+	// until the transaction ends, or, the last, tells [Conn.LastSettled] of it.
+	LockBlob, LockTurns, LockAudit, LockEvents string
 }
 
 // stamp is an instant as the ledger keeps it.
@@ -65,16 +65,16 @@ func stamp(t time.Time) int64 { return t.UnixMicro() }
 
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// mark keeps an instant that may not be there.
-func mark(t time.Time) any {
+// optionalStamp keeps an instant that may not be there.
+func optionalStamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return stamp(t)
 }
 
-// marked is what mark has kept.
-func marked(micros *int64) time.Time {
+// optionalInstant is what mark has kept.
+func optionalInstant(micros *int64) time.Time {
 	if micros == nil {
 		return time.Time{}
 	}

@@ -11,7 +11,7 @@ import (
 func (t *Tx) saveConsents(b *kernel.Batch) error {
 	for i := range b.Consents {
 		c := &b.Consents[i]
-		err := t.put(fmt.Sprintf("the consent to question %d", c.Question), `INSERT INTO consents
+		err := t.exec(fmt.Sprintf("the consent to question %d", c.Question), `INSERT INTO consents
 			(question, call_id, digest, given_by, surface, at) VALUES ($1, $2, $3, $4, $5, $6)`,
 			c.Question, c.Call, c.Digest, c.By, c.Surface, stamp(c.At))
 		if err != nil {

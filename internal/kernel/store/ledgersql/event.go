@@ -46,17 +46,17 @@ func (t *Tx) Since(p kernel.Point) (kernel.Progress, error) {
 	if !first {
 		return kernel.Progress{}, invalid("asking what has gone on", "a transaction that has read or written before", "to be the first that is asked")
 	}
-	settled, err := t.c.Settled()
+	settled, err := t.c.LastSettled()
 	if err != nil {
 		return kernel.Progress{}, t.read(err, "the settled events")
 	}
-	from, err := t.place(p)
+	from, err := t.origin(p)
 	if err != nil {
 		return kernel.Progress{}, err
 	}
 	out := kernel.Progress{Newest: p.Event, Owner: from.owner}
 	var newest int64
-	err = t.c.One(`SELECT id, event_id FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1`, []any{settled}, &newest, &out.Newest)
+	err = t.c.QueryRow(`SELECT id, event_id FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1`, []any{settled}, &newest, &out.Newest)
 	if err != nil && !noRows(err) {
 		return kernel.Progress{}, t.read(err, "the newest event")
 	}
@@ -79,7 +79,7 @@ func (t *Tx) Since(p kernel.Point) (kernel.Progress, error) {
 // origin is a point of the ledger: an event's row, number, session and its owner, and the
 // row up to which everything of other sessions counts as told.
 type origin struct {
-	row, seq, told int64
+	row, seq, seen int64
 	session, owner string
 }
 
@@ -89,7 +89,7 @@ type origin struct {
 // event itself, however far back the others go. What was imported happened elsewhere, long
 // ago, and is left out.
 func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Advance, error) {
-	args, narrow := []any{from.told, settled, from.session, from.seq, p.Limit + 1}, ""
+	args, narrow := []any{from.seen, settled, from.session, from.seq, p.Limit + 1}, ""
 	if len(p.Owners) > 0 {
 		narrow = " AND " + t.d.Among("owner", "$6")
 		args = append(args, t.d.List(p.Owners))
@@ -111,23 +111,23 @@ func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Adva
 	return out, t.read(err, "the sessions since the row %d", from.row)
 }
 
-// place finds a point; no event is the beginning of the ledger.
-func (t *Tx) place(p kernel.Point) (origin, error) {
+// origin finds a point; no event is the beginning of the ledger.
+func (t *Tx) origin(p kernel.Point) (origin, error) {
 	var o origin
 	if p.Event == "" {
 		return o, nil
 	}
 	var at int64
-	err := t.c.One(`SELECT e.id, e.session_id, e.seq, e.at, coalesce(t.owner, '') FROM events e LEFT JOIN turns t ON t.session_id = e.session_id
+	err := t.c.QueryRow(`SELECT e.id, e.session_id, e.seq, e.at, coalesce(t.owner, '') FROM events e LEFT JOIN turns t ON t.session_id = e.session_id
 		WHERE e.event_id = $1`, []any{p.Event}, &o.row, &o.session, &o.seq, &at, &o.owner)
 	if err != nil {
 		return o, t.read(err, "the event %s", p.Event)
 	}
-	if o.told = o.row; p.Overlap <= 0 {
+	if o.seen = o.row; p.Overlap <= 0 {
 		return o, nil
 	}
-	o.told = 0
-	err = t.c.One(`SELECT id FROM events WHERE id < $1 AND at < $2 ORDER BY id DESC LIMIT 1`, []any{o.row, at - p.Overlap.Microseconds()}, &o.told)
+	o.seen = 0
+	err = t.c.QueryRow(`SELECT id FROM events WHERE id < $1 AND at < $2 ORDER BY id DESC LIMIT 1`, []any{o.row, at - p.Overlap.Microseconds()}, &o.seen)
 	if noRows(err) {
 		err = nil
 	}

@@ -8,12 +8,12 @@ func (t *Tx) saveInForce(b *kernel.Batch) error {
 		f := &b.InForce[i]
 		what := "what is in force: " + f.Kind + " " + f.Subject
 		if f.Digest == "" {
-			if err := t.put(what, `DELETE FROM in_force WHERE kind = $1 AND subject = $2`, f.Kind, f.Subject); err != nil {
+			if err := t.exec(what, `DELETE FROM in_force WHERE kind = $1 AND subject = $2`, f.Kind, f.Subject); err != nil {
 				return err
 			}
 			continue
 		}
-		err := t.put(what, `INSERT INTO in_force (kind, subject, digest, detail, person) VALUES ($1, $2, $3, $4, $5)
+		err := t.exec(what, `INSERT INTO in_force (kind, subject, digest, detail, person) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (kind, subject) DO UPDATE SET digest = excluded.digest, detail = excluded.detail, person = excluded.person`,
 			f.Kind, f.Subject, f.Digest, f.Detail, f.By)
 		if err != nil {

@@ -80,7 +80,7 @@ func (t *Tx) saveOutbox(b *kernel.Batch) error {
 		}
 	}
 	for _, id := range b.Published { // one that is gone since has left, too
-		err := t.put(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = coalesce(published_at, $2) WHERE id = $1`, id, stamp(t.now()))
+		err := t.exec(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = coalesce(published_at, $2) WHERE id = $1`, id, stamp(t.now()))
 		if err != nil {
 			return err
 		}

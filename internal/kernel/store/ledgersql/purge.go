@@ -56,7 +56,7 @@ const leaveGrace = time.Minute
 // erasable finds turns that have ended, and whose content is due or asked for.
 func (t *Tx) erasable(p *kernel.Purge) ([]ended, error) {
 	w := t.where()
-	w.wanted = append(w.wanted, "ended", "erased_at IS NULL")
+	w.conditions = append(w.conditions, "ended", "erased_at IS NULL")
 	w.add(`NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.session_id = turns.session_id
 		AND published_at IS NULL AND dead_at IS NULL AND outbox.created > %s)`, stamp(t.now().Add(-leaveGrace)))
 	switch {
@@ -117,7 +117,7 @@ func (t *Tx) erase(p *kernel.Purge, e ended) error {
 		`UPDATE calls SET doc = '{}' WHERE turn_id = $1`,
 		`UPDATE questions SET doc = '{}' WHERE turn_id = $1`,
 	} {
-		if err := t.put(what, query, e.turn); err != nil {
+		if err := t.exec(what, query, e.turn); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (t *Tx) erase(p *kernel.Purge, e ended) error {
 		// Of what never left, no matter who tried to send it may still want to note what became of it.
 		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
 	} {
-		if err := t.put(what, query, e.session); err != nil {
+		if err := t.exec(what, query, e.session); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (t *Tx) release(p *kernel.Purge, blobs []string) error {
 
 func (t *Tx) releaseIf(p *kernel.Purge, blobs []string, fits string, args ...any) error {
 	for _, sha := range blobs {
-		if err := t.hold("the blob "+sha, t.d.HoldBlob, sha); err != nil {
+		if err := t.lock("the blob "+sha, t.d.LockBlob, sha); err != nil {
 			return err
 		}
 		n, err := t.c.Exec(`DELETE FROM blobs WHERE sha256 = $1 AND `+fits, append([]any{sha}, args...)...)
@@ -245,7 +245,7 @@ func (t *Tx) forget(e ended) error {
 		`DELETE FROM turn_inputs WHERE turn_id = $1`,
 		`DELETE FROM turns WHERE turn_id = $1`,
 	} {
-		if err := t.put("the old turn "+e.turn, query, e.turn); err != nil {
+		if err := t.exec("the old turn "+e.turn, query, e.turn); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 	}
 	for _, id := range strays {
 		for _, query := range []string{`DELETE FROM blob_refs WHERE card_id = $1`, `DELETE FROM cards WHERE card_id = $1`} {
-			if err := t.put("the card "+id, query, id); err != nil {
+			if err := t.exec("the card "+id, query, id); err != nil {
 				return err
 			}
 		}
@@ -288,7 +288,7 @@ func (t *Tx) dropStrayBlobs(p *kernel.Purge) error {
 // refer notes which blob a card refers to.
 func (t *Tx) refer(card string, content []byte) error {
 	for _, sha := range kernel.BlobsIn(content) {
-		err := t.put("the card "+card, `INSERT INTO blob_refs (sha256, card_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, sha, card)
+		err := t.exec("the card "+card, `INSERT INTO blob_refs (sha256, card_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, sha, card)
 		if err != nil {
 			return err
 		}

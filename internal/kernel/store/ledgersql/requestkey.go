@@ -25,7 +25,7 @@ func (t *Tx) saveKeys(b *kernel.Batch) error {
 func (t *Tx) requestKey(principal, key string) (kernel.RequestKey, error) {
 	k := kernel.RequestKey{Principal: principal, Key: key}
 	var at int64
-	err := t.c.One(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
+	err := t.c.QueryRow(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
 		&k.Digest, &k.Turn, &k.Session, &k.Call, &at)
 	if noRows(err) {
 		return kernel.RequestKey{}, nil

@@ -64,7 +64,7 @@ func (t *Tx) saveReports(b *kernel.Batch) error {
 	}
 	for i := range b.Late {
 		r := &b.Late[i]
-		err := t.put("the late result of the call "+r.Call,
+		err := t.exec("the late result of the call "+r.Call,
 			`INSERT INTO late_results (turn_id, call_id, card, status, after_execution, at) VALUES ($1, $2, $3, $4, $5, $6)`,
 			r.Turn, r.Call, r.Card, string(r.Status), r.After, stamp(r.At))
 		if err != nil {

@@ -19,7 +19,7 @@ func (t *Tx) Save(b kernel.Batch) error {
 func (t *Tx) save(b *kernel.Batch) error {
 	for _, part := range []func(*kernel.Batch) error{
 		t.saveBlobs, t.saveTurnAndEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
+		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -35,7 +35,7 @@ func (t *Tx) saveTurnAndEvents(b *kernel.Batch) error {
 	for i := range b.Events {
 		count[b.Events[i].Session]++
 	}
-	if err := t.holdTurns(b); err != nil {
+	if err := t.lockTurns(b); err != nil {
 		return err
 	}
 	next := map[string]int64{}
@@ -51,17 +51,17 @@ func (t *Tx) saveTurnAndEvents(b *kernel.Batch) error {
 		e := &b.Events[i]
 		if _, known := next[e.Session]; !known {
 			var last int64
-			err := t.c.One(`UPDATE turns SET seq = seq + $2 WHERE session_id = $1 RETURNING seq`, []any{e.Session, count[e.Session]}, &last)
+			err := t.c.QueryRow(`UPDATE turns SET seq = seq + $2 WHERE session_id = $1 RETURNING seq`, []any{e.Session, count[e.Session]}, &last)
 			if err != nil {
 				return t.c.Border("the session "+e.Session, err)
 			}
 			next[e.Session] = last - int64(count[e.Session]) + 1
 		}
-		if !t.told {
-			if err := t.hold("the events", t.d.HoldEvents); err != nil {
+		if !t.eventsLocked {
+			if err := t.lock("the events", t.d.LockEvents); err != nil {
 				return err
 			}
-			t.told = true
+			t.eventsLocked = true
 		}
 		e.Seq = next[e.Session]
 		next[e.Session]++
@@ -77,9 +77,9 @@ func (t *Tx) saveTurnAndEvents(b *kernel.Batch) error {
 	return t.add(fmt.Sprintf("the event %s of %s", b.Events[0].ID, b.Events[0].Session), events, rows...)
 }
 
-// holdTurns keeps the order of what is numbered in sessions whose turn is not written here:
+// lockTurns keeps the order of what is numbered in sessions whose turn is not written here:
 // of their messages, and of the results of their turns. Writing the turn does it by itself.
-func (t *Tx) holdTurns(b *kernel.Batch) error {
+func (t *Tx) lockTurns(b *kernel.Batch) error {
 	own := ""
 	if b.Turn != nil {
 		own = b.Turn.State.Session
@@ -97,8 +97,8 @@ func (t *Tx) holdTurns(b *kernel.Batch) error {
 			calls[b.Applied[i].Call] = true
 		}
 	}
-	if t.d.HoldTurns == "" || len(sessions)+len(calls) == 0 {
+	if t.d.LockTurns == "" || len(sessions)+len(calls) == 0 {
 		return nil
 	}
-	return t.hold("the sessions", t.d.HoldTurns, t.d.List(slices.Sorted(maps.Keys(sessions))), t.d.List(slices.Sorted(maps.Keys(calls))))
+	return t.lock("the sessions", t.d.LockTurns, t.d.List(slices.Sorted(maps.Keys(sessions))), t.d.List(slices.Sorted(maps.Keys(calls))))
 }

@@ -6,7 +6,7 @@ import "github.com/earshot-dev/earshot/internal/kernel"
 func (t *Tx) saveSealed(b *kernel.Batch) error {
 	for i := range b.Sealed {
 		s := &b.Sealed[i]
-		err := t.put("the sealed value "+s.Ref+" of the call "+s.Call,
+		err := t.exec("the sealed value "+s.Ref+" of the call "+s.Call,
 			`INSERT INTO sealed (call_id, ref, box) VALUES ($1, $2, $3)`, s.Call, s.Ref, whole(s.Box))
 		if err != nil {
 			return err

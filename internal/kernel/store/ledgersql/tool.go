@@ -69,7 +69,7 @@ func (t *Tx) saveTools(b *kernel.Batch) error {
 		t.tools[d.Tool] = *tool
 	}
 	for _, name := range b.Removed {
-		if err := t.put("the tool "+name, `DELETE FROM tools WHERE tool_name = $1`, name); err != nil {
+		if err := t.exec("the tool "+name, `DELETE FROM tools WHERE tool_name = $1`, name); err != nil {
 			return err
 		}
 		t.tools[name] = kernel.Tool{}

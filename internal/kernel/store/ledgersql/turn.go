@@ -19,7 +19,7 @@ import (
 type document struct {
 	State         turn.State         `json:"state"`
 	Questions     []consent.Question `json:"questions,omitzero"`
-	Put           []kernel.Presented `json:"put,omitzero"`
+	Presented     []kernel.Presented `json:"put,omitzero"`
 	AnswerSeconds int                `json:"answer_seconds,omitzero"`
 	Absent        bool               `json:"absent,omitzero"`
 	Erased        bool               `json:"erased,omitzero"`
@@ -57,9 +57,9 @@ type found struct {
 	calls         []string
 }
 
-// holds reports whether a part of the turn's document was written with it: the same encoding
+// contains reports whether a part of the turn's document was written with it: the same encoding
 // of the same value stands in it, byte for byte.
-func (f found) holds(part string) bool { return strings.Contains(f.doc, part) }
+func (f found) contains(part string) bool { return strings.Contains(f.doc, part) }
 
 // has reports whether a call stood in the document.
 func (f found) has(c *turn.Call) bool { return slices.Contains(f.calls, c.ID) }
@@ -88,7 +88,7 @@ func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
 	var raw string
 	var created, seq int64
 	var due, free *int64
-	err = t.c.One(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &seq, value(&r.Args), &r.Request)
+	err = t.c.QueryRow(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &seq, value(&r.Args), &r.Request)
 	if err != nil {
 		return kernel.Record{}, t.read(err, "the turn of %+v", ref)
 	}
@@ -96,8 +96,8 @@ func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
 	if err := decode(raw, &d); err != nil {
 		return kernel.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
 	}
-	r.State, r.Questions, r.Presented, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Put, d.AnswerSeconds, d.Absent
-	r.Created, r.Due, r.Free = instant(created), marked(due), marked(free)
+	r.State, r.Questions, r.Presented, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Presented, d.AnswerSeconds, d.Absent
+	r.Created, r.Due, r.Free = instant(created), optionalInstant(due), optionalInstant(free)
 	r.Erased, r.Imported, r.Unfinished = d.Erased, d.Imported, d.Unfinished
 	if t.writes {
 		t.turns[r.State.Turn] = found{
@@ -149,7 +149,7 @@ func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
 // events is how many numbers of its session it takes; the last of them is returned.
 func (t *Tx) saveTurn(r *kernel.Record, events int) (last int64, err error) {
 	doc, err := encode(document{
-		State: r.State, Questions: r.Questions, Put: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
+		State: r.State, Questions: r.Questions, Presented: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
 		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
 	})
 	if err != nil {
@@ -178,15 +178,15 @@ func (t *Tx) insertTurn(r *kernel.Record, doc string, events int) (int64, error)
 	if s.Turn == "" || s.Session == "" {
 		return 0, invalid("saving a turn", "no turn or session id", "both")
 	}
-	err := t.put("the new turn "+s.Turn, `INSERT INTO turns
+	err := t.exec("the new turn "+s.Turn, `INSERT INTO turns
 		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported, name, topic)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 		s.Turn, s.Session, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
-		s.Worker, mark(r.Due), mark(r.Free), !r.Imported.IsZero(), s.Name, s.Topic)
+		s.Worker, optionalStamp(r.Due), optionalStamp(r.Free), !r.Imported.IsZero(), s.Name, s.Topic)
 	if err != nil {
 		return 0, err
 	}
-	return int64(events), t.put("the input of the turn "+s.Turn,
+	return int64(events), t.exec("the input of the turn "+s.Turn,
 		`INSERT INTO turn_inputs (turn_id, args, request) VALUES ($1, $2, $3)`, s.Turn, text(r.Args), r.Request)
 }
 
@@ -199,7 +199,7 @@ func (t *Tx) updateTurn(r *kernel.Record, doc string, events int) (int64, error)
 		WHERE turn_id = $1 AND session_id = $2 AND version = $3`
 	args := []any{
 		s.Turn, s.Session, r.Version, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
-		s.Worker, mark(r.Due), mark(r.Free),
+		s.Worker, optionalStamp(r.Due), optionalStamp(r.Free),
 	}
 	was := t.was(r)
 	delete(t.turns, s.Turn) // from here on it is another
@@ -209,26 +209,26 @@ func (t *Tx) updateTurn(r *kernel.Record, doc string, events int) (int64, error)
 			return 0, t.c.Border("the turn "+s.Turn, err)
 		}
 		if n == 1 {
-			return was.seq + int64(events), t.keepInput(r, was)
+			return was.seq + int64(events), t.saveInput(r, was)
 		}
 	}
 	var last int64
-	err := t.c.One(set+` RETURNING seq`, args, &last)
+	err := t.c.QueryRow(set+` RETURNING seq`, args, &last)
 	if noRows(err) {
 		return 0, conflict("the turn %s is not at version %d", s.Turn, r.Version)
 	}
 	if err != nil {
 		return 0, t.c.Border("the turn "+s.Turn, err)
 	}
-	return last, t.keepInput(r, was)
+	return last, t.saveInput(r, was)
 }
 
-// keepInput writes what a turn was given, which hardly ever changes.
-func (t *Tx) keepInput(r *kernel.Record, was found) error {
+// saveInput writes what a turn was given, which hardly ever changes.
+func (t *Tx) saveInput(r *kernel.Record, was found) error {
 	if was.version != 0 && was.args == string(r.Args) && was.noArgs == (r.Args == nil) && was.request == r.Request {
 		return nil
 	}
-	return t.put("the input of the turn "+r.State.Turn, `UPDATE turn_inputs SET args = $2, request = $3
+	return t.exec("the input of the turn "+r.State.Turn, `UPDATE turn_inputs SET args = $2, request = $3
 		WHERE turn_id = $1 AND (args IS DISTINCT FROM $2 OR request <> $3)`, r.State.Turn, text(r.Args), r.Request)
 }
 
@@ -250,7 +250,7 @@ func (t *Tx) saveCalls(r *kernel.Record, was found) error {
 		if err != nil {
 			return err
 		}
-		if was.holds(doc) {
+		if was.contains(doc) {
 			continue
 		}
 		if err := t.saveCall(r, c, doc, was); err != nil {
@@ -292,7 +292,7 @@ func (t *Tx) saveQuestions(r *kernel.Record, was found) error {
 		if err != nil {
 			return err
 		}
-		if was.holds(doc) {
+		if was.contains(doc) {
 			continue
 		}
 		const owner = `SELECT turn_id FROM questions WHERE number = $1`
@@ -316,13 +316,13 @@ func (t *Tx) saveQuestions(r *kernel.Record, was found) error {
 // one question's.
 func (t *Tx) saveTokens(q *consent.Question, turnID string, was found) error {
 	for _, token := range append(slices.Clip(q.SpentTokens), q.Token) {
-		if mine, err := encode(token); err == nil && was.holds(mine) { // as this very question's, or it would not have been saved
+		if mine, err := encode(token); err == nil && was.contains(mine) { // as this very question's, or it would not have been saved
 			continue
 		}
 		n, err := t.c.Write(`INSERT INTO tokens (token, number, turn_id) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`, 1,
 			token, q.Number, turnID)
 		if err == nil && n == 0 {
-			err = t.c.One(`SELECT token FROM tokens WHERE token = $1 AND number = $2`, []any{token, q.Number}, &token)
+			err = t.c.QueryRow(`SELECT token FROM tokens WHERE token = $1 AND number = $2`, []any{token, q.Number}, &token)
 		}
 		if noRows(err) {
 			return conflict("a token of the question %d belongs to another", q.Number)
@@ -342,7 +342,7 @@ func (t *Tx) mine(what string, id any, turnID, owner, upsert string, args ...any
 		return true, t.c.Border(fmt.Sprintf("the %s %v", what, id), err)
 	}
 	var has string
-	if err := t.c.One(owner, []any{id}, &has); err != nil {
+	if err := t.c.QueryRow(owner, []any{id}, &has); err != nil {
 		return false, t.c.Border(fmt.Sprintf("the %s %v", what, id), err)
 	}
 	if has != turnID {

@@ -19,7 +19,7 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 	}
 	by := orderOf(f)
 	if f.After != "" && by == byCreation {
-		if err := t.c.One(`SELECT turn_id FROM turns WHERE turn_id = $1`, []any{f.After}, &f.After); err != nil {
+		if err := t.c.QueryRow(`SELECT turn_id FROM turns WHERE turn_id = $1`, []any{f.After}, &f.After); err != nil {
 			return nil, t.read(err, "the turn %s", f.After)
 		}
 	}

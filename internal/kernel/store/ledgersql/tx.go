@@ -21,12 +21,12 @@ type Tx struct {
 	writes bool
 	// used: something was asked of the database.
 	used bool
-	// told: HoldEvents was run.
-	told bool
-	// chained: HoldAudit was run.
+	// eventsLocked: LockEvents was run.
+	eventsLocked bool
+	// chained: LockAudit was run.
 	chained bool
-	// over: fn has returned; the transaction may be somebody else's by now.
-	over bool
+	// ended: fn has returned; the transaction may be somebody else's by now.
+	ended bool
 	// failed is the first failure of a write or of the database. After it nothing more
 	// is done: the database may have ended the transaction, and what came next would be
 	// written by itself.
@@ -62,7 +62,7 @@ func View(c Conn, d Dialect) *Tx {
 // a [*PanicError].
 func (t *Tx) Run(fn func(kernel.Tx) error) (err error) {
 	defer func() {
-		t.over = true
+		t.ended = true
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
@@ -81,7 +81,7 @@ func (t *Tx) Conn() Conn { return t.c }
 
 // usable says why nothing can be read, or nil.
 func (t *Tx) usable() error {
-	if t.over {
+	if t.ended {
 		return &Error{Kind: ErrInvalid, Op: "using a transaction", Found: "one that has ended", Expected: "use within the function it was given to"}
 	}
 	t.used = true
@@ -135,18 +135,18 @@ func (t *Tx) must(what, query string, args ...any) error {
 	return nil
 }
 
-// put runs a statement.
-func (t *Tx) put(what, query string, args ...any) error {
+// exec runs a statement.
+func (t *Tx) exec(what, query string, args ...any) error {
 	_, err := t.c.Write(query, Any, args...)
 	return t.c.Border(what, err)
 }
 
-// hold runs one of the dialect's, if it has it.
-func (t *Tx) hold(what, query string, args ...any) error {
+// lock runs one of the dialect's, if it has it.
+func (t *Tx) lock(what, query string, args ...any) error {
 	if query == "" {
 		return nil
 	}
-	return t.put("waiting for "+what, query, args...)
+	return t.exec("waiting for "+what, query, args...)
 }
 
 // Count implements [kernel.Tx].
@@ -158,7 +158,7 @@ func (t *Tx) Count(counter string, add int64) (int64, error) {
 		return 0, err
 	}
 	var n int64
-	err := t.c.One(`INSERT INTO counters (name, value) VALUES ($1, $2)
+	err := t.c.QueryRow(`INSERT INTO counters (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value RETURNING value`, []any{counter, add}, &n)
 	return n, t.Fail(t.c.Border("counting "+counter, err))
 }
@@ -168,7 +168,7 @@ func (t *Tx) counter(name string) (int64, error) {
 		return 0, err
 	}
 	var n int64
-	err := t.c.One(`SELECT value FROM counters WHERE name = $1`, []any{name}, &n)
+	err := t.c.QueryRow(`SELECT value FROM counters WHERE name = $1`, []any{name}, &n)
 	if noRows(err) {
 		return 0, nil
 	}

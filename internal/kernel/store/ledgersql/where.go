@@ -10,17 +10,17 @@ import (
 // where is the condition of a list, with its arguments. Its texts are a fixed set, however
 // many names it is given.
 type where struct {
-	d      Dialect
-	wanted []string
-	args   []any
+	d          Dialect
+	conditions []string
+	args       []any
 }
 
-func (t *Tx) where() *where { return &where{d: t.d, wanted: []string{"true"}} }
+func (t *Tx) where() *where { return &where{d: t.d, conditions: []string{"true"}} }
 
 // add takes a condition in which %s stands for the argument.
 func (w *where) add(condition string, arg any) {
 	w.args = append(w.args, arg)
-	w.wanted = append(w.wanted, fmt.Sprintf(condition, "$"+strconv.Itoa(len(w.args))))
+	w.conditions = append(w.conditions, fmt.Sprintf(condition, "$"+strconv.Itoa(len(w.args))))
 }
 
 // among keeps the rows of these names; nil keeps all.
@@ -31,7 +31,7 @@ func (w *where) among(column string, names []string) {
 		w.add(column+" = %s", names[0])
 	default:
 		w.args = append(w.args, w.d.List(names))
-		w.wanted = append(w.wanted, w.d.Among(column, "$"+strconv.Itoa(len(w.args))))
+		w.conditions = append(w.conditions, w.d.Among(column, "$"+strconv.Itoa(len(w.args))))
 	}
 }
 
@@ -41,7 +41,7 @@ func (w *where) page(order string, limit int) string {
 		limit = math.MaxInt64
 	}
 	w.args = append(w.args, limit)
-	return "WHERE " + strings.Join(w.wanted, " AND ") + " ORDER BY " + order + limited("$"+strconv.Itoa(len(w.args)))
+	return "WHERE " + strings.Join(w.conditions, " AND ") + " ORDER BY " + order + limited("$"+strconv.Itoa(len(w.args)))
 }
 
 // limited bounds a query by a parameter. SQLite takes a bare one for a constant of the plan, and prepares the

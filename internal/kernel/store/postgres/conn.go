@@ -38,7 +38,7 @@ type conn struct {
 	begun  bool
 	plain  bool // no statement is put off
 	later  []statement
-	wanted error // why the function has to be run again with each statement by itself
+	rerun  error // why the function has to be run again with each statement by itself
 }
 
 // statement is one that was put off. It should touch so many rows.
@@ -60,7 +60,7 @@ func (c *conn) Exec(query string, args ...any) (int64, error) {
 	if err := c.ready(); err != nil {
 		return 0, err
 	}
-	tag, err := c.pg.Exec(c.ctx, query, written(args)...)
+	tag, err := c.pg.Exec(c.ctx, query, writeArguments(args)...)
 	return tag.RowsAffected(), err
 }
 
@@ -69,13 +69,13 @@ func (c *conn) Write(query string, rows int64, args ...any) (int64, error) {
 	if c.plain {
 		return c.Exec(query, args...)
 	}
-	c.later = append(c.later, statement{query: query, args: written(args), rows: rows})
+	c.later = append(c.later, statement{query: query, args: writeArguments(args), rows: rows})
 	return rows, nil
 }
 
 // Add implements [ledgersql.Conn].
 func (c *conn) Add(t *ledgersql.Table, values ...any) (added int64, err error) {
-	err = t.Insert(written(values), func(query string, args []any, rows int64) error {
+	err = t.Insert(writeArguments(values), func(query string, args []any, rows int64) error {
 		if c.plain {
 			rows, err = c.Exec(query, args...)
 		} else {
@@ -90,14 +90,14 @@ func (c *conn) Add(t *ledgersql.Table, values ...any) (added int64, err error) {
 // Insert implements [ledgersql.Conn].
 func (c *conn) Insert(query string, number *int64, args ...any) error {
 	if c.plain {
-		return c.One(query, written(args), number)
+		return c.QueryRow(query, writeArguments(args), number)
 	}
-	c.later = append(c.later, statement{query: query, args: written(args), rows: 1, number: number})
+	c.later = append(c.later, statement{query: query, args: writeArguments(args), rows: 1, number: number})
 	return nil
 }
 
-// One implements [ledgersql.Conn].
-func (c *conn) One(query string, args []any, into ...any) error {
+// QueryRow implements [ledgersql.Conn].
+func (c *conn) QueryRow(query string, args []any, into ...any) error {
 	args, answer := arguments(query, args)
 	if !answer {
 		return sql.ErrNoRows
@@ -172,8 +172,8 @@ func (c *conn) ready() error {
 	if c.begun && len(c.later) == 0 {
 		return nil
 	}
-	if c.wanted != nil {
-		return c.wanted
+	if c.rerun != nil {
+		return c.rerun
 	}
 	if !c.begun {
 		if err := c.start(); err != nil {
@@ -184,28 +184,28 @@ func (c *conn) ready() error {
 	c.later = nil
 	err := send(c.ctx, c.pg, later, nil)
 	if err != nil {
-		c.wanted = err
+		c.rerun = err
 	}
 	return err
 }
 
 func arguments(query string, args []any) (fit []any, answer bool) {
 	if strings.HasPrefix(query, "SELECT") {
-		return looked(args)
+		return readArguments(args)
 	}
-	return written(args), true
+	return writeArguments(args), true
 }
 
 // Border implements [ledgersql.Conn].
 func (c *conn) Border(op string, err error) error { return border(op, err) }
 
-// Settled implements [ledgersql.Conn]. The numbers are given in one order and committed in
+// LastSettled implements [ledgersql.Conn]. The numbers are given in one order and committed in
 // another, so the last row that is seen may still be overtaken by smaller ones. What is
 // read here, in this order: the last number that was given, then which transactions are
 // under way, and only after that the rows themselves. A number up to the last one was given
 // to a transaction that had said so before; either it is still under way, and counts, or it
 // has ended, and its rows are seen.
-func (c *conn) Settled() (int64, error) {
+func (c *conn) LastSettled() (int64, error) {
 	view := c.begin == beginView
 	switch {
 	case !view:
@@ -229,7 +229,7 @@ func (c *conn) Settled() (int64, error) {
 	if err == nil && view {
 		err = c.run(beginView)
 	}
-	return settle(last, open), err
+	return lastSettled(last, open), err
 }
 
 // stepOut leaves a view with a connection that lives, and no transaction on it.

@@ -23,14 +23,14 @@ var dialect = ledgersql.Dialect{
 	Claim: func(tables string) string { return " FOR NO KEY UPDATE OF " + tables + claims },
 	Hash:  func(text string) string { return "encode(sha256(convert_to(" + text + ", 'UTF8')), 'hex')" },
 
-	HoldBlob: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
-	HoldTurns: `SELECT turn_id FROM turns WHERE turn_id IN (
+	LockBlob: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
+	LockTurns: `SELECT turn_id FROM turns WHERE turn_id IN (
 			SELECT turn_id FROM turns WHERE session_id = ANY($1) UNION SELECT turn_id FROM reports WHERE call_id = ANY($2))
 		ORDER BY turn_id FOR NO KEY UPDATE`,
-	HoldAudit: `SELECT pg_advisory_xact_lock(hashtextextended('earshot: audit ' || current_schema(), 0))`,
+	LockAudit: `SELECT pg_advisory_xact_lock(hashtextextended('earshot: audit ' || current_schema(), 0))`,
 	// A shared lock says to everybody: a transaction is under way that will number rows of
 	// events, none of them below this. Nobody waits for it; settled reads it.
-	HoldEvents: `SELECT pg_advisory_xact_lock_shared('events_id_seq'::regclass::oid::bigint::bit(32)::int, (` + lastEvent + `)::bit(32)::int)
+	LockEvents: `SELECT pg_advisory_xact_lock_shared('events_id_seq'::regclass::oid::bigint::bit(32)::int, (` + lastEvent + `)::bit(32)::int)
 		FROM events_id_seq`,
 }
 
@@ -39,10 +39,10 @@ var dialect = ledgersql.Dialect{
 const openEvents = `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
 	AND classid = 'events_id_seq'::regclass::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-// settle is the number up to which everything has ended: the last one that was given, or
+// lastSettled is the number up to which everything has ended: the last one that was given, or
 // where the first of the transactions under way began. Their numbers are less than 2^32
 // behind the last one, which gives them their upper halves.
-func settle(last int64, open []int64) int64 {
+func lastSettled(last int64, open []int64) int64 {
 	settled := last
 	for _, low := range open {
 		settled = min(settled, last-(last-low)&(1<<32-1))
@@ -59,9 +59,9 @@ func repaired(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\x00", string(utf8.RuneError))
 }
 
-// looked makes the arguments of a question. A text that cannot be kept was never kept: one
+// readArguments makes the arguments of a question. A text that cannot be kept was never kept: one
 // in a list is left out, and any other means that there is no answer.
-func looked(args []any) (kept []any, answer bool) {
+func readArguments(args []any) (kept []any, answer bool) {
 	kept = slices.Clone(args)
 	for i, a := range kept {
 		switch a := a.(type) {
@@ -76,9 +76,9 @@ func looked(args []any) (kept []any, answer bool) {
 	return kept, true
 }
 
-// written makes the arguments of a statement that writes.
-func written(args []any) []any {
-	kept, clean := looked(args)
+// writeArguments makes the arguments of a statement that writes.
+func writeArguments(args []any) []any {
+	kept, clean := readArguments(args)
 	if clean {
 		return kept
 	}

@@ -15,7 +15,7 @@ import (
 // border turns an error of the driver into one of ours, by its SQLSTATE. Without one it is
 // the connection that failed.
 func border(op string, err error) error {
-	var told *pgconn.PgError
+	var fault *pgconn.PgError
 	var known *ledgersql.Error
 	switch {
 	case err == nil:
@@ -24,9 +24,9 @@ func border(op string, err error) error {
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("%w: %s", kernel.ErrNotFound, op)
-	case errors.As(err, &told):
-		k := kind(told.Code)
-		return &ledgersql.Error{Kind: k, Op: op, Found: found(told.Code), Advice: advice(k), Err: err}
+	case errors.As(err, &fault):
+		k := kind(fault.Code)
+		return &ledgersql.Error{Kind: k, Op: op, Found: found(fault.Code), Advice: advice(k), Err: err}
 	case pgconn.Timeout(err), errors.Is(err, context.Canceled), lost(err):
 		return &ledgersql.Error{Kind: ledgersql.ErrUnreachable, Op: op, Advice: advice(ledgersql.ErrUnreachable), Err: err}
 	}

@@ -11,7 +11,7 @@ import (
 // error of a commit means.
 var (
 	Kind       = kind
-	Settle     = settle
+	Settle     = lastSettled
 	Committing = committing
 )
 
@@ -38,7 +38,7 @@ func Ask(t kernel.Tx, query string, into any) error {
 	if err := mine.Conn().(*conn).ready(); err != nil { // on one of its own
 		return mine.Fail(mine.Conn().Border("asking", err))
 	}
-	return mine.Fail(mine.Conn().Border("asking", mine.Conn().One(query, nil, into)))
+	return mine.Fail(mine.Conn().Border("asking", mine.Conn().QueryRow(query, nil, into)))
 }
 
 // Latest is the newest schema version that this program knows.

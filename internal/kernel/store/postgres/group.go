@@ -18,7 +18,7 @@ import (
 var errAlone = errors.New("postgres: it has to be run by itself")
 
 // writers commit what several updates write in one transaction.
-type writers struct{ crew[[]statement] }
+type writers struct{ workerPool[[]statement] }
 
 func (w *writers) commit(ctx context.Context, later []statement) error { return w.do(ctx, later) }
 
@@ -68,7 +68,7 @@ func (s *Store) sendGroup(ctx context.Context, pg *pgx.Conn, group []*job[[]stat
 	var rows additions
 	add := func(i int, statements []statement) {
 		for _, st := range statements {
-			switch hold := st.query == dialect.HoldEvents || st.query == dialect.HoldAudit; {
+			switch hold := st.query == dialect.LockEvents || st.query == dialect.LockAudit; {
 			case hold && held[st.query]:
 				continue
 			case hold:
@@ -106,8 +106,8 @@ func (s *Store) sendGroup(ctx context.Context, pg *pgx.Conn, group []*job[[]stat
 // apart divides what one update writes: the audit chain comes last, for all others wait for it from then
 // on until the commit. Nothing that is numbered by what others write may come after it.
 func apart(statements []statement) (first, last []statement) {
-	i := slices.IndexFunc(statements, func(st statement) bool { return st.query == dialect.HoldAudit })
-	if i < 0 || slices.ContainsFunc(statements[i:], func(st statement) bool { return st.query == dialect.HoldEvents }) {
+	i := slices.IndexFunc(statements, func(st statement) bool { return st.query == dialect.LockAudit })
+	if i < 0 || slices.ContainsFunc(statements[i:], func(st statement) bool { return st.query == dialect.LockEvents }) {
 		return statements, nil
 	}
 	return statements[:i], statements[i:]

@@ -88,15 +88,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config); err != nil {
 		return nil, &ledgersql.Error{Kind: ledgersql.ErrAccess, Op: "opening", Path: s.where, Err: err}
 	}
-	s.readers.crew = crew[question]{pool: s.pool, timeout: o.Timeout, hands: readingHands, most: groupMost, work: s.answerQuestions}
-	s.writers.crew = crew[[]statement]{pool: s.pool, timeout: o.Timeout, hands: writingHands, most: groupMost, work: s.commitGroup}
+	s.readers.workerPool = workerPool[question]{pool: s.pool, timeout: o.Timeout, workers: readingHands, most: groupMost, work: s.answerQuestions}
+	s.writers.workerPool = workerPool[[]statement]{pool: s.pool, timeout: o.Timeout, workers: writingHands, most: groupMost, work: s.commitGroup}
 	if err := s.prepare(ctx, o.Rand); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.under.Go(func() { s.keepTime(alive) })
+	s.under.Go(func() { s.followTime(alive) })
 	return s, nil
 }
 

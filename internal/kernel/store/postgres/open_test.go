@@ -224,8 +224,8 @@ func TestOrdinaryRole(t *testing.T) {
 	words.Del("port")
 	at.Host, at.RawQuery = server.Address(), words.Encode()
 	s := open(t, at.String())
-	if !strings.Contains(s.Place(), server.Address()) || strings.Contains(s.Place(), cluster.Role) {
-		t.Errorf("the ledger lies at %s", s.Place())
+	if !strings.Contains(s.Location(), server.Address()) || strings.Contains(s.Location(), cluster.Role) {
+		t.Errorf("the ledger lies at %s", s.Location())
 	}
 	err = s.Update(t.Context(), func(tx kernel.Tx) error {
 		var special bool

@@ -23,7 +23,7 @@ func (s *Store) Owner(ctx context.Context) (mark string, used bool, err error) {
 }
 
 // SetOwner marks the ledger, in the place of a mark that it had. A mark is what only its owner can
-// make, such as a MAC of [Store.ID], and tells nothing of the key. Call it under a [Hold].
+// make, such as a MAC of [Store.ID], and tells nothing of the key. Call it under a [ServerLock].
 func (s *Store) SetOwner(ctx context.Context, mark string) error {
 	if mark == "" {
 		return &ledgersql.Error{Kind: ledgersql.ErrInvalid, Op: "marking", Path: s.where, Found: "no mark", Expected: "one"}

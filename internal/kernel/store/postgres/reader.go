@@ -17,7 +17,7 @@ type question struct {
 }
 
 // readers answer the questions of several updates together.
-type readers struct{ crew[question] }
+type readers struct{ workerPool[question] }
 
 func (r *readers) ask(ctx context.Context, q question) error { return r.do(ctx, q) }
 

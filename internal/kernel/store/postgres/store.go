@@ -24,7 +24,7 @@ type Store struct {
 	now     func() time.Time
 	timeout time.Duration
 	clock   clock
-	stop    context.CancelFunc // of keepTime
+	stop    context.CancelFunc // of followTime
 	pool    *pgxpool.Pool
 	readers readers
 	writers writers
@@ -40,8 +40,8 @@ var _ kernel.Store = (*Store)(nil)
 // copy has the same.
 func (s *Store) ID() string { return s.id }
 
-// Place says where the ledger is, without its credentials.
-func (s *Store) Place() string { return s.where }
+// Location says where the ledger is, without its credentials.
+func (s *Store) Location() string { return s.where }
 
 // View runs fn on a consistent snapshot, which its first question takes. It waits while all
 // connections are in use, as long as ctx allows; once fn runs it is not interrupted.

@@ -21,14 +21,14 @@ const (
 type clock struct {
 	boot func() time.Duration
 
-	mu    sync.Mutex
-	known reading
+	mu   sync.Mutex
+	last reading
 }
 
 // reading is what the database's clock said when ours was at, give or take.
 type reading struct {
-	time     time.Time
-	at, give time.Duration
+	time            time.Time
+	at, uncertainty time.Duration
 }
 
 // now is the time of the database, in the zone of this machine.
@@ -36,7 +36,7 @@ func (c *clock) now() time.Time {
 	at := c.boot()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.known.on(at)
+	return c.last.on(at)
 }
 
 func (r reading) on(at time.Duration) time.Time { return r.time.Add(at - r.at) }
@@ -46,12 +46,12 @@ func (r reading) on(at time.Duration) time.Time { return r.time.Add(at - r.at) }
 func (c *clock) learn(r reading) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	off := r.time.Sub(c.known.on(r.at))
-	first := c.known.time.IsZero()
-	if !first && off.Abs() <= r.give {
+	off := r.time.Sub(c.last.on(r.at))
+	first := c.last.time.IsZero()
+	if !first && off.Abs() <= r.uncertainty {
 		return 0
 	}
-	c.known = r
+	c.last = r
 	if first {
 		return 0
 	}
@@ -68,9 +68,9 @@ func (c *clock) ask(ctx context.Context, pg *pgx.Conn) (reading, error) {
 		if err := pg.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&r.time); err != nil {
 			return best, err //nolint:wrapcheck // who asks says what for
 		}
-		r.give = (c.boot() - sent) / 2
-		r.at = sent + r.give
-		if try == 0 || r.give < best.give {
+		r.uncertainty = (c.boot() - sent) / 2
+		r.at = sent + r.uncertainty
+		if try == 0 || r.uncertainty < best.uncertainty {
 			best = r
 		}
 	}
@@ -102,8 +102,8 @@ func (s *Store) connected(ctx context.Context, pg *pgx.Conn) error {
 	return s.measure(ctx, pg)
 }
 
-// keepTime measures until ctx ends.
-func (s *Store) keepTime(ctx context.Context) {
+// followTime measures until ctx ends.
+func (s *Store) followTime(ctx context.Context) {
 	due := time.NewTicker(timeEvery)
 	defer due.Stop()
 	for {

@@ -54,10 +54,10 @@ func (s *Store) attempt(ctx context.Context, plain bool, fn func(kernel.Tx) erro
 	t := ledgersql.Update(c, dialect, s.now)
 	if err := t.Run(fn); err != nil {
 		c.rollback()
-		if c.wanted == nil {
+		if c.rerun == nil {
 			s.condemn(c, t.Condemned())
 		}
-		return c.wanted != nil || transient(t.Failed()), err
+		return c.rerun != nil || transient(t.Failed()), err
 	}
 	if !c.begun {
 		return s.together(ctx, c.later)

@@ -79,7 +79,7 @@ func judgeHeader(path string, header []byte, size int64, clean bool) error {
 // check reads the ledger through after an unclean end, unless it is large.
 func (s *Store) check() error {
 	var size int64
-	err := s.writer.One("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, &size)
+	err := s.writer.QueryRow("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, &size)
 	if err != nil {
 		return s.opening(err)
 	}
@@ -88,7 +88,7 @@ func (s *Store) check() error {
 		return nil
 	}
 	var verdict string
-	if err := s.writer.One("PRAGMA quick_check(1)", nil, &verdict); err != nil {
+	if err := s.writer.QueryRow("PRAGMA quick_check(1)", nil, &verdict); err != nil {
 		return s.opening(err)
 	}
 	if verdict != "ok" {

@@ -41,7 +41,7 @@ func (c *conn) Write(query string, _ int64, args ...any) (int64, error) {
 
 // Insert implements [ledgersql.Conn].
 func (c *conn) Insert(query string, number *int64, args ...any) error {
-	return c.One(query, args, number)
+	return c.QueryRow(query, args, number)
 }
 
 // Add implements [ledgersql.Conn].
@@ -54,8 +54,8 @@ func (c *conn) Add(t *ledgersql.Table, values ...any) (added int64, err error) {
 	return added, err
 }
 
-// One reads one row; none is [sql.ErrNoRows].
-func (c *conn) One(query string, args []any, into ...any) error {
+// QueryRow reads one row; none is [sql.ErrNoRows].
+func (c *conn) QueryRow(query string, args []any, into ...any) error {
 	s, err := c.prepared(query) //nolint:sqlclosecheck // kept; close closes it
 	if err != nil {
 		return err
@@ -109,9 +109,9 @@ func (c *conn) close() error {
 // Border implements [ledgersql.Conn].
 func (c *conn) Border(op string, err error) error { return border(op, err) }
 
-// Settled implements [ledgersql.Conn]: the one writer numbers the rows of the ledger in the
+// LastSettled implements [ledgersql.Conn]: the one writer numbers the rows of the ledger in the
 // order of their commits.
-func (c *conn) Settled() (int64, error) { return ledgersql.EverySettled, nil }
+func (c *conn) LastSettled() (int64, error) { return ledgersql.AllSettled, nil }
 
 // dialect is how SQLite says what is said differently. A list is JSON, where broken UTF-8
 // cannot stand: such a name is left out, and finds nothing.

@@ -13,7 +13,7 @@ var Border = border
 
 // Pragma reads or sets one on the connection of a transaction.
 func Pragma(t kernel.Tx, text string) (value string, err error) {
-	err = t.(*ledgersql.Tx).Conn().One("PRAGMA "+text, nil, &value)
+	err = t.(*ledgersql.Tx).Conn().QueryRow("PRAGMA "+text, nil, &value)
 	return value, err
 }
 

@@ -52,7 +52,7 @@ func (s *Store) migrate(ctx context.Context) error {
 // ledgersql.ErrCorrupt.
 func (s *Store) version() (int64, error) {
 	var mark, made, foreign int64
-	err := s.writer.One(`SELECT application_id,
+	err := s.writer.QueryRow(`SELECT application_id,
 		(SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'),
 		(SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT IN ('goose_db_version', 'sqlite_sequence'))
 		FROM pragma_application_id`, nil, &mark, &made, &foreign)
@@ -69,7 +69,7 @@ func (s *Store) version() (int64, error) {
 		}
 	}
 	var have int64
-	err = s.writer.One("SELECT max(version_id) FROM goose_db_version WHERE is_applied", nil, &have)
+	err = s.writer.QueryRow("SELECT max(version_id) FROM goose_db_version WHERE is_applied", nil, &have)
 	return have, s.opening(err)
 }
 

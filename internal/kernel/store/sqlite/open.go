@@ -74,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		path: path, log: o.Logger, now: o.Now, together: o.Together,
-		ended: make(chan struct{}), bell: make(chan struct{}, 1), pool: make(chan *conn, readers),
+		ended: make(chan struct{}), wakeup: make(chan struct{}, 1), pool: make(chan *conn, readers),
 	}
 	if s.writer, err = dial(ctx, path, writing); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func dial(ctx context.Context, path string, p purpose) (*conn, error) {
 // enterLogMode turns the write-ahead log on. It stays on in the file.
 func (s *Store) enterLogMode() error {
 	var mode string
-	if err := s.writer.One("PRAGMA journal_mode=WAL", nil, &mode); err != nil {
+	if err := s.writer.QueryRow("PRAGMA journal_mode=WAL", nil, &mode); err != nil {
 		return border("opening "+s.path, err)
 	}
 	if mode != "wal" {
@@ -208,7 +208,7 @@ func (s *Store) enterLogMode() error {
 
 // identify reads the ledger's name, or gives it one.
 func (s *Store) identify(random io.Reader) error {
-	err := s.writer.One(`SELECT value FROM meta WHERE key = 'ledger'`, nil, &s.id)
+	err := s.writer.QueryRow(`SELECT value FROM meta WHERE key = 'ledger'`, nil, &s.id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return border("reading the name of "+s.path, err)
 	}
@@ -228,9 +228,9 @@ func (s *Store) limit(quota int64) error {
 		return nil
 	}
 	var size, bound int64
-	if err := s.writer.One("PRAGMA page_size", nil, &size); err != nil {
+	if err := s.writer.QueryRow("PRAGMA page_size", nil, &size); err != nil {
 		return border("reading the page size of "+s.path, err)
 	}
 	pages := max(quota/size, 1)
-	return border("bounding "+s.path, s.writer.One("PRAGMA max_page_count="+strconv.FormatInt(pages, 10), nil, &bound))
+	return border("bounding "+s.path, s.writer.QueryRow("PRAGMA max_page_count="+strconv.FormatInt(pages, 10), nil, &bound))
 }

@@ -25,7 +25,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 	var busy, log, done int
 	_, err = c.Exec("PRAGMA busy_timeout(0)")
 	if err == nil {
-		err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &log, &done)
+		err = c.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &log, &done)
 	}
 	err = border("emptying the log of "+s.path, err)
 	if err == nil && busy != 0 {

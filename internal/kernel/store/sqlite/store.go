@@ -29,7 +29,7 @@ type Store struct {
 
 	writer *conn         // the writer goroutine's; others only before it starts and after it has ended
 	ended  chan struct{} // closed by the writer goroutine when it is done
-	bell   chan struct{} // says that waiting has changed, or closed has become true
+	wakeup chan struct{} // says that waiting has changed, or closed has become true
 	pool   chan *conn    // connections for views; nil stands for one that is not open yet
 	views  sync.WaitGroup
 
@@ -92,14 +92,14 @@ func (s *Store) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.gone("viewing")
+		return s.closedError("viewing")
 	}
 	s.views.Add(1)
 	return nil
 }
 
-// gone is why nothing can be done any more. The caller holds mu.
-func (s *Store) gone(op string) error {
+// closedError is why nothing can be done any more. The caller holds mu.
+func (s *Store) closedError(op string) error {
 	return &ledgersql.Error{Kind: ledgersql.ErrClosed, Op: op, Path: s.path, Found: "a closed store", Advice: "open it again; nothing was done", Err: s.broken}
 }
 
@@ -136,7 +136,7 @@ func (s *Store) close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.ring()
+	s.wake()
 	<-s.ended
 	s.views.Wait()
 	var errs []error
@@ -151,9 +151,9 @@ func (s *Store) close() error {
 	return errors.Join(append(errs, s.writer.close())...)
 }
 
-func (s *Store) ring() {
+func (s *Store) wake() {
 	select {
-	case s.bell <- struct{}{}:
+	case s.wakeup <- struct{}{}:
 	default:
 	}
 }

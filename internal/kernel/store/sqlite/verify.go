@@ -41,7 +41,7 @@ func (s *Store) verify() error {
 		return &ledgersql.Error{Kind: ledgersql.ErrCorrupt, Op: "looking through", Path: s.path, Found: "a database without tables", Expected: "a ledger"}
 	}
 	var verdict string
-	if err := s.writer.One("PRAGMA integrity_check(1)", nil, &verdict); err != nil {
+	if err := s.writer.QueryRow("PRAGMA integrity_check(1)", nil, &verdict); err != nil {
 		return s.opening(err)
 	}
 	if verdict != "ok" {

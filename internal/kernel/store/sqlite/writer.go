@@ -25,7 +25,7 @@ type request struct {
 // The states of a request: the writer and the submitter race for it once.
 const (
 	queued int32 = iota
-	taken
+	running
 	withdrawn
 )
 
@@ -56,10 +56,10 @@ func (s *Store) queue(r *request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.gone("updating")
+		return s.closedError("updating")
 	}
 	s.waiting = append(s.waiting, r)
-	s.ring()
+	s.wake()
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (s *Store) write() {
 		case closed:
 			return
 		default:
-			<-s.bell
+			<-s.wakeup
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (s *Store) next() ([]*request, bool) {
 	var group []*request
 	n := 0
 	for ; n < len(s.waiting) && len(group) < s.together; n++ {
-		if r := s.waiting[n]; r.state.CompareAndSwap(queued, taken) {
+		if r := s.waiting[n]; r.state.CompareAndSwap(queued, running) {
 			group = append(group, r)
 		}
 	}
@@ -106,10 +106,10 @@ func (s *Store) abandon() {
 	if !s.closed {
 		s.closed, s.broken = true, errors.New("a transaction's function ended the writer's goroutine")
 	}
-	err := s.gone("updating")
+	err := s.closedError("updating")
 	s.mu.Unlock()
 	for _, r := range left {
-		if r.state.CompareAndSwap(queued, taken) {
+		if r.state.CompareAndSwap(queued, running) {
 			r.answer(err)
 		}
 	}

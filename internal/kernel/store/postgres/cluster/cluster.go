@@ -81,7 +81,7 @@ func (c *Cluster) make(ctx context.Context) error {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	for _, path := range []string{c.dir, secret} {
-		if err := c.owner.give(path); err != nil {
+		if err := c.owner.chown(path); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (c *Cluster) serve(ctx context.Context) error {
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+c.dir, "-c", "unix_socket_permissions=0700",
 		"-c", "shared_buffers=64MB", "-c", "max_connections=200", "-c", "deadlock_timeout=100ms")
 	cmd.Dir, cmd.SysProcAttr = c.dir, c.owner.attributes(true)
-	said, err := cmd.StderrPipe()
+	output, err := cmd.StderrPipe()
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
@@ -159,7 +159,7 @@ func (c *Cluster) serve(ctx context.Context) error {
 		if err != nil {
 			return
 		}
-		listen(said, up)
+		listen(output, up)
 		_ = cmd.Wait() // how it ended shows in its log
 		close(ended)
 	}()
@@ -238,7 +238,7 @@ func (c *Cluster) Crashed(ctx context.Context) (*Cluster, error) {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	other := &Cluster{dir: dir, bin: c.bin, password: c.password, owner: c.owner, made: c.made}
-	err = c.owner.give(dir)
+	err = c.owner.chown(dir)
 	if err == nil {
 		err = other.run(ctx, "cp", "-a", c.data(), other.data())
 	}

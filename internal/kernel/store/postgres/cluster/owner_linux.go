@@ -31,7 +31,7 @@ func ordinary() (*owner, error) {
 	return nil, errors.New("cluster: we are root, and there is no user postgres or nobody to run it")
 }
 
-func (o *owner) give(path string) error {
+func (o *owner) chown(path string) error {
 	if o == nil {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 // preferences are the columns of what people prefer, and the statements that read and write them.
 type preferences struct{ read, write string }
 
-// wishes follow from the table of preferences.
-var wishes = func() preferences {
+// preferenceSQL follow from the table of preferences.
+var preferenceSQL = func() preferences {
 	var columns, values, replaced []string
 	for one := range (api.Preferences{}).All() {
 		columns = append(columns, one.Name)
@@ -27,21 +27,21 @@ var wishes = func() preferences {
 	}
 }()
 
-// saveWishes enters what people prefer, or takes it out.
-func (t *Tx) saveWishes(b *kernel.Batch) error {
+// savePreferences enters what people prefer, or takes it out.
+func (t *Tx) savePreferences(b *kernel.Batch) error {
 	for _, w := range b.Preferences {
 		empty, err := w.Empty()
 		switch {
 		case err != nil:
 			return invalid("keeping a wish", err.Error(), "a person, and 0 or more seconds")
 		case empty:
-			err = t.put("what "+w.Person+" wishes", `DELETE FROM people WHERE person = $1`, w.Person)
+			err = t.exec("what "+w.Person+" wishes", `DELETE FROM people WHERE person = $1`, w.Person)
 		default:
 			values := []any{w.Person}
 			for _, n := range w.All() {
 				values = append(values, n)
 			}
-			err = t.put("what "+w.Person+" wishes", wishes.write, values...)
+			err = t.exec("what "+w.Person+" wishes", preferenceSQL.write, values...)
 		}
 		if err != nil {
 			return err
@@ -50,8 +50,8 @@ func (t *Tx) saveWishes(b *kernel.Batch) error {
 	return nil
 }
 
-// wish is what a person prefers, the zero value where nothing is kept.
-func (t *Tx) wish(person string) (kernel.Preferences, error) {
+// preferences is what a person prefers, the zero value where nothing is kept.
+func (t *Tx) preferences(person string) (kernel.Preferences, error) {
 	w := kernel.Preferences{Person: person}
 	var found []int
 	for range w.All() {
@@ -61,7 +61,7 @@ func (t *Tx) wish(person string) (kernel.Preferences, error) {
 	for i := range found {
 		into[i] = &found[i]
 	}
-	err := t.c.One(wishes.read, []any{person}, into...)
+	err := t.c.QueryRow(preferenceSQL.read, []any{person}, into...)
 	if noRows(err) {
 		return kernel.Preferences{}, nil
 	}

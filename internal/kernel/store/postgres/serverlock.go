@@ -12,21 +12,21 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
-// Hold is a claim to be the ledger's only server: nobody else gets one while it lasts. It
+// ServerLock is a claim to be the ledger's only server: nobody else gets one while it lasts. It
 // hangs on a connection of its own, and ends with that.
-type Hold struct {
+type ServerLock struct {
 	pg     *pgx.Conn
 	stop   context.CancelFunc
 	lost   chan struct{} // closed when the database has ended it
 	waited chan struct{} // closed when the goroutine that watches has ended
 }
 
-// holdKey names the claim among the locks of the database.
-const holdKey = `hashtextextended('earshot: serving ' || current_schema(), 0)`
+// serverLockKey names the claim among the locks of the database.
+const serverLockKey = `hashtextextended('earshot: serving ' || current_schema(), 0)`
 
-// Hold claims the ledger. Where another process has it, that is [ledgersql.ErrBusy] and says
+// LockServer claims the ledger. Where another process has it, that is [ledgersql.ErrBusy] and says
 // which. The context bounds the claiming only; Release gives it back.
-func (s *Store) Hold(ctx context.Context) (*Hold, error) {
+func (s *Store) LockServer(ctx context.Context) (*ServerLock, error) {
 	config := s.pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] = holder()
 	pg, err := pgx.ConnectConfig(ctx, config)
@@ -38,7 +38,7 @@ func (s *Store) Hold(ctx context.Context) (*Hold, error) {
 		return nil, err
 	}
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h := &Hold{pg: pg, stop: stop, lost: make(chan struct{}), waited: make(chan struct{})}
+	h := &ServerLock{pg: pg, stop: stop, lost: make(chan struct{}), waited: make(chan struct{})}
 	go h.watch(alive)
 	return h, nil
 }
@@ -55,7 +55,7 @@ func holder() string {
 
 func (s *Store) claim(ctx context.Context, pg *pgx.Conn) error {
 	var got bool
-	if err := pg.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+holdKey+`)`).Scan(&got); err != nil {
+	if err := pg.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+serverLockKey+`)`).Scan(&got); err != nil {
 		return s.opening(ctx, err)
 	}
 	if got {
@@ -66,7 +66,7 @@ func (s *Store) claim(ctx context.Context, pg *pgx.Conn) error {
 	var since time.Time
 	err := pg.QueryRow(ctx, `SELECT a.application_name, a.backend_start FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-		AND ((l.classid::bigint << 32) | l.objid::bigint) = `+holdKey).Scan(&name, &since)
+		AND ((l.classid::bigint << 32) | l.objid::bigint) = `+serverLockKey).Scan(&name, &since)
 	if err == nil { // else it has just gone
 		found = fmt.Sprintf("%s, since %s", name, since.UTC().Format(time.RFC3339))
 	}
@@ -76,7 +76,7 @@ func (s *Store) claim(ctx context.Context, pg *pgx.Conn) error {
 }
 
 // watch reads the connection, on which nothing comes, to its end.
-func (h *Hold) watch(alive context.Context) {
+func (h *ServerLock) watch(alive context.Context) {
 	defer close(h.waited)
 	for alive.Err() == nil {
 		if _, err := h.pg.WaitForNotification(alive); err != nil && alive.Err() == nil {
@@ -88,15 +88,15 @@ func (h *Hold) watch(alive context.Context) {
 
 // Lost is closed when the database has ended the claim: it was stopped, or the connection
 // broke. Somebody else may have it by then.
-func (h *Hold) Lost() <-chan struct{} { return h.lost }
+func (h *ServerLock) Lost() <-chan struct{} { return h.lost }
 
 // Release gives the claim back: when it returns, another may have it. It may be called once.
-func (h *Hold) Release() {
+func (h *ServerLock) Release() {
 	h.stop()
 	<-h.waited
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
 	// The database ends the claim with the connection, however that ends, but in its own time.
-	_, _ = h.pg.Exec(ctx, `SELECT pg_advisory_unlock(`+holdKey+`)`)
+	_, _ = h.pg.Exec(ctx, `SELECT pg_advisory_unlock(`+serverLockKey+`)`)
 	_ = h.pg.Close(ctx)
 }

@@ -20,15 +20,15 @@ func TestHold(t *testing.T) {
 	at, err := url.Parse(dsn)
 	must(t, err)
 	one, two := open(t, dsn), open(t, dsn)
-	hold, err := one.Hold(t.Context())
+	hold, err := one.LockServer(t.Context())
 	must(t, err)
-	_, err = two.Hold(t.Context())
+	_, err = two.LockServer(t.Context())
 	e, is := errors.AsType[*ledgersql.Error](err)
 	if !is || !errors.Is(err, ledgersql.ErrBusy) || !strings.Contains(e.Found, "earshot server "+strconv.Itoa(os.Getpid())+" on ") {
 		t.Fatalf("a second server is told %v; want busy, and by whom", err)
 	}
 	hold.Release()
-	hold, err = two.Hold(t.Context())
+	hold, err = two.LockServer(t.Context())
 	must(t, err)
 	select {
 	case <-hold.Lost():
@@ -43,9 +43,9 @@ func TestHold(t *testing.T) {
 		t.Fatal("it is not told that the database has ended it")
 	}
 	hold.Release()
-	again, err := one.Hold(t.Context())
+	again, err := one.LockServer(t.Context())
 	for errors.Is(err, ledgersql.ErrBusy) { // the database tells it before it is free
-		again, err = one.Hold(t.Context())
+		again, err = one.LockServer(t.Context())
 	}
 	must(t, err)
 	again.Release()
