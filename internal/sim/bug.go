@@ -27,8 +27,8 @@ const (
 	StopLost          Bug = "stop lost"
 	SecondStart       Bug = "second start"
 	LostFuture        Bug = "word of a lost future taken"
-	NoTakenForYes     Bug = "no taken for yes"
-	UntoldYes         Bug = "surface of a yes not told"
+	NoCountsAsYes     Bug = "no taken for yes"
+	UnnotifiedYes     Bug = "surface of a yes not told"
 	OutlivedYes       Bug = "yes of another generation"
 )
 
@@ -36,8 +36,8 @@ const (
 func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
-		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoTakenForYes,
-		UntoldYes, OutlivedYes,
+		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoCountsAsYes,
+		UnnotifiedYes, OutlivedYes,
 	}
 }
 
@@ -59,7 +59,7 @@ func (w *world) stepOf() stepping {
 				shift(s, func(c turn.Call) bool { return c.Question != in.Question }, -20*time.Second)
 			}
 		})
-	case UntoldYes:
+	case UnnotifiedYes:
 		return after(func(s *turn.State, in turn.Input) {
 			if in, is := in.(turn.Answered); is {
 				noticed(s, in.Question)
@@ -78,12 +78,12 @@ func (w *world) stepOf() stepping {
 	case ZombieFinish:
 		return before(anyOwner)
 	case EpochIgnored:
-		return before(anyHold(anyEpoch))
+		return before(anyClaim(anyEpoch))
 	case LostFuture:
-		return before(anyHold(anyNonce))
+		return before(anyClaim(anyNonce))
 	case SecondStart:
 		return before(anySecond)
-	case NoTakenForYes:
+	case NoCountsAsYes:
 		return before(anyAnswer)
 	default:
 		return turn.Step
@@ -205,8 +205,8 @@ func anyOwner(s *turn.State, in turn.Input) turn.Input {
 	return in
 }
 
-// anyHold changes what a worker's word goes by.
-func anyHold(change func(*turn.State, *turn.WorkerClaim)) func(*turn.State, turn.Input) turn.Input {
+// anyClaim changes what a worker's word goes by.
+func anyClaim(change func(*turn.State, *turn.WorkerClaim)) func(*turn.State, turn.Input) turn.Input {
 	return func(s *turn.State, in turn.Input) turn.Input {
 		switch in := in.(type) {
 		case turn.Request:
@@ -281,7 +281,7 @@ func (d doubling) Save(b kernel.Batch) error {
 		id := t.rows.calls[r.Call]
 		rows := t.rows.results[id]
 		r.N = len(rows) + 1
-		put(t, t.rows.results, id, append(slices.Clip(rows), r))
+		putRow(t, t.rows.results, id, append(slices.Clip(rows), r))
 	}
 	return nil
 }

@@ -23,18 +23,18 @@ import (
 type judge struct {
 	w *world
 
-	mu     sync.Mutex
-	wrongs []string
-	last   map[string]kernel.Record // turns as they were written last
-	seq    map[string]int64         // of sessions: the last event's
-	calls  map[string]*callLog
-	used   map[string]string        // call: the digest of the consent that was used up
-	said   map[string]bool          // calls to which a person has said yes, no matter who heard it
-	yes    map[string]time.Duration // those whose yes a kernel has recorded, and when
-	aware  map[string]time.Duration // those of which a surface said that it was told of the yes, and when
-	sent   map[string]bool          // messages that have left, by their span
-	due    map[string]string        // messages that have to leave: what they are
-	turns  []string                 // begun, as a person was told
+	mu       sync.Mutex
+	wrongs   []string
+	last     map[string]kernel.Record // turns as they were written last
+	seq      map[string]int64         // of sessions: the last event's
+	calls    map[string]*callLog
+	used     map[string]string        // call: the digest of the consent that was used up
+	accepted map[string]bool          // calls to which a person has said yes, no matter who heard it
+	yes      map[string]time.Duration // those whose yes a kernel has recorded, and when
+	aware    map[string]time.Duration // those of which a surface said that it was told of the yes, and when
+	sent     map[string]bool          // messages that have left, by their span
+	due      map[string]string        // messages that have to leave: what they are
+	turns    []string                 // begun, as a person was told
 	// results are what agents were told of calls; answers what people have said to an agent's
 	// question, and acknowledged what of it was taken, as they were told.
 	results, acknowledged map[string]string
@@ -54,7 +54,7 @@ type callLog struct {
 	grants          int
 	handed          map[string]bool // owners that were told of a start
 	notBegun        int             // services that said so, and the call went back
-	said            int
+	finishes        int
 	effects         int
 	outcome         *turn.Outcome
 }
@@ -63,7 +63,7 @@ func newJudge(w *world) *judge {
 	return &judge{
 		w: w, last: map[string]kernel.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
-		said: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
+		accepted: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 	}
 }
 
@@ -104,14 +104,14 @@ func (j *judge) step(p *process, next stepping) stepping {
 	return func(s turn.State, now turn.Timestamp, in turn.Input) (turn.State, []turn.Effect, error) {
 		out, effects, err := next(s, now, in)
 		if err == nil && (len(effects) > 0 || out.Step != s.Step || out.Status != s.Status || out.Lease != s.Lease) {
-			j.taken(p, s, in)
+			j.applied(p, s, in)
 		}
 		return out, effects, err
 	}
 }
 
-// taken: a worker's word counts under its own epoch only, and a service's under its own fence.
-func (j *judge) taken(p *process, s turn.State, in turn.Input) {
+// applied: a worker's word counts under its own epoch only, and a service's under its own fence.
+func (j *judge) applied(p *process, s turn.State, in turn.Input) {
 	hold := s.WorkerClaim()
 	var call, owner string
 	fence := 0
@@ -123,7 +123,7 @@ func (j *judge) taken(p *process, s turn.State, in turn.Input) {
 	case turn.Deliver:
 		hold = in.WorkerClaim
 	case turn.AgentText:
-		j.w.did(toldWhilePlanning)
+		j.w.did(textWhilePlanning)
 		hold = in.WorkerClaim
 	case turn.Release:
 		j.w.did(letGo)
@@ -154,7 +154,7 @@ func (j *judge) asked(x *exchange) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if c := j.calls[q.Call]; c != nil {
-		c.said++
+		c.finishes++
 	}
 }
 
@@ -186,18 +186,18 @@ func (j *judge) answered(x *exchange, raw []byte) {
 	}
 }
 
-// began: somebody was told that their turn has begun.
-func (j *judge) began(id string) {
+// turnBegan: somebody was told that their turn has begun.
+func (j *judge) turnBegan(id string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.turns = append(j.turns, id)
 }
 
-// saysYes: a person says yes, heard or not.
-func (j *judge) saysYes(call string) {
+// accepts: a person says yes, heard or not.
+func (j *judge) accepts(call string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.said[call] = true
+	j.accepted[call] = true
 }
 
 // noticed: a surface is told of a yes, and says so.
@@ -209,8 +209,8 @@ func (j *judge) noticed(call string) {
 	}
 }
 
-// toldYes: a person was told that their yes is taken.
-func (j *judge) toldYes(call string) {
+// acceptedYes: a person was told that their yes is taken.
+func (j *judge) acceptedYes(call string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if _, recorded := j.yes[call]; !recorded {
@@ -322,7 +322,7 @@ func (j *judge) committed(p *process, b kernel.Batch) {
 	}
 	for _, r := range b.Receipts {
 		if r.Decision == string(consent.Accept) && r.By == person {
-			if !j.said[r.Call] {
+			if !j.accepted[r.Call] {
 				j.brokenf("%s has recorded a yes to %s, and nobody has said it", p.name, r.Call)
 			}
 			j.yes[r.Call] = j.w.clock.true()
@@ -361,13 +361,13 @@ func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
 	case before.ID == "":
 	case !before.State.Open() && c.State != before.State:
 		j.brokenf("%s was %s and is %s", c.ID, before.State, c.State)
-	case before.State == turn.LeaseExpired && c.State == turn.Dispatched && log.said > log.notBegun:
+	case before.State == turn.LeaseExpired && c.State == turn.Dispatched && log.finishes > log.notBegun:
 		log.notBegun++
 	case before.State.Open() && before.State != turn.Unknown && unknown(c) && c.State == turn.Resolved &&
 		rec.State.Stop == nil && rec.State.Status != turn.Ended:
 		j.brokenf("the fate of %s is unknown, and nobody was asked", c.ID)
 	}
-	if c.State == turn.Unknown && !asksFate(rec, c.Question) {
+	if c.State == turn.Unknown && !asksOutcome(rec, c.Question) {
 		j.brokenf("the fate of %s is unknown, and no question about it is open", c.ID)
 	}
 	if !c.State.Open() && c.Outcome == nil {
@@ -437,7 +437,7 @@ func (j *judge) overdue(end turn.Timestamp) bool {
 
 func unknown(c turn.Call) bool { return c.Outcome != nil && c.Outcome.Code == utp.CodeOutcomeUnknown }
 
-func asksFate(rec kernel.Record, number int) bool {
+func asksOutcome(rec kernel.Record, number int) bool {
 	return slices.ContainsFunc(rec.Questions, func(q consent.Question) bool {
 		return q.Number == number && q.Kind == consent.Clarification && q.State == consent.Open
 	})
@@ -460,9 +460,9 @@ func (j *judge) questionChanged(was kernel.Record, q consent.Question) {
 	}
 }
 
-// takenBack holds the start of what cannot be undone against the time in which its yes could be
+// undone holds the start of what cannot be undone against the time in which its yes could be
 // taken back, and the life in which it was given.
-func (j *judge) takenBack(p *process, c turn.Call) {
+func (j *judge) undone(p *process, c turn.Call) {
 	heard, told := j.aware[c.ID]
 	switch passed := j.w.clock.true() - heard; {
 	case !told:
@@ -490,7 +490,7 @@ func (j *judge) granted(p *process, rec kernel.Record, g kernel.Grant) {
 	}
 	agreed, said := j.yes[c.ID]
 	if c.Class == utp.Irreversible {
-		j.takenBack(p, c)
+		j.undone(p, c)
 		limit += turn.NoticeWithin + c.Limits.UndoTime()
 	}
 	switch {

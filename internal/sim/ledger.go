@@ -40,35 +40,35 @@ func NewLedger(now func() time.Time) *Ledger { return &Ledger{rows: newTables(),
 type tables struct {
 	readers int // views that look at these very rows: an update leaves them alone
 
-	turns     map[string]turnRow
-	sessions  map[string]string // session: turn
-	calls     map[string]string // call: turn
-	made      map[string]turn.Call
-	questions map[int]question
-	tokens    map[string]int // token: question
-	events    map[string][]kernel.Event
-	told      map[string]place // event: where it is
-	order     []place          // in which events were written
-	cards     map[string]utp.Card
-	ends      map[[2]string]string // project and call: its result's card
-	results   map[string][]kernel.ResultRow
-	reports   map[string]report
-	late      map[string][]kernel.Report
-	outbox    map[int64]outgoing // what waits to leave
-	dead      map[int64]outgoing // what never will
-	left      map[int64]string   // what has left: its session
-	consents  map[string]given   // by their calls
-	grants    map[startKey]kernel.Grant
-	edges     map[string]int              // of a call: only counted
-	receipts  map[string][]kernel.Receipt // of a session
-	audit     []api.AuditEntry            // without the receipts
-	inForce   map[[2]string]kernel.InForce
-	sealed    map[string][]kernel.Sealed
-	tools     map[string]kernel.Tool
-	wishes    map[string]kernel.Preferences
-	keys      map[[2]string]kernel.RequestKey
-	counters  map[string]int64
-	blobs     map[string]blob
+	turns         map[string]turnRow
+	sessions      map[string]string // session: turn
+	calls         map[string]string // call: turn
+	callDocuments map[string]turn.Call
+	questions     map[int]question
+	tokens        map[string]int // token: question
+	events        map[string][]kernel.Event
+	eventRefs     map[string]eventRef // event: where it is
+	order         []eventRef          // in which events were written
+	cards         map[string]utp.Card
+	ends          map[[2]string]string // project and call: its result's card
+	results       map[string][]kernel.ResultRow
+	reports       map[string]report
+	late          map[string][]kernel.Report
+	outbox        map[int64]outgoing    // what waits to leave
+	dead          map[int64]outgoing    // what never will
+	published     map[int64]string      // what has left: its session
+	consents      map[string]consentRow // by their calls
+	grants        map[startKey]kernel.Grant
+	edges         map[string]int              // of a call: only counted
+	receipts      map[string][]kernel.Receipt // of a session
+	audit         []api.AuditEntry            // without the receipts
+	inForce       map[[2]string]kernel.InForce
+	sealed        map[string][]kernel.Sealed
+	tools         map[string]kernel.Tool
+	preferences   map[string]kernel.Preferences
+	keys          map[[2]string]kernel.RequestKey
+	counters      map[string]int64
+	blobs         map[string]blob
 }
 
 type (
@@ -81,7 +81,7 @@ type (
 		turn  string
 		state consent.State
 	}
-	place struct {
+	eventRef struct {
 		session, id string
 		seq, row    int64
 		at          time.Time
@@ -90,7 +90,7 @@ type (
 		kernel.Report
 		applied bool
 	}
-	given struct {
+	consentRow struct {
 		kernel.Consent
 		used bool
 	}
@@ -112,12 +112,12 @@ type (
 
 func newTables() *tables {
 	return &tables{
-		turns: map[string]turnRow{}, sessions: map[string]string{}, calls: map[string]string{}, made: map[string]turn.Call{}, questions: map[int]question{},
-		tokens: map[string]int{}, events: map[string][]kernel.Event{}, told: map[string]place{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
+		turns: map[string]turnRow{}, sessions: map[string]string{}, calls: map[string]string{}, callDocuments: map[string]turn.Call{}, questions: map[int]question{},
+		tokens: map[string]int{}, events: map[string][]kernel.Event{}, eventRefs: map[string]eventRef{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
 		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
-		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, left: map[int64]string{}, consents: map[string]given{},
+		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, published: map[int64]string{}, consents: map[string]consentRow{},
 		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, wishes: map[string]kernel.Preferences{}, keys: map[[2]string]kernel.RequestKey{},
+		tools: map[string]kernel.Tool{}, preferences: map[string]kernel.Preferences{}, keys: map[[2]string]kernel.RequestKey{},
 		inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
@@ -127,12 +127,12 @@ func (r *tables) copied() *tables {
 	c := *r
 	c.readers = 0
 	c.turns, c.sessions, c.calls, c.questions = maps.Clone(r.turns), maps.Clone(r.sessions), maps.Clone(r.calls), maps.Clone(r.questions)
-	c.tokens, c.told, c.cards, c.reports = maps.Clone(r.tokens), maps.Clone(r.told), maps.Clone(r.cards), maps.Clone(r.reports)
-	c.outbox, c.left, c.consents = maps.Clone(r.outbox), maps.Clone(r.left), maps.Clone(r.consents)
+	c.tokens, c.eventRefs, c.cards, c.reports = maps.Clone(r.tokens), maps.Clone(r.eventRefs), maps.Clone(r.cards), maps.Clone(r.reports)
+	c.outbox, c.published, c.consents = maps.Clone(r.outbox), maps.Clone(r.published), maps.Clone(r.consents)
 	c.ends = maps.Clone(r.ends)
 	c.grants, c.edges, c.tools = maps.Clone(r.grants), maps.Clone(r.edges), maps.Clone(r.tools)
-	c.made, c.dead, c.receipts = maps.Clone(r.made), maps.Clone(r.dead), clipped(r.receipts)
-	c.wishes, c.keys, c.counters, c.blobs = maps.Clone(r.wishes), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
+	c.callDocuments, c.dead, c.receipts = maps.Clone(r.callDocuments), maps.Clone(r.dead), clipped(r.receipts)
+	c.preferences, c.keys, c.counters, c.blobs = maps.Clone(r.preferences), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
 	c.order, c.audit, c.inForce = slices.Clip(r.order), slices.Clip(r.audit), maps.Clone(r.inForce)
 	return &c
@@ -221,20 +221,20 @@ type tx struct {
 	writes bool
 	now    func() time.Time
 	used   bool
-	over   bool
+	ended  bool
 	undo   []func()
 	// failed is the first write that failed: after it nothing is done any more.
 	failed error
 	// condemned are blobs that are not what their name says.
 	condemned []string
-	seen      map[string]kernel.Tool // tools as they were read
+	toolsRead map[string]kernel.Tool // tools as they were read
 }
 
 var _ kernel.Tx = (*tx)(nil)
 
 func (t *tx) call(fn func(kernel.Tx) error) (err error) {
 	defer func() {
-		t.over = true
+		t.ended = true
 		if v := recover(); v != nil {
 			err = fmt.Errorf("sim: panic in a transaction: %v", v)
 		}
@@ -246,7 +246,7 @@ func (t *tx) call(fn func(kernel.Tx) error) (err error) {
 }
 
 func (t *tx) usable() error {
-	if t.over {
+	if t.ended {
 		return errEnded
 	}
 	t.used = true
@@ -270,8 +270,8 @@ func (t *tx) fail(err error) error {
 	return err
 }
 
-// put writes a row so that it can be undone.
-func put[K comparable, V any](t *tx, m map[K]V, k K, v V) {
+// putRow writes a row so that it can be undone.
+func putRow[K comparable, V any](t *tx, m map[K]V, k K, v V) {
 	old, had := m[k]
 	t.undo = append(t.undo, func() {
 		if had {
@@ -283,8 +283,8 @@ func put[K comparable, V any](t *tx, m map[K]V, k K, v V) {
 	m[k] = v
 }
 
-// remove takes a row out so that it can be undone.
-func remove[K comparable, V any](t *tx, m map[K]V, k K) {
+// removeRow takes a row out so that it can be undone.
+func removeRow[K comparable, V any](t *tx, m map[K]V, k K) {
 	if old, had := m[k]; had {
 		t.undo = append(t.undo, func() { m[k] = old })
 		delete(m, k)

@@ -47,7 +47,7 @@ func (t *tx) saveBlob(p api.PutRequest) error {
 			return conflict("the blob", p.SHA256)
 		}
 		b.created = t.now()
-		put(t, t.rows.blobs, p.SHA256, b)
+		putRow(t, t.rows.blobs, p.SHA256, b)
 		return nil
 	}
 	if !there || p.Offset == 0 && b.size != p.Size {
@@ -71,6 +71,6 @@ func (t *tx) saveBlob(p api.PutRequest) error {
 		}
 		b.complete = true
 	}
-	put(t, t.rows.blobs, p.SHA256, b)
+	putRow(t, t.rows.blobs, p.SHA256, b)
 	return nil
 }

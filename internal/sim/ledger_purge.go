@@ -105,7 +105,7 @@ func (t *tx) leaving(session string) bool {
 func removeIf[K comparable, V any](t *tx, m map[K]V, fits func(K, V) bool) {
 	for k, v := range m {
 		if fits(k, v) {
-			remove(t, m, k)
+			removeRow(t, m, k)
 		}
 	}
 }
@@ -119,19 +119,19 @@ func (t *tx) erase(p *kernel.Purge, row turnRow) {
 		if t.turnOf(c) != s.Turn {
 			return false
 		}
-		remove(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
+		removeRow(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
 		named = append(named, kernel.BlobsIn(c.Content)...)
 		return true
 	})
 	removeIf(t, t.rows.sealed, func(call string, _ []kernel.Sealed) bool { return ofTurn(call) })
 	removeIf(t, t.rows.late, func(call string, _ []kernel.Report) bool { return ofTurn(call) })
-	remove(t, t.rows.results, s.Turn)
+	removeRow(t, t.rows.results, s.Turn)
 	t.untell(s.Session)
 	t.unsend(s.Session)
-	for id, c := range t.rows.made {
+	for id, c := range t.rows.callDocuments {
 		if ofTurn(id) {
 			p.Calls = append(p.Calls, id)
-			put(t, t.rows.made, id, turn.Call{
+			putRow(t, t.rows.callDocuments, id, turn.Call{
 				ID: c.ID, Tool: c.Tool, Target: c.Target, State: c.State, Class: c.Class, Risk: c.Risk, Definition: c.Definition,
 				Question: c.Question, Digest: c.Digest, Fence: c.Fence,
 			})
@@ -139,7 +139,7 @@ func (t *tx) erase(p *kernel.Purge, row turnRow) {
 	}
 	slices.Sort(p.Calls)
 	row.rec, row.erased = bare(row.rec), t.now()
-	put(t, t.rows.turns, s.Turn, row)
+	putRow(t, t.rows.turns, s.Turn, row)
 	p.Erased = append(p.Erased, s.Turn)
 	t.releaseOnly(p, named)
 }
@@ -159,17 +159,17 @@ func bare(r kernel.Record) kernel.Record {
 
 // untell removes the events of a session.
 func (t *tx) untell(session string) {
-	remove(t, t.rows.events, session)
-	removeIf(t, t.rows.told, func(_ string, at place) bool { return at.session == session })
+	removeRow(t, t.rows.events, session)
+	removeIf(t, t.rows.eventRefs, func(_ string, at eventRef) bool { return at.session == session })
 	before := t.rows.order
 	t.undo = append(t.undo, func() { t.rows.order = before })
-	t.rows.order = slices.DeleteFunc(slices.Clone(before), func(at place) bool { return at.session == session })
+	t.rows.order = slices.DeleteFunc(slices.Clone(before), func(at eventRef) bool { return at.session == session })
 }
 
 // unsend removes the messages of a session. Of what never left, no matter who tried to send it may
 // still want to note what became of it.
 func (t *tx) unsend(session string) {
-	removeIf(t, t.rows.left, func(_ int64, of string) bool { return of == session })
+	removeIf(t, t.rows.published, func(_ int64, of string) bool { return of == session })
 	removeIf(t, t.rows.dead, func(_ int64, o outgoing) bool { return o.Session == session })
 	for id, o := range t.rows.outbox {
 		if o.Session == session {
@@ -191,17 +191,17 @@ func (t *tx) forget(p *kernel.Purge) {
 			t.chain(api.AuditEntry{Kind: audit.Forgotten, Of: r.Entry})
 		}
 		t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call != "" && e.Act.Session == s.Session }, 0)
-		remove(t, t.rows.receipts, s.Session)
-		removeIf(t, t.rows.consents, func(call string, _ given) bool { return ofTurn(call) })
+		removeRow(t, t.rows.receipts, s.Session)
+		removeIf(t, t.rows.consents, func(call string, _ consentRow) bool { return ofTurn(call) })
 		removeIf(t, t.rows.grants, func(key startKey, _ kernel.Grant) bool { return ofTurn(key.call) })
 		removeIf(t, t.rows.edges, func(call string, _ int) bool { return ofTurn(call) })
 		removeIf(t, t.rows.reports, func(_ string, r report) bool { return r.Turn == s.Turn })
 		removeIf(t, t.rows.tokens, func(_ string, number int) bool { return t.rows.questions[number].turn == s.Turn })
 		removeIf(t, t.rows.questions, func(_ int, q question) bool { return q.turn == s.Turn })
-		removeIf(t, t.rows.made, func(call string, _ turn.Call) bool { return ofTurn(call) })
+		removeIf(t, t.rows.callDocuments, func(call string, _ turn.Call) bool { return ofTurn(call) })
 		removeIf(t, t.rows.calls, func(_, id string) bool { return id == s.Turn })
-		remove(t, t.rows.sessions, s.Session)
-		remove(t, t.rows.turns, s.Turn)
+		removeRow(t, t.rows.sessions, s.Session)
+		removeRow(t, t.rows.turns, s.Turn)
 	}
 	p.Dropped, p.More = len(found), p.More || len(found) == p.Limit
 }
@@ -242,7 +242,7 @@ func (t *tx) dropKeys(p *kernel.Purge) {
 	})
 	old = firstOf(old, p.Limit)
 	for _, k := range old {
-		remove(t, t.rows.keys, [2]string{k.Principal, k.Key})
+		removeRow(t, t.rows.keys, [2]string{k.Principal, k.Key})
 	}
 	p.More = p.More || len(old) == p.Limit
 }
@@ -261,8 +261,8 @@ func (t *tx) dropStrayCards(p *kernel.Purge) {
 	slices.SortFunc(strays, func(a, b utp.Card) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	strays = firstOf(strays, p.Limit)
 	for _, c := range strays {
-		remove(t, t.rows.cards, c.ID)
-		remove(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
+		removeRow(t, t.rows.cards, c.ID)
+		removeRow(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
 	}
 	p.Strays, p.More = len(strays), p.More || len(strays) == p.Limit
 }
@@ -271,7 +271,7 @@ func (t *tx) dropStrayCards(p *kernel.Purge) {
 func (t *tx) releaseOnly(p *kernel.Purge, named []string) {
 	for _, sha := range named {
 		if _, is := t.rows.blobs[sha]; is && !t.referred(sha) {
-			remove(t, t.rows.blobs, sha)
+			removeRow(t, t.rows.blobs, sha)
 			p.Blobs++
 		}
 	}

@@ -86,7 +86,7 @@ func (t *tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 	for _, r := range recs {
 		row := t.rowOf(r)
 		if !f.Due.IsZero() || !f.Free.IsZero() {
-			row.Position = placeOf(f, r)
+			row.Position = positionOf(f, r)
 		}
 		rows = append(rows, row)
 	}
@@ -107,8 +107,8 @@ func (t *tx) behind(f kernel.TurnFilter) (kernel.Record, error) {
 	return row.rec, nil
 }
 
-// placeOf is what a list is ordered by, before the turn's id.
-func placeOf(f kernel.TurnFilter, r kernel.Record) time.Time {
+// positionOf is what a list is ordered by, before the turn's id.
+func positionOf(f kernel.TurnFilter, r kernel.Record) time.Time {
 	switch {
 	case !f.Due.IsZero():
 		return r.Due
@@ -120,7 +120,7 @@ func placeOf(f kernel.TurnFilter, r kernel.Record) time.Time {
 }
 
 func inOrder(f kernel.TurnFilter, a, b kernel.Record) int {
-	n := cmp.Or(placeOf(f, a).Compare(placeOf(f, b)), cmp.Compare(a.State.Turn, b.State.Turn))
+	n := cmp.Or(positionOf(f, a).Compare(positionOf(f, b)), cmp.Compare(a.State.Turn, b.State.Turn))
 	if f.Newest {
 		n = -n
 	}
@@ -176,7 +176,7 @@ func (t *tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
 	}
 	var rows []kernel.Event
 	for _, id := range f.IDs {
-		if at, is := t.rows.told[id]; is {
+		if at, is := t.rows.eventRefs[id]; is {
 			rows = append(rows, t.rows.events[at.session][at.seq-1])
 		}
 	}
@@ -210,11 +210,11 @@ func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
 	if n := len(t.rows.order); n > 0 {
 		out.Newest = t.rows.order[n-1].id
 	}
-	var from place
+	var from eventRef
 	told := int64(0) // rows that other sessions count as told
 	if p.Event != "" {
 		var is bool
-		if from, is = t.rows.told[p.Event]; !is {
+		if from, is = t.rows.eventRefs[p.Event]; !is {
 			return kernel.Progress{}, missing("the event", p.Event)
 		}
 		out.Owner = t.rows.turns[t.rows.sessions[from.session]].rec.State.Owner
@@ -230,7 +230,7 @@ func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
 }
 
 // overlapped moves a point back by the time that its overlap says.
-func (t *tx) overlapped(from place, p kernel.Point) int64 {
+func (t *tx) overlapped(from eventRef, p kernel.Point) int64 {
 	if p.Overlap <= 0 {
 		return from.row
 	}
@@ -243,7 +243,7 @@ func (t *tx) overlapped(from place, p kernel.Point) int64 {
 	return 0
 }
 
-func (t *tx) advances(from place, told int64, p kernel.Point) []kernel.Advance {
+func (t *tx) advances(from eventRef, told int64, p kernel.Point) []kernel.Advance {
 	first := map[string]int64{}
 	for _, at := range t.rows.order {
 		if _, seen := first[at.session]; at.row > told && !seen {
@@ -275,17 +275,17 @@ func (t *tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	if t.seen == nil {
-		t.seen = map[string]kernel.Tool{}
+	if t.toolsRead == nil {
+		t.toolsRead = map[string]kernel.Tool{}
 	}
 	for _, name := range f.Names {
-		t.seen[name] = kernel.Tool{} // not there, unless it is found now
+		t.toolsRead[name] = kernel.Tool{} // not there, unless it is found now
 	}
 	rows := listed(t.rows.tools, f.Names, func(tool kernel.Tool, name string) bool {
 		return name > f.After && (f.Service == "" || strings.Contains(tool.Definition.Target, kernel.CommandsTo(f.Service)))
 	}, f.Limit)
 	for _, tool := range rows {
-		t.seen[tool.Definition.Tool] = tool
+		t.toolsRead[tool.Definition.Tool] = tool
 	}
 	return rows, nil
 }
@@ -318,12 +318,12 @@ func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 		b.Receipts = slices.Clone(t.rows.receipts[f.Receipts])
 	}
 	if f.Calls != "" {
-		b.Calls = listed(t.rows.made, nil, func(_ turn.Call, id string) bool {
+		b.Calls = listed(t.rows.callDocuments, nil, func(_ turn.Call, id string) bool {
 			return t.rows.calls[id] == f.Calls && id > f.CallsAfter && (f.Call == "" || f.Call == id)
 		}, f.CallsLimit)
 	}
 	if f.Preferences != "" {
-		b.Preferences = t.rows.wishes[f.Preferences]
+		b.Preferences = t.rows.preferences[f.Preferences]
 	}
 	if f.Key != "" {
 		b.Key = t.rows.keys[[2]string{f.KeyOf, f.Key}]
@@ -331,7 +331,7 @@ func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 	if f.Audit.Limit > 0 {
 		b.Audit = t.audited(f.Audit)
 	}
-	b.ReceiptSubjects, b.ActSubjects, b.Unaudited = t.agreed(f.ReceiptSubjects), t.done(f.ActSubjects), t.unaudited(f.Unaudited)
+	b.ReceiptSubjects, b.ActSubjects, b.Unaudited = t.receiptSubjects(f.ReceiptSubjects), t.actSubjects(f.ActSubjects), t.unaudited(f.Unaudited)
 	if f.OpenCalls != "" {
 		b.OpenCalls = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
 	}
@@ -349,7 +349,7 @@ func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 // openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
 func (t *tx) openCalls(agent string, limit int) int {
 	n := 0
-	for id, c := range t.rows.made {
+	for id, c := range t.rows.callDocuments {
 		row := t.rows.turns[t.rows.calls[id]]
 		if s := row.rec.State; s.Agent == agent && s.Status != turn.Ended && c.State.Open() {
 			n++
@@ -431,6 +431,6 @@ func (t *tx) Count(counter string, add int64) (int64, error) {
 		return 0, err
 	}
 	n := t.rows.counters[counter] + add
-	put(t, t.rows.counters, counter, n)
+	putRow(t, t.rows.counters, counter, n)
 	return n, nil
 }

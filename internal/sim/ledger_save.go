@@ -25,7 +25,7 @@ func (t *tx) Save(b kernel.Batch) error {
 func (t *tx) save(b kernel.Batch) error {
 	for _, part := range []func(kernel.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.saveWishes, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
+		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -54,14 +54,14 @@ func (t *tx) saveTurn(b kernel.Batch) error {
 		return conflict("the name", s.Name)
 	}
 	rec.Version++
-	put(t, t.rows.turns, s.Turn, turnRow{rec: rec, seq: row.seq, erased: row.erased})
-	put(t, t.rows.sessions, s.Session, s.Turn)
+	putRow(t, t.rows.turns, s.Turn, turnRow{rec: rec, seq: row.seq, erased: row.erased})
+	putRow(t, t.rows.sessions, s.Session, s.Turn)
 	for _, c := range s.Calls {
 		if owner, taken := t.rows.calls[c.ID]; taken && owner != s.Turn {
 			return conflict("the call", c.ID)
 		}
-		put(t, t.rows.calls, c.ID, s.Turn)
-		put(t, t.rows.made, c.ID, c)
+		putRow(t, t.rows.calls, c.ID, s.Turn)
+		putRow(t, t.rows.callDocuments, c.ID, c)
 	}
 	return t.saveQuestions(rec)
 }
@@ -82,12 +82,12 @@ func (t *tx) saveQuestions(rec kernel.Record) error {
 		if old, taken := t.rows.questions[q.Number]; taken && old.turn != rec.State.Turn {
 			return conflict("the question", q.Number)
 		}
-		put(t, t.rows.questions, q.Number, question{turn: rec.State.Turn, state: q.State})
+		putRow(t, t.rows.questions, q.Number, question{turn: rec.State.Turn, state: q.State})
 		for _, token := range slices.Concat(q.SpentTokens, []string{q.Token}) {
 			if number, taken := t.rows.tokens[token]; taken && number != q.Number {
 				return conflict("a token of the question", q.Number)
 			}
-			put(t, t.rows.tokens, token, q.Number)
+			putRow(t, t.rows.tokens, token, q.Number)
 		}
 	}
 	return nil
@@ -100,18 +100,18 @@ func (t *tx) saveEvents(b kernel.Batch) error {
 		if !is {
 			return missing("the session", e.Session)
 		}
-		if _, taken := t.rows.told[e.ID]; taken {
+		if _, taken := t.rows.eventRefs[e.ID]; taken {
 			return conflict("the event", e.ID)
 		}
 		row.seq++
 		e.Seq = row.seq
-		put(t, t.rows.turns, row.rec.State.Turn, row)
-		put(t, t.rows.events, e.Session, append(slices.Clip(t.rows.events[e.Session]), *e))
+		putRow(t, t.rows.turns, row.rec.State.Turn, row)
+		putRow(t, t.rows.events, e.Session, append(slices.Clip(t.rows.events[e.Session]), *e))
 		before := t.rows.order
 		t.undo = append(t.undo, func() { t.rows.order = before })
-		at := place{session: e.Session, id: e.ID, seq: e.Seq, row: t.next(lastEvent), at: e.At}
+		at := eventRef{session: e.Session, id: e.ID, seq: e.Seq, row: t.next(lastEvent), at: e.At}
 		t.rows.order = append(t.rows.order, at)
-		put(t, t.rows.told, e.ID, at)
+		putRow(t, t.rows.eventRefs, e.ID, at)
 	}
 	return nil
 }
@@ -128,9 +128,9 @@ func (t *tx) saveCards(b kernel.Batch) error {
 			if _, again := t.rows.ends[key]; again {
 				return conflict("the result of", c.ToolCallID)
 			}
-			put(t, t.rows.ends, key, c.ID)
+			putRow(t, t.rows.ends, key, c.ID)
 		}
-		put(t, t.rows.cards, c.ID, c)
+		putRow(t, t.rows.cards, c.ID, c)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (t *tx) saveConsents(b kernel.Batch) error {
 		if again || !asked || !called {
 			return conflict("the consent to question", c.Question)
 		}
-		put(t, t.rows.consents, c.Call, given{Consent: c})
+		putRow(t, t.rows.consents, c.Call, consentRow{Consent: c})
 	}
 	for _, c := range b.Consumed {
 		g, is := t.rows.consents[c.Call]
@@ -156,7 +156,7 @@ func (t *tx) saveConsents(b kernel.Batch) error {
 			return conflict("the consent of the call", c.Call)
 		}
 		g.used = true
-		put(t, t.rows.consents, c.Call, g)
+		putRow(t, t.rows.consents, c.Call, g)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (t *tx) saveGrants(b kernel.Batch) error {
 		if _, called := t.rows.calls[g.Call]; again || !called {
 			return conflict("the grant of", key)
 		}
-		put(t, t.rows.grants, key, g)
+		putRow(t, t.rows.grants, key, g)
 	}
 	return nil
 }
@@ -178,10 +178,10 @@ func (t *tx) saveReports(b kernel.Batch) error {
 		if _, again := t.rows.reports[r.Call]; again {
 			return conflict("the report of", r.Call)
 		}
-		put(t, t.rows.reports, r.Call, report{Report: r})
+		putRow(t, t.rows.reports, r.Call, report{Report: r})
 	}
 	for _, r := range b.Late {
-		put(t, t.rows.late, r.Call, append(slices.Clip(t.rows.late[r.Call]), r))
+		putRow(t, t.rows.late, r.Call, append(slices.Clip(t.rows.late[r.Call]), r))
 	}
 	return nil
 }
@@ -193,17 +193,17 @@ func (t *tx) saveResults(b kernel.Batch) error {
 			return conflict("no report waits to be applied for", r.Call)
 		}
 		reported.applied = true
-		put(t, t.rows.reports, r.Call, reported)
+		putRow(t, t.rows.reports, r.Call, reported)
 		rows := t.rows.results[reported.Turn]
 		r.N = len(rows) + 1
-		put(t, t.rows.results, reported.Turn, append(slices.Clip(rows), r))
+		putRow(t, t.rows.results, reported.Turn, append(slices.Clip(rows), r))
 	}
 	return nil
 }
 
 func (t *tx) saveTrail(b kernel.Batch) error {
 	for _, e := range b.Edges {
-		put(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
+		putRow(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
 	}
 	return nil
 }
@@ -211,10 +211,10 @@ func (t *tx) saveTrail(b kernel.Batch) error {
 func (t *tx) saveInForce(b kernel.Batch) error {
 	for _, f := range b.InForce {
 		if f.Digest == "" {
-			remove(t, t.rows.inForce, [2]string{f.Kind, f.Subject})
+			removeRow(t, t.rows.inForce, [2]string{f.Kind, f.Subject})
 			continue
 		}
-		put(t, t.rows.inForce, [2]string{f.Kind, f.Subject}, f)
+		putRow(t, t.rows.inForce, [2]string{f.Kind, f.Subject}, f)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (t *tx) saveActs(b kernel.Batch) error {
 func (t *tx) saveReceipts(b kernel.Batch) error {
 	for _, r := range b.Receipts {
 		r.Entry = t.chain(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
-		put(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
+		putRow(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (t *tx) saveSealed(b kernel.Batch) error {
 		if slices.ContainsFunc(rows, func(old kernel.Sealed) bool { return old.Ref == s.Ref }) {
 			return conflict("a sealed value of", s.Call)
 		}
-		put(t, t.rows.sealed, s.Call, append(slices.Clip(rows), s))
+		putRow(t, t.rows.sealed, s.Call, append(slices.Clip(rows), s))
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ const (
 // next counts one on.
 func (t *tx) next(counter string) int64 {
 	n := t.rows.counters[counter] + 1
-	put(t, t.rows.counters, counter, n)
+	putRow(t, t.rows.counters, counter, n)
 	return n
 }
 
@@ -279,7 +279,7 @@ func (t *tx) saveOutbox(b kernel.Batch) error {
 		o.ID = t.next(lastOutgoing)
 		kept := outgoing{Outgoing: *o, created: t.now()}
 		kept.Header = maps.Clone(o.Header)
-		put(t, t.rows.outbox, o.ID, kept)
+		putRow(t, t.rows.outbox, o.ID, kept)
 	}
 	for _, id := range slices.Concat(b.Claimed, b.SendOnce) {
 		o, waits := t.rows.outbox[id]
@@ -287,7 +287,7 @@ func (t *tx) saveOutbox(b kernel.Batch) error {
 			return conflict("the message", id)
 		}
 		o.created = t.now()
-		put(t, t.rows.outbox, id, o)
+		putRow(t, t.rows.outbox, id, o)
 	}
 	for _, id := range slices.Concat(b.SendOnce, b.Published) { // one that is gone since has left, too
 		t.leave(id)
@@ -303,8 +303,8 @@ func (t *tx) saveOutbox(b kernel.Batch) error {
 func (t *tx) leave(id int64) {
 	for _, from := range []map[int64]outgoing{t.rows.outbox, t.rows.dead} {
 		if o, is := from[id]; is {
-			remove(t, from, id)
-			put(t, t.rows.left, id, o.Session)
+			removeRow(t, from, id)
+			putRow(t, t.rows.published, id, o.Session)
 		}
 	}
 }
@@ -312,12 +312,12 @@ func (t *tx) leave(id int64) {
 func (t *tx) die(d kernel.DeadLetter) error {
 	o, waits := t.rows.outbox[d.ID]
 	_, died := t.rows.dead[d.ID]
-	_, left := t.rows.left[d.ID]
+	_, left := t.rows.published[d.ID]
 	switch {
 	case waits:
-		remove(t, t.rows.outbox, d.ID)
+		removeRow(t, t.rows.outbox, d.ID)
 		o.Died, o.Reason = t.now(), d.Reason
-		put(t, t.rows.dead, d.ID, o)
+		putRow(t, t.rows.dead, d.ID, o)
 	case !died && !left:
 		return missing("the message", d.ID)
 	}
@@ -331,16 +331,16 @@ func (t *tx) saveTools(b kernel.Batch) error {
 			return fmt.Errorf("%w: a tool without a name", errInvalid)
 		}
 		is, there := t.rows.tools[name]
-		if was, read := t.seen[name]; read && there && !sameTool(is, was) {
+		if was, read := t.toolsRead[name]; read && there && !sameTool(is, was) {
 			return conflict("the tool", name)
 		}
-		put(t, t.rows.tools, name, tool)
-		if t.seen != nil {
-			t.seen[name] = tool
+		putRow(t, t.rows.tools, name, tool)
+		if t.toolsRead != nil {
+			t.toolsRead[name] = tool
 		}
 	}
 	for _, name := range b.Removed {
-		remove(t, t.rows.tools, name)
+		removeRow(t, t.rows.tools, name)
 	}
 	return nil
 }
@@ -349,15 +349,15 @@ func sameTool(a, b kernel.Tool) bool {
 	return a.Digest == b.Digest && a.Reviewed == b.Reviewed && a.Class == b.Class && a.Risk == b.Risk && a.Definition.Risk == b.Definition.Risk
 }
 
-func (t *tx) saveWishes(b kernel.Batch) error {
+func (t *tx) savePreferences(b kernel.Batch) error {
 	for _, w := range b.Preferences {
 		switch empty, err := w.Empty(); {
 		case err != nil:
 			return fmt.Errorf("%w: %w", errInvalid, err)
 		case empty:
-			remove(t, t.rows.wishes, w.Person)
+			removeRow(t, t.rows.preferences, w.Person)
 		default:
-			put(t, t.rows.wishes, w.Person, w)
+			putRow(t, t.rows.preferences, w.Person, w)
 		}
 	}
 	return nil
@@ -373,7 +373,7 @@ func (t *tx) saveKeys(b kernel.Batch) error {
 		case used && before.At.After(k.At.Add(-kernel.KeyLife)):
 			return conflict("the key of a request", k.Key)
 		}
-		put(t, t.rows.keys, whose, k)
+		putRow(t, t.rows.keys, whose, k)
 	}
 	return nil
 }

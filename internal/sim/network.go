@@ -69,23 +69,23 @@ func (c *conn) Request(ctx context.Context, op string, request []byte) ([]byte, 
 }
 
 func (w *world) asking(x *exchange) *item {
-	i := &item{key: fmt.Sprintf("%s asks %s %s", x.from.name, x.op, x.mark())}
+	i := &item{key: fmt.Sprintf("%s asks %s %s", x.from.name, x.op, x.key())}
 	i.run = func() { w.carry(i, x) }
 	return i
 }
 
-// mark tells one request from another. That of a start holds a header, whose members are
+// key tells one request from another. That of a start holds a header, whose members are
 // written in any order.
-func (x *exchange) mark() string {
+func (x *exchange) key() string {
 	var start api.StartRequest
 	if x.op == api.OpStart && decode(x.request, &start) == nil {
 		return start.Call
 	}
-	return mark(x.request)
+	return hashOf(x.request)
 }
 
-// mark tells one message from another.
-func mark(raw []byte) string {
+// hashOf tells one message from another.
+func hashOf(raw []byte) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write(raw) // a hash never fails
 	return fmt.Sprintf("%08x", sum.Sum32())
@@ -97,7 +97,7 @@ func (w *world) carry(i *item, x *exchange) {
 		return
 	}
 	var up []*process
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		if p := at.now; at.kind == kernelKind && p != nil && !p.dead.Load() && p.serving.Load() {
 			up = append(up, p)
 		}
@@ -131,7 +131,7 @@ func (w *world) handle(k *process, x *exchange) {
 		return
 	}
 	w.judge.answered(x, raw)
-	i := &item{key: fmt.Sprintf("%s answers %s %s %s %s", k.name, x.from.name, x.op, x.mark(), mark(raw)), proc: x.from}
+	i := &item{key: fmt.Sprintf("%s answers %s %s %s %s", k.name, x.from.name, x.op, x.key(), hashOf(raw)), proc: x.from}
 	i.run = func() {
 		if w.astray(i, k, x.from) {
 			return
@@ -177,14 +177,14 @@ func isApart(until time.Time) bool { return time.Now().Before(until) }
 
 // Commands implements [tool.Conn].
 func (c *conn) Commands(_ context.Context, handle func(context.Context, tool.Message)) (func(), error) {
-	c.p.hear = handle
-	return func() { c.p.hear = nil }, nil
+	c.p.receive = handle
+	return func() { c.p.receive = nil }, nil
 }
 
 // Doorbell implements worker.Conn.
 func (c *conn) Doorbell(_ context.Context, ring func(turn string)) (func(), error) {
-	c.p.ring = ring
-	return func() { c.p.ring = nil }, nil
+	c.p.wakeup = ring
+	return func() { c.p.wakeup = nil }, nil
 }
 
 // port is a kernel's end of the bus. It implements [kernel.Bus].
@@ -196,7 +196,7 @@ type port struct {
 // Publish implements [kernel.Bus].
 func (b *port) Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error {
 	w := b.w
-	key := "publishes " + subject + " " + first(header, utp.HeaderToolCallID) + " " + mark(payload)
+	key := "publishes " + subject + " " + first(header, utp.HeaderToolCallID) + " " + hashOf(payload)
 	leave := func() error {
 		switch {
 		case isApart(b.p.cut):
@@ -241,7 +241,7 @@ func (w *world) spread(from *process, subject string, header map[string][]string
 	if tokens[5] == "tool" {
 		kind = toolKind
 	}
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		if at.kind == kind && at.peer == tokens[6] && at.now != nil {
 			w.deliver(from, at.now, tool.Message{Subject: subject, Header: header, Payload: payload})
 		}
@@ -255,11 +255,11 @@ func (w *world) deliver(from, to *process, m tool.Message) {
 			return
 		}
 		switch {
-		case to.hear != nil:
+		case to.receive != nil:
 			w.sayf("%s", i.key)
-			to.hear(to.ctx, m)
-		case to.ring != nil:
-			to.ring(first(m.Header, utp.HeaderTurnID))
+			to.receive(to.ctx, m)
+		case to.wakeup != nil:
+			to.wakeup(first(m.Header, utp.HeaderTurnID))
 		}
 	}
 	w.submit(i)

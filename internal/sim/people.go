@@ -37,12 +37,12 @@ func (w *world) runPerson(p *process) {
 	for n := range w.turns {
 		nap(p.ctx, time.Duration(s.rand.Int64N(int64(20*time.Second))))
 		s.enqueue(n)
-		s.look()
+		s.poll()
 	}
 	w.begun.Store(true)
 	for p.ctx.Err() == nil {
 		nap(p.ctx, time.Duration(s.rand.Int64N(int64(12*time.Second))))
-		s.look()
+		s.poll()
 	}
 }
 
@@ -69,21 +69,21 @@ func (s *someone) enqueue(n int) {
 		var a api.EnqueueAnswer
 		err = s.ask(api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: args, Request: "tidy up", Owner: person, Answer: 20 + s.rand.IntN(60), ResultFields: fields}, &a)
 		if err == nil {
-			s.w.judge.began(a.Turn)
+			s.w.judge.turnBegan(a.Turn)
 			return
 		}
 		nap(s.p.ctx, 2*time.Second)
 	}
 }
 
-// look reads what is open and says something to some of it.
-func (s *someone) look() {
+// poll reads what is open and says something to some of it.
+func (s *someone) poll() {
 	var page api.QuestionsAnswer
 	if s.ask(api.OpQuestions, api.QuestionsRequest{}, &page) != nil {
 		return
 	}
 	for _, q := range page.Questions {
-		if s.w.patient && q.Unseen {
+		if s.w.waitForPresence && q.Unseen {
 			_ = s.ask(api.OpPresent, api.ReplyRequest{Token: q.Token, By: person, Surface: "page"}, nil)
 		}
 		s.mind(q)
@@ -112,15 +112,15 @@ func (s *someone) mind(q api.QuestionRow) {
 	}
 	switch {
 	case op == api.OpAnswer && r.Decision == accept:
-		s.w.judge.saysYes(q.Call)
+		s.w.judge.accepts(q.Call)
 	case q.Tool == utp.AskPerson && op == api.OpAnswer:
 		s.w.judge.responds(q.Call, mood, false)
 	}
 	var a api.ReplyAnswer
 	err := s.ask(op, r, &a)
 	if err == nil && r.Decision == accept {
-		s.w.judge.toldYes(q.Call)
-		s.hears(q, a)
+		s.w.judge.acceptedYes(q.Call)
+		s.notices(q, a)
 	}
 	switch {
 	case err != nil:
@@ -129,12 +129,12 @@ func (s *someone) mind(q api.QuestionRow) {
 	case op == api.OpStop:
 		s.w.judge.stopped(q.Session)
 	case mood == undo:
-		s.takeBack(q, r)
+		s.reject(q, r)
 	}
 }
 
-// hears says that the surface was told of a yes: after a while, sometimes twice, or not at all.
-func (s *someone) hears(q api.QuestionRow, a api.ReplyAnswer) {
+// notices says that the surface was told of a yes: after a while, sometimes twice, or not at all.
+func (s *someone) notices(q api.QuestionRow, a api.ReplyAnswer) {
 	times := 1
 	switch n := s.rand.IntN(40); {
 	case n == 0 && !s.w.weather.ceased.Load():
@@ -149,8 +149,8 @@ func (s *someone) hears(q api.QuestionRow, a api.ReplyAnswer) {
 	}
 }
 
-// takeBack says no after a yes.
-func (s *someone) takeBack(q api.QuestionRow, r api.ReplyRequest) {
+// reject says no after a yes.
+func (s *someone) reject(q api.QuestionRow, r api.ReplyRequest) {
 	nap(s.p.ctx, time.Duration(s.rand.Int64N(int64(4*time.Second))))
 	r.Decision = reject
 	if s.ask(api.OpAnswer, r, nil) == nil {

@@ -22,7 +22,7 @@ var errDead = errors.New("sim: the process is dead")
 type process struct {
 	name       string // of its place, and which life it is
 	kind, peer string // as the bus has authenticated it
-	place      *position
+	position   *position
 	ctx        context.Context //nolint:containedctx // The life of the process.
 	cancel     context.CancelFunc
 	dead       atomic.Bool
@@ -36,8 +36,8 @@ type process struct {
 	generation string
 	serving    atomic.Bool
 	version    int // of a service: of its definitions
-	hear       func(context.Context, tool.Message)
-	ring       func(turn string)
+	receive    func(context.Context, tool.Message)
+	wakeup     func(turn string)
 }
 
 // position is where a process stands that is started again whenever it has died.
@@ -70,12 +70,12 @@ func (w *world) chance() *chance {
 
 // start begins the next life of a process, on the main goroutine.
 func (w *world) start(at *position) {
-	if w.over {
+	if w.finished {
 		return
 	}
 	at.lives++
 	p := &process{
-		name: fmt.Sprintf("%s#%d", at.name, at.lives), kind: at.kind, peer: at.peer, place: at, rand: w.chance(),
+		name: fmt.Sprintf("%s#%d", at.name, at.lives), kind: at.kind, peer: at.peer, position: at, rand: w.chance(),
 		done: make(chan struct{}), version: w.version,
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -109,9 +109,9 @@ func (w *world) kill(p *process, gone time.Duration) {
 	}
 	p.cancel()
 	w.sayf("%s dies, for %v", p.name, gone)
-	w.submit(&item{key: "start " + p.place.name, at: time.Now().Add(gone), calm: true, event: true, run: func() {
-		if p.place.now == p {
-			w.start(p.place)
+	w.submit(&item{key: "start " + p.position.name, at: time.Now().Add(gone), calm: true, event: true, run: func() {
+		if p.position.now == p {
+			w.start(p.position)
 		}
 	}})
 }
@@ -135,7 +135,7 @@ func (w *world) runKernel(p *process) {
 	k, err := kernel.New(kernel.Options{
 		Store: &store{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
 		Project: project, Clock: kernel.Clock{Now: w.clock.Now, SinceBoot: w.clock.mono, Boot: w.clock.boot()},
-		Rand: p.rand, WaitForPresence: w.patient, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
+		Rand: p.rand, WaitForPresence: w.waitForPresence, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
 		Generation: func() string { return p.generation },
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *world) runService(p *process) {
 func (w *world) runWorker(p *process) {
 	s, err := worker.New(worker.Options{
 		Conn: &conn{w: w, p: p}, Agent: worker.Agent{Name: agent, Plan: w.planOf(p)}, Rand: p.rand,
-		Turns: w.turnsAtOnce, Poll: time.Second, Idle: 20 * time.Second, Keep: w.keep,
+		Turns: w.turnsAtOnce, Poll: time.Second, Idle: 20 * time.Second, Keep: w.retain,
 	})
 	if err != nil {
 		w.judge.wrongf("a worker does not start: %v", err)

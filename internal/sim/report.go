@@ -51,19 +51,19 @@ const (
 
 // What not all agents and tools do.
 const (
-	toldWhilePlanning = "a piece of text is told while an agent plans"
+	textWhilePlanning = "a piece of text is told while an agent plans"
 	letGo             = "a worker lets go of a turn that waits"
 	answered          = "a question of an agent is answered"
 	refusedResult     = "an answer without a required field is given back"
 	delivered         = "an answer has its required fields"
-	handedOver        = "a turn ends with a hand-off"
+	handoff           = "a turn ends with a hand-off"
 	terminated        = "a turn ends with the result of a call"
 	overdue           = "a call has no result in its time"
 )
 
-// Deeds are the names of all of them.
-func Deeds() []string {
-	return []string{toldWhilePlanning, letGo, answered, refusedResult, delivered, handedOver, terminated, overdue}
+// Occurrences are the names of all of them.
+func Occurrences() []string {
+	return []string{textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue}
 }
 
 // did counts a deed.

@@ -66,8 +66,8 @@ func (s *schedule) after(d time.Duration, key string, run func()) {
 	s.submit(&item{key: key, at: time.Now().Add(d), run: run, calm: true, event: true})
 }
 
-// settle waits until nobody can go on, and takes in what they wait for.
-func (s *schedule) settle() {
+// quiesce waits until nobody can go on, and takes in what they wait for.
+func (s *schedule) quiesce() {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -165,7 +165,7 @@ func everything(t *testing.T, sum *sim.Report) {
 			t.Errorf("no fault in %d seeds: %s", *seeds, kind)
 		}
 	}
-	for _, deed := range sim.Deeds() {
+	for _, deed := range sim.Occurrences() {
 		if sum.Deeds[deed] == 0 {
 			t.Errorf("never in %d seeds: %s", *seeds, deed)
 		}

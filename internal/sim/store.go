@@ -149,7 +149,7 @@ func (o *observed) Save(b kernel.Batch) error {
 // committed tells the judge of it, and keeps a backup now and then.
 func (w *world) committed(p *process, what string, batches []kernel.Batch) {
 	for _, b := range batches {
-		w.sayf("%s updates %s: %s", p.name, what, told(b))
+		w.sayf("%s updates %s: %s", p.name, what, describe(b))
 		w.judge.committed(p, b)
 	}
 	if w.weather.restores && len(batches) > 0 {
@@ -162,8 +162,8 @@ func (w *world) committed(p *process, what string, batches []kernel.Batch) {
 
 const keptBackups = 8
 
-// told is a batch in a line.
-func told(b kernel.Batch) string {
+// describe is a batch in a line.
+func describe(b kernel.Batch) string {
 	var out strings.Builder
 	if b.Turn != nil {
 		s := b.Turn.State
@@ -226,7 +226,7 @@ func (p *peeking) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 }
 
 // Save implements [kernel.Tx].
-func (p *peeking) Save(b kernel.Batch) error { return p.asks("saving %s", told(b)) }
+func (p *peeking) Save(b kernel.Batch) error { return p.asks("saving %s", describe(b)) }
 
 // Count implements [kernel.Tx].
 func (p *peeking) Count(counter string, add int64) (int64, error) {

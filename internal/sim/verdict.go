@@ -38,7 +38,7 @@ func (j *judge) end() {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(j.calls)) {
-		j.told(id, j.calls[id])
+		j.reported(id, j.calls[id])
 	}
 	j.audited()
 }
@@ -130,7 +130,7 @@ func (j *judge) textInOrder(name string, events []kernel.Event) {
 	var text strings.Builder
 	for _, e := range events {
 		if e.Type == aaep.TypeHandoffRequested {
-			j.w.did(handedOver)
+			j.w.did(handoff)
 		}
 		if e.Type != aaep.TypeOutputStreaming {
 			continue
@@ -162,9 +162,9 @@ func (j *judge) textInOrder(name string, events []kernel.Event) {
 	}
 }
 
-// told: what was said of a call is what the tools have done, as far as the ledger knows the
+// reported: what was said of a call is what the tools have done, as far as the ledger knows the
 // call and has not gone back.
-func (j *judge) told(id string, c *callLog) {
+func (j *judge) reported(id string, c *callLog) {
 	state := j.w.ledger.rows.turns[j.w.ledger.rows.calls[id]].rec.State
 	call, live := state.Find(id)
 	if live {

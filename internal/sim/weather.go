@@ -123,14 +123,14 @@ func (w *world) blow() {
 // anyone is a process that may be struck: a person is none.
 func (w *world) anyone() *process {
 	for {
-		if at := w.places[w.rand.IntN(len(w.places))]; at.kind != hubKind {
+		if at := w.positions[w.rand.IntN(len(w.positions))]; at.kind != hubKind {
 			return at.now
 		}
 	}
 }
 
 func (w *world) stopAll(which func(*position) bool) {
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		if which(at) {
 			w.kill(at.now, w.upTo(5*time.Second))
 		}
@@ -168,7 +168,7 @@ func (w *world) reflect() {
 		return
 	}
 	n := w.rand.IntN(len(calls))
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		if at.kind == toolKind && w.rand.IntN(2) == 0 {
 			subject := "cg.v1r4." + project + ".public.cmd.tool." + at.peer + ".run"
 			w.deliver(at.now, at.now, tool.Message{Subject: subject, Payload: []byte("{}"), Header: map[string][]string{
@@ -183,7 +183,7 @@ func (w *world) clear() {
 	w.cleared = time.Now()
 	w.weather.ceased.Store(true)
 	w.sayf("the weather clears up")
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		at.now.paused, at.now.cut = time.Time{}, time.Time{}
 	}
 	soon := time.Now().Add(time.Second)

@@ -41,15 +41,15 @@ type world struct {
 	count       counts
 
 	turns, turnsAtOnce, parallel, polls int
-	patient                             bool
-	keep                                time.Duration // how long a worker keeps a turn that waits
+	waitForPresence                     bool
+	retain                              time.Duration // how long a worker keeps a turn that waits
 	version                             int           // of the tools' definitions
-	places                              []*position
+	positions                           []*position
 	procs                               []*process
 	generations                         int
 	cleared                             time.Time   // when the weather did
 	begun                               atomic.Bool // all turns have been started
-	over                                bool
+	finished                            bool
 	// within is whose transaction runs: while it does, nobody else does.
 	within atomic.Pointer[process]
 }
@@ -90,32 +90,32 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	w.judge = newJudge(w)
 	w.draw()
 	w.turns, w.turnsAtOnce, w.parallel = 1+w.rand.IntN(3), 1+w.rand.IntN(2), 1+w.rand.IntN(4)
-	w.patient = w.rand.IntN(5) == 0
+	w.waitForPresence = w.rand.IntN(5) == 0
 	w.polls = w.rand.IntN(5)
-	w.keep = []time.Duration{-1, 3 * time.Second, 10 * time.Second, time.Minute}[w.rand.IntN(4)]
+	w.retain = []time.Duration{-1, 3 * time.Second, 10 * time.Second, time.Minute}[w.rand.IntN(4)]
 	for n := range 1 + w.rand.IntN(3) {
-		w.place(fmt.Sprintf("kernel%d", n), kernelKind, "", w.runKernel)
+		w.addPosition(fmt.Sprintf("kernel%d", n), kernelKind, "", w.runKernel)
 	}
 	for _, at := range []struct{ name, target string }{{"files0", "files"}, {"files1", "files"}, {"mail0", "mail"}, {"mail1", "mail"}} {
-		w.place(at.name, toolKind, at.target, w.runService)
+		w.addPosition(at.name, toolKind, at.target, w.runService)
 	}
 	for n := range 2 {
-		w.place(fmt.Sprintf("worker%d", n), agentKind, agent, w.runWorker)
+		w.addPosition(fmt.Sprintf("worker%d", n), agentKind, agent, w.runWorker)
 	}
-	w.place("ada", hubKind, person, w.runPerson)
+	w.addPosition("ada", hubKind, person, w.runPerson)
 	return w, nil
 }
 
-func (w *world) place(name, kind, peer string, begin func(*process)) {
-	w.places = append(w.places, &position{name: name, kind: kind, peer: peer, begin: begin})
+func (w *world) addPosition(name, kind, peer string, begin func(*process)) {
+	w.positions = append(w.positions, &position{name: name, kind: kind, peer: peer, begin: begin})
 }
 
-// patience is how long a turn may go on after the weather has cleared up.
-const patience = 3 * time.Hour
+// maxRunTime is how long a turn may go on after the weather has cleared up.
+const maxRunTime = 3 * time.Hour
 
 // play runs the world until every turn has ended and nothing more happens.
 func (w *world) play() {
-	for _, at := range w.places {
+	for _, at := range w.positions {
 		w.start(at)
 	}
 	if len(w.weather.kinds) > 0 {
@@ -125,7 +125,7 @@ func (w *world) play() {
 	w.after(2*time.Second, "operator", w.review)
 	var calm time.Time // since when everything has ended
 	for {
-		w.settle()
+		w.quiesce()
 		w.bury()
 		now := time.Since(w.began)
 		switch ended := w.ended(); {
@@ -136,7 +136,7 @@ func (w *world) play() {
 		case time.Since(calm) > 2*time.Minute:
 			return
 		}
-		if now > w.weather.until+patience || len(w.judge.violations()) > 0 && w.bug != NoBug {
+		if now > w.weather.until+maxRunTime || len(w.judge.violations()) > 0 && w.bug != NoBug {
 			return
 		}
 		i, later := w.next()
@@ -175,7 +175,7 @@ func (w *world) review() {
 		if !is || t.Reviewed || w.rand.IntN(3) == 0 {
 			continue
 		}
-		for _, at := range w.places {
+		for _, at := range w.positions {
 			if p := at.now; at.kind == kernelKind && p.serving.Load() && !p.dead.Load() {
 				risk := utp.RiskMedium
 				if k.class == utp.Read {
@@ -195,14 +195,14 @@ func (w *world) review() {
 // end stops everybody, waits for them, and judges what is left.
 func (w *world) end() {
 	w.judge.end()
-	w.over = true
+	w.finished = true
 	for _, p := range w.procs {
 		p.dead.Store(true)
 		p.cancel()
 	}
 	for _, p := range w.procs {
 		for {
-			w.settle()
+			w.quiesce()
 			w.bury()
 			select {
 			case <-p.done:
@@ -213,6 +213,6 @@ func (w *world) end() {
 			break
 		}
 	}
-	w.settle()
+	w.quiesce()
 	w.bury()
 }

@@ -31,8 +31,8 @@ func operated(n int) api.AuditAct {
 	return api.AuditAct{Act: api.ActReview, At: at(n), Subject: "töol\x00", Detail: "read \xff", Digest: "d", Description: "s\x00", By: "ann", Salt: digest("salt", n)}
 }
 
-// done reads what is kept of the acts of some entries.
-func (l *ledger) done(after, to int64) []kernel.ActSubject {
+// actSubjects reads what is kept of the acts of some entries.
+func (l *ledger) actSubjects(after, to int64) []kernel.ActSubject {
 	l.t.Helper()
 	var rows []kernel.ActSubject
 	l.view(func(tx kernel.Tx) error {
@@ -72,14 +72,14 @@ func actsHaveTheirCalls(l *ledger) {
 	}
 	ended := kept
 	ended.Entry = 3
-	same(l, "all", l.done(0, 9), []kernel.ActSubject{kept, ended})
-	same(l, "a part", l.done(2, 3), []kernel.ActSubject{ended})
-	same(l, "none", l.done(0, 0), nil)
+	same(l, "all", l.actSubjects(0, 9), []kernel.ActSubject{kept, ended})
+	same(l, "a part", l.actSubjects(2, 3), []kernel.ActSubject{ended})
+	same(l, "none", l.actSubjects(0, 0), nil)
 	another, nothing := start(1), start(7)
 	another.Fence = 9
 	l.save(kernel.Batch{Acts: []api.AuditAct{another, nothing}})
 	kept.Entry, kept.Granted = 5, false
-	same(l, "of no start, and of no turn", l.done(4, 9), []kernel.ActSubject{kept, {Entry: 6, Call: nothing.Call}})
+	same(l, "of no start, and of no turn", l.actSubjects(4, 9), []kernel.ActSubject{kept, {Entry: 6, Call: nothing.Call}})
 }
 
 func startsWithoutEntries(l *ledger) {
@@ -140,10 +140,10 @@ func actsAreForgotten(l *ledger) {
 			l.t.Errorf("the act of entry %d is still there: %+v", e.N, e.Act)
 		}
 	}
-	same(l, "what is kept of them", l.done(0, 99), nil)
+	same(l, "what is kept of them", l.actSubjects(0, 99), nil)
 }
 
-func inForceIsKept(l *ledger) {
+func inForceIsSaved(l *ledger) {
 	read := func(kind string) []kernel.InForce {
 		var rows []kernel.InForce
 		l.view(func(tx kernel.Tx) error {

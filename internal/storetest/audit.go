@@ -30,7 +30,7 @@ func auditCases() []exercise {
 		{"a start or an end without an entry is found", startsWithoutEntries},
 		{"what operators did is read apart", operatorsActs},
 		{"acts are forgotten with their turn, or in their time", actsAreForgotten},
-		{"what is in force is kept until it is gone", inForceIsKept},
+		{"what is in force is kept until it is gone", inForceIsSaved},
 		{"a text that not every ledger keeps is committed to as it is kept", awkwardReceipts},
 	}
 }

@@ -98,7 +98,7 @@ func cardsOneResult(l *ledger) {
 
 func cardsRace(l *ledger) {
 	for n := range rounds {
-		l.one("a result", func(i int) error {
+		l.oneSucceeds("a result", func(i int) error {
 			c := card(n)
 			c.ID = id(id("result", n), i)
 			return l.try(cards(c))

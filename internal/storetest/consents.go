@@ -82,8 +82,8 @@ func consentsGivenOnce(l *ledger) {
 	l.save(kernel.Batch{Consumed: []kernel.Consent{renewed}})
 }
 
-// one counts who succeeds; all others must see a conflict.
-func (l *ledger) one(what string, try func(racer int) error) {
+// oneSucceeds counts who succeeds; all others must see a conflict.
+func (l *ledger) oneSucceeds(what string, try func(racer int) error) {
 	l.t.Helper()
 	var won atomic.Int32
 	race(func(i int) {
@@ -102,8 +102,8 @@ func (l *ledger) one(what string, try func(racer int) error) {
 func consentsRace(l *ledger) {
 	l.asked(rounds)
 	for n := 1; n <= rounds; n++ {
-		l.one("giving", func(int) error { return l.try(kernel.Batch{Consents: []kernel.Consent{consentTo(n)}}) })
-		l.one("using", func(int) error { return l.try(use(n)) })
+		l.oneSucceeds("giving", func(int) error { return l.try(kernel.Batch{Consents: []kernel.Consent{consentTo(n)}}) })
+		l.oneSucceeds("using", func(int) error { return l.try(use(n)) })
 	}
 }
 
@@ -124,6 +124,6 @@ func grantsOnce(l *ledger) {
 func grantsRace(l *ledger) {
 	l.asked(1)
 	for fence := 1; fence <= rounds; fence++ {
-		l.one("starting", func(i int) error { return l.try(grant(1, fence, id("owner", i))) })
+		l.oneSucceeds("starting", func(i int) error { return l.try(grant(1, fence, id("owner", i))) })
 	}
 }

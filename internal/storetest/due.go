@@ -11,7 +11,7 @@ func dueCases() []exercise {
 	return []exercise{
 		{"what is due is listed by its time", dueIsListed},
 		{"what is free is listed by agent and time", freeIsListed},
-		{"what a worker holds", heldIsListed},
+		{"what a worker holds", claimedIsListed},
 		{"a list goes on behind a place that its turn has left", listGoesOn},
 		{"free turns go to one each", freeRace},
 	}
@@ -100,7 +100,7 @@ func freeIsListed(l *ledger) {
 	same(l, "as it was saved", l.turn(kernel.TurnRef{Turn: "turn_3"}).Free, turn.Epoch)
 }
 
-func heldIsListed(l *ledger) {
+func claimedIsListed(l *ledger) {
 	for n := range 4 {
 		r := plain(n)
 		if n > 0 {

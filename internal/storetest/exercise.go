@@ -37,7 +37,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) kernel
 		{"blobs", blobCases()},
 		{"tools", toolCases()},
 		{"counters", counterCases()},
-		{"wishes", wishCases()},
+		{"wishes", preferenceCases()},
 		{"request keys", keyCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},

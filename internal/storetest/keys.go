@@ -68,7 +68,7 @@ func keysGiveWay(l *ledger) {
 
 func keysRace(l *ledger) {
 	for n := 1; n <= rounds; n++ {
-		l.one("beginning", func(i int) error {
+		l.oneSucceeds("beginning", func(i int) error {
 			r := plain(n*1000 + i)
 			return l.try(kernel.Batch{Turn: &r, Keys: []kernel.RequestKey{requestKey(n)}})
 		})

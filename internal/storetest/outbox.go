@@ -10,7 +10,7 @@ import (
 func outboxCases() []exercise {
 	return []exercise{
 		{"keeps messages until they have left", outboxKeeps},
-		{"a message is taken for a while, and leaves once where that is asked", outboxTaken},
+		{"a message is taken for a while, and leaves once where that is asked", outboxClaimed},
 		{"leaves in order", outboxInOrder},
 		{"leaves by session", outboxBySession},
 		{"dead letters stall nobody", outboxDead},
@@ -45,9 +45,9 @@ func outboxKeeps(l *ledger) {
 	}
 }
 
-// outboxTaken: what somebody has taken is too young for others, until it is old again; what
+// outboxClaimed: what somebody has taken is too young for others, until it is old again; what
 // leaves once is another's from then on, and what has left or died is neither.
-func outboxTaken(l *ledger) {
+func outboxClaimed(l *ledger) {
 	l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", 1), outgoing("sess_1", 2)}})
 	rows := l.outbox()
 	then := time.Now()

@@ -37,16 +37,16 @@ func Content(n int, blob string) kernel.Batch {
 	r := b.Turn
 	r.State.Status = turn.Ended
 	r.State.End = &turn.End{Status: utp.StatusSuccess, Message: Marker}
-	r.Request, r.Args, r.Narration = Marker, marked(), marked()
+	r.Request, r.Args, r.Narration = Marker, markedContent(), markedContent()
 	r.Erased, r.Imported = false, time.Time{}
 	for i := range r.State.Calls {
 		r.State.Calls[i].Comment = Marker
 	}
 	for i := range b.Events {
-		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = marked(), marked(), Marker
+		b.Events[i].Body, b.Events[i].Params, b.Events[i].Template = markedContent(), markedContent(), Marker
 		b.Events[i].At = r.Created
 	}
-	b.Cards[0].Content, b.Cards[0].Metadata = jsontext.Value(`{"result":{"$blob":"`+blob+`","size":5},"says":"`+Marker+`"}`), marked()
+	b.Cards[0].Content, b.Cards[0].Metadata = jsontext.Value(`{"result":{"$blob":"`+blob+`","size":5},"says":"`+Marker+`"}`), markedContent()
 	b.Cards[0].ToolCallID = r.State.Calls[0].ID
 	b.Cards = append(b.Cards, uncalled(n)...)
 	r.State.End.Deliverable = b.Cards[1].ID
@@ -68,13 +68,13 @@ func uncalled(n int) []utp.Card {
 	for _, c := range kinds {
 		cards = append(cards, utp.Card{
 			ID: id("uncalled_"+c.kind, n), Project: "default", Type: c.kind, AuthorID: "tidy", CreatedAt: at(n), ToolCallID: c.call,
-			Content: marked(), Metadata: lineage,
+			Content: markedContent(), Metadata: lineage,
 		})
 	}
 	return cards
 }
 
-func marked() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
+func markedContent() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
 
 // said saves a step, of which all messages have left.
 func (l *ledger) said(b kernel.Batch) {

@@ -16,10 +16,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// began is when the samples begin: to the microsecond, which every store keeps.
-func began() time.Time { return time.Date(2026, 3, 1, 10, 20, 30, 405_607_000, time.UTC) }
+// sampleTime is when the samples begin: to the microsecond, which every store keeps.
+func sampleTime() time.Time { return time.Date(2026, 3, 1, 10, 20, 30, 405_607_000, time.UTC) }
 
-func at(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }
+func at(n int) time.Time { return sampleTime().Add(time.Duration(n) * time.Second) }
 
 func digest(name string, n int) string { return fmt.Sprintf("%s-%061d", name, n) }
 
@@ -150,7 +150,7 @@ func everything(n int) kernel.Batch {
 // fill gives every field that has no value one that is its own.
 func fill(path string, v reflect.Value, n int) {
 	switch {
-	case given()[path]:
+	case unfillable()[path]:
 	case v.Type() == reflect.TypeFor[time.Time]():
 		if v.IsZero() {
 			v.Set(reflect.ValueOf(at(n + len(path))))
@@ -207,10 +207,10 @@ func fillScalar(path string, v reflect.Value, n int) {
 
 // Fields that a sample cannot fill: they are given by the store, or name rows that are
 // there already.
-func given() map[string]bool {
+func unfillable() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
-		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
+		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Claimed": true, "Batch.SendOnce": true,
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, // which have exercises of their own
 		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
@@ -246,7 +246,7 @@ func unfilled(path string, v reflect.Value, except map[string]bool) []string {
 func sampleCases() []exercise {
 	return []exercise{
 		{"every field has a value", func(l *ledger) {
-			if empty := unfilled("Batch", reflect.ValueOf(everything(1)), given()); len(empty) > 0 {
+			if empty := unfilled("Batch", reflect.ValueOf(everything(1)), unfillable()); len(empty) > 0 {
 				l.t.Errorf("the samples leave fields empty, so no store is asked to keep them: %s", strings.Join(empty, ", "))
 			}
 		}},

@@ -9,21 +9,21 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
-// Place is where a ledger lies.
-type Place interface {
+// Location is where a ledger lies.
+type Location interface {
 	// Open opens the ledger that lies here, or makes it.
 	Open(t *testing.T) kernel.Store
 	// Crashed is a copy of the place as a crash at this moment would leave it: whatever
 	// store is open here is not closed and knows nothing of it. Nothing is being written.
-	Crashed(t *testing.T) Place
+	Crashed(t *testing.T) Location
 }
 
 // Survive proves that what was answered is durable. place makes an empty place each time.
-func Survive(t *testing.T, place func(t *testing.T) Place) {
+func Survive(t *testing.T, place func(t *testing.T) Location) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, Place)
+		run  func(*testing.T, Location)
 	}{
 		{"a close", survivesClose},
 		{"a crash", survivesCrash},
@@ -37,7 +37,7 @@ func Survive(t *testing.T, place func(t *testing.T) Place) {
 	}
 }
 
-func survivesClose(t *testing.T, p Place) {
+func survivesClose(t *testing.T, p Location) {
 	t.Helper()
 	l := &ledger{store: p.Open(t), t: t}
 	remembered := live(l, 1)
@@ -47,7 +47,7 @@ func survivesClose(t *testing.T, p Place) {
 	remembered(opened(t, p.Open(t)))
 }
 
-func survivesCrash(t *testing.T, p Place) {
+func survivesCrash(t *testing.T, p Location) {
 	t.Helper()
 	l := opened(t, p.Open(t))
 	remembered := live(l, 1)
@@ -55,7 +55,7 @@ func survivesCrash(t *testing.T, p Place) {
 	remembered(l)
 }
 
-func survivesTwoCrashes(t *testing.T, p Place) {
+func survivesTwoCrashes(t *testing.T, p Location) {
 	t.Helper()
 	first := live(opened(t, p.Open(t)), 1)
 	p = p.Crashed(t)
@@ -106,7 +106,7 @@ func live(l *ledger, n int) (remembered func(*ledger)) {
 
 // survivesBusyClose closes while many write: anyone who was answered is there, anyone who was
 // refused is not.
-func survivesBusyClose(t *testing.T, p Place) {
+func survivesBusyClose(t *testing.T, p Location) {
 	t.Helper()
 	l := &ledger{store: p.Open(t), t: t}
 	var mu sync.Mutex

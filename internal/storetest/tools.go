@@ -120,7 +120,7 @@ func toolsRace(l *ledger) {
 // toolsAppearOnce: of many who find that nobody has registered a name, one registers it.
 func toolsAppearOnce(l *ledger) {
 	for n := range rounds {
-		l.one("registering", func(i int) error {
+		l.oneSucceeds("registering", func(i int) error {
 			return l.update(func(tx kernel.Tx) error {
 				if _, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
 					return errors.Join(kernel.ErrConflict, err)

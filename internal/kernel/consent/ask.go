@@ -152,7 +152,7 @@ func (p Params) checkClarification() *RefusedError {
 	}
 
 	for i, kind := range p.ResponseKinds {
-		if !kind.known() || slices.Contains(p.ResponseKinds[:i], kind) {
+		if !kind.valid() || slices.Contains(p.ResponseKinds[:i], kind) {
 			return refused("response_kinds", quoted(p.ResponseKinds), "freetext, yes_no, multiple_choice and numeric, each once")
 		}
 	}

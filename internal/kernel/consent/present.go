@@ -70,7 +70,7 @@ func (q Question) ShowBy() time.Time {
 func (q Question) mayShow(now time.Time, token string) Reason {
 	last := q.Deadline()
 	if q.Unseen {
-		last = q.keptUntil()
+		last = q.retainedUntil()
 	}
 
 	switch {
@@ -85,8 +85,8 @@ func (q Question) mayShow(now time.Time, token string) Reason {
 	}
 }
 
-// keptUntil is the end of a question that was never shown.
-func (q Question) keptUntil() time.Time { return q.ClockFrom.Add(MaxSeconds * time.Second) }
+// retainedUntil is the end of a question that was never shown.
+func (q Question) retainedUntil() time.Time { return q.ClockFrom.Add(MaxSeconds * time.Second) }
 
 // unused is true for a well-formed token that this question has never had.
 func (q Question) unused(token string) bool {

@@ -21,7 +21,7 @@ const (
 	Numeric        ResponseKind = "numeric"
 )
 
-func (k ResponseKind) known() bool {
+func (k ResponseKind) valid() bool {
 	return k == FreeText || k == YesNo || k == MultipleChoice || k == Numeric
 }
 

@@ -9,7 +9,7 @@ import "time"
 func (q Question) Expire(now time.Time) (Question, Outcome) {
 	end := q.Deadline()
 	if q.Unseen {
-		end = q.keptUntil()
+		end = q.retainedUntil()
 	}
 
 	if q.State == Open && now.Before(end) {

@@ -24,7 +24,7 @@ func TestStore(t *testing.T) {
 func TestDurability(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	storetest.Survive(t, func(t *testing.T) storetest.Place {
+	storetest.Survive(t, func(t *testing.T) storetest.Location {
 		t.Helper()
 		c, err := cluster.Start(t.Context()) // one that can be crashed without the others
 		if err != nil {
@@ -60,7 +60,7 @@ func (p place) Open(t *testing.T) kernel.Store { t.Helper(); return open(t, p.ds
 
 // Crashed copies what is on the disk after the server was ended at once. The store that is
 // open finds the server started again.
-func (p place) Crashed(t *testing.T) storetest.Place {
+func (p place) Crashed(t *testing.T) storetest.Location {
 	t.Helper()
 	c, err := p.in.Crashed(t.Context())
 	if err != nil {

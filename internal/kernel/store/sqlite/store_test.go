@@ -21,7 +21,7 @@ func TestStore(t *testing.T) {
 
 func TestDurability(t *testing.T) {
 	t.Parallel()
-	storetest.Survive(t, func(t *testing.T) storetest.Place { t.Helper(); return place(t.TempDir()) })
+	storetest.Survive(t, func(t *testing.T) storetest.Location { t.Helper(); return place(t.TempDir()) })
 }
 
 func open(t testing.TB, path string) *sqlite.Store {
@@ -54,7 +54,7 @@ func (p place) Open(t *testing.T) kernel.Store { t.Helper(); return open(t, stri
 
 // Crashed copies the ledger and its log, without the shared memory: that does not
 // survive the machine.
-func (p place) Crashed(t *testing.T) storetest.Place {
+func (p place) Crashed(t *testing.T) storetest.Location {
 	t.Helper()
 	to := t.TempDir()
 	for _, name := range []string{"ledger.db", "ledger.db-wal"} {

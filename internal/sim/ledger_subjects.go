@@ -12,13 +12,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// agreed reads what is kept of what receipts are about.
-func (t *tx) agreed(f kernel.EntryFilter) []kernel.ReceiptSubject {
+// receiptSubjects reads what is kept of what receipts are about.
+func (t *tx) receiptSubjects(f kernel.EntryFilter) []kernel.ReceiptSubject {
 	var rows []kernel.ReceiptSubject
 	for session, kept := range t.rows.receipts {
 		for _, r := range kept {
 			if r.Entry > f.After && r.Entry <= f.To {
-				rows = append(rows, t.agreedTo(session, r))
+				rows = append(rows, t.receiptSubject(session, r))
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func (t *tx) agreed(f kernel.EntryFilter) []kernel.ReceiptSubject {
 	return rows
 }
 
-func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.ReceiptSubject {
+func (t *tx) receiptSubject(session string, r kernel.Receipt) kernel.ReceiptSubject {
 	a := kernel.ReceiptSubject{Entry: r.Entry}
 	row, is := t.rows.turns[t.rows.sessions[session]]
 	if is {
@@ -35,7 +35,7 @@ func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.ReceiptSubject {
 		a.Question = t.rows.questions[r.Question].turn == s.Turn
 	}
 	if id := t.rows.calls[r.Call]; is && id == a.Turn {
-		c := t.rows.made[r.Call]
+		c := t.rows.callDocuments[r.Call]
 		a.Tool, a.Card, a.Definition, a.Digest = c.Tool, c.Card, c.Definition, c.Digest
 		_, granted := t.rows.grants[startKey{c.ID, c.Fence}]
 		a.Unstarted = c.Fence > 0 && !granted
@@ -49,18 +49,18 @@ func (t *tx) agreedTo(session string, r kernel.Receipt) kernel.ReceiptSubject {
 	return a
 }
 
-// done reads what is kept of the calls of starts and outcomes.
-func (t *tx) done(f kernel.EntryFilter) []kernel.ActSubject {
+// actSubjects reads what is kept of the calls of starts and outcomes.
+func (t *tx) actSubjects(f kernel.EntryFilter) []kernel.ActSubject {
 	var rows []kernel.ActSubject
 	for _, e := range t.rows.audit {
 		if e.N > f.After && e.N <= f.To && e.Act != nil && e.Act.Call != "" {
-			rows = append(rows, t.doneBy(e))
+			rows = append(rows, t.actSubject(e))
 		}
 	}
 	return rows
 }
 
-func (t *tx) doneBy(e api.AuditEntry) kernel.ActSubject {
+func (t *tx) actSubject(e api.AuditEntry) kernel.ActSubject {
 	d := kernel.ActSubject{Entry: e.N, Call: e.Act.Call}
 	for _, kept := range t.rows.receipts {
 		d.Accepted = d.Accepted || slices.ContainsFunc(kept, func(r kernel.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
@@ -76,7 +76,7 @@ func (t *tx) doneBy(e api.AuditEntry) kernel.ActSubject {
 	if t.rows.calls[d.Call] != d.Turn {
 		return d
 	}
-	c := t.rows.made[d.Call]
+	c := t.rows.callDocuments[d.Call]
 	d.Class, d.Digest, d.Fence, d.Document = string(c.Class), c.Digest, c.Fence, c
 	for key := range t.rows.grants {
 		d.Granted = d.Granted || key.call == d.Call && (e.Act.Act != api.ActStart || key.fence == e.Act.Fence)
@@ -96,7 +96,7 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 		wanted[call] = api.AuditCall{Unreceipted: true}
 	}
 	for key := range t.rows.grants {
-		c, is := t.rows.made[key.call]
+		c, is := t.rows.callDocuments[key.call]
 		if !is || c.Class == utp.Irreversible {
 			wanted[key.call] = api.AuditCall{Unreceipted: true}
 		}
@@ -123,7 +123,7 @@ func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
 	var rows []api.AuditCall
 	for call, w := range wanted {
 		if call > f.After {
-			w.Call, w.Turn, w.Question = call, t.rows.calls[call], t.rows.made[call].Question
+			w.Call, w.Turn, w.Question = call, t.rows.calls[call], t.rows.callDocuments[call].Question
 			rows = append(rows, w)
 		}
 	}
@@ -136,7 +136,7 @@ func (t *tx) unrecorded() []string {
 	var calls []string
 	recorded := t.recorded()
 	for key := range t.rows.grants {
-		c, is := t.rows.made[key.call]
+		c, is := t.rows.callDocuments[key.call]
 		ended := c.Fence == key.fence && (c.State == turn.Finished || c.State == turn.Resolved || c.State == turn.Closed)
 		if is && c.Class.Effectful() && (!recorded[key] || ended && !recorded[startKey{key.call, 0}]) {
 			calls = append(calls, key.call)
@@ -172,7 +172,7 @@ func (t *tx) unreceipted(number int) string {
 			return ""
 		}
 	}
-	for id, c := range t.rows.made {
+	for id, c := range t.rows.callDocuments {
 		if t.rows.calls[id] == q.turn && c.Question == number {
 			return id
 		}

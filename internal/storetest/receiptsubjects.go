@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// agreed reads what is kept of the receipts of some entries.
-func (l *ledger) agreed(after, to int64) []kernel.ReceiptSubject {
+// receiptSubjects reads what is kept of the receipts of some entries.
+func (l *ledger) receiptSubjects(after, to int64) []kernel.ReceiptSubject {
 	l.t.Helper()
 	var rows []kernel.ReceiptSubject
 	l.view(func(tx kernel.Tx) error {
@@ -50,9 +50,9 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 		b.Turn.Erased = false // the sample says so, and has all of its content
 		l.save(b)
 	}
-	same(l, "all", l.agreed(0, 9), []kernel.ReceiptSubject{about(1, 1), about(2, 2), about(3, 3)})
-	same(l, "a part", l.agreed(1, 2), []kernel.ReceiptSubject{about(2, 2)})
-	same(l, "none", l.agreed(0, 0), nil)
+	same(l, "all", l.receiptSubjects(0, 9), []kernel.ReceiptSubject{about(1, 1), about(2, 2), about(3, 3)})
+	same(l, "a part", l.receiptSubjects(1, 2), []kernel.ReceiptSubject{about(2, 2)})
+	same(l, "none", l.receiptSubjects(0, 0), nil)
 	again := start(1)
 	again.Fence = full(1).State.Calls[0].Fence
 	l.save(kernel.Batch{
@@ -61,7 +61,7 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 	})
 	started := about(1, 1)
 	started.Unstarted = false
-	same(l, "started", l.agreed(0, 1), []kernel.ReceiptSubject{started})
+	same(l, "started", l.receiptSubjects(0, 1), []kernel.ReceiptSubject{started})
 	same(l, "without a receipt", l.unaudited("", 9), nil)
 	another := everything(4)
 	another.Turn.Erased, another.Consents[0].By = false, "eve"
@@ -69,19 +69,19 @@ func receiptsHaveWhatTheyAreAbout(l *ledger) {
 	l.save(another)
 	none := about(4, 8)
 	none.Consent = ""
-	same(l, "a consent of somebody else", l.agreed(7, 8), []kernel.ReceiptSubject{none})
+	same(l, "a consent of somebody else", l.receiptSubjects(7, 8), []kernel.ReceiptSubject{none})
 }
 
 func receiptsOfNothing(l *ledger) {
 	l.save(Answered(1))
-	same(l, "of no turn", l.agreed(0, 9), []kernel.ReceiptSubject{{Entry: 1}})
+	same(l, "of no turn", l.receiptSubjects(0, 9), []kernel.ReceiptSubject{{Entry: 1}})
 	l.said(Content(2, digestOf(nil)))
 	l.purge(kernel.Purge{Turns: []string{"turn_2"}})
-	if kept := l.agreed(1, 2); len(kept) != 1 || !kept[0].Erased || kept[0].Turn != "turn_2" || kept[0].Digest == "" || !kept[0].Question {
+	if kept := l.receiptSubjects(1, 2); len(kept) != 1 || !kept[0].Erased || kept[0].Turn != "turn_2" || kept[0].Digest == "" || !kept[0].Question {
 		l.t.Errorf("of an erased turn there is %+v", kept)
 	}
 	l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour)})
-	same(l, "forgotten", len(l.agreed(1, 2)), 0)
+	same(l, "forgotten", len(l.receiptSubjects(1, 2)), 0)
 }
 
 func startsWithoutReceipts(l *ledger) {

@@ -6,14 +6,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 )
 
-func wishCases() []exercise {
+func preferenceCases() []exercise {
 	return []exercise{
-		{"are kept, replaced and forgotten", wishesAreKept},
+		{"are kept, replaced and forgotten", preferencesAreSaved},
 		{"turns that ask are found", turnsThatAsk},
 	}
 }
 
-func wishesAreKept(l *ledger) {
+func preferencesAreSaved(l *ledger) {
 	wish := func(person string) (w kernel.Preferences) {
 		l.t.Helper()
 		l.view(func(tx kernel.Tx) error {
