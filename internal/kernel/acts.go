@@ -43,9 +43,9 @@ func (s *step) ended(c turn.Call) error {
 func (s *step) cardSum(id string) (string, error) {
 	card, err := s.card(id)
 	if err != nil {
-		return "", unexpected("the card "+id, damage(err))
+		return "", Unexpected("the card "+id, AsDamage(err))
 	}
-	return hexSum(card.Content), nil
+	return SHA256Hex(card.Content), nil
 }
 
 func (s *step) addAct(a api.AuditAct) error {
@@ -66,7 +66,7 @@ func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
 // ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
 // when each has counted, to the pause between two calls; also of what changed while nothing ran.
 func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []InForce) error {
-	return protocolError(k.update(ctx, func(tx Tx) error {
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
 		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return err

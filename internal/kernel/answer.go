@@ -40,7 +40,7 @@ func (s *step) takeAnswer() error {
 		}
 	default:
 	}
-	s.notification.Summary = clip(s.notification.Summary, maxMessage)
+	s.notification.Summary = Clip(s.notification.Summary, maxMessage)
 	return nil
 }
 
@@ -58,7 +58,7 @@ func unquoted(v jsontext.Value) string {
 func (s *step) resultValue(row ResultRow) (jsontext.Value, error) {
 	card, err := s.card(row.Card)
 	if err != nil {
-		return nil, damage(err)
+		return nil, AsDamage(err)
 	}
 	r, err := resultOn(card, row)
 	if err != nil {

@@ -181,7 +181,7 @@ func (w *evidence) allowed(session string, d ActSubject) (string, error) {
 // result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
 // to is not what it says.
 func (w *evidence) result(id string) (string, error) {
-	card, err := cardOf(w.tx, id)
+	card, err := ReadCard(w.tx, id)
 	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
@@ -189,8 +189,8 @@ func (w *evidence) result(id string) (string, error) {
 		return "", err
 	}
 	w.read += len(card.Content)
-	if card.Type == cardLate {
-		if card, err = typed(card, utp.CardToolResult); err != nil {
+	if card.Type == CardLate {
+		if card, err = Retyped(card, utp.CardToolResult); err != nil {
 			return "", err
 		}
 	}
@@ -198,17 +198,17 @@ func (w *evidence) result(id string) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
 	}
-	if r, moved := referenced(result.Result); moved {
-		raw, err := whole(w.tx, r.SHA256)
+	if r, moved := ReferenceIn(result.Result); moved {
+		raw, err := ReadBlob(w.tx, r.SHA256)
 		w.read += len(raw)
 		switch {
-		case errors.Is(damage(err), ErrDamaged) || err == nil && hexSum(raw) != r.SHA256:
+		case errors.Is(AsDamage(err), ErrDamaged) || err == nil && SHA256Hex(raw) != r.SHA256:
 			return "", nil
 		case err != nil:
 			return "", err
 		}
 	}
-	return hexSum(card.Content), nil
+	return SHA256Hex(card.Content), nil
 }
 
 // turnRetention says how much of a turn is kept. An imported one never had more than its content here.
@@ -244,7 +244,7 @@ func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubjec
 	shown, err := OneRow(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:
-		k.Shown = hexSum(shown.Body)
+		k.Shown = SHA256Hex(shown.Body)
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return err
 	}
@@ -256,7 +256,7 @@ func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubjec
 	if err != nil {
 		return nil //nolint:nilerr // What has no such form is not what was agreed to.
 	}
-	k.Arguments = hexSum(canonical)
+	k.Arguments = SHA256Hex(canonical)
 	if r.Terms.Response != "" {
 		if k.Response, err = w.result(a.Answer); err != nil {
 			return err
@@ -274,7 +274,7 @@ func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubjec
 
 // arguments are those that the card of a call holds; none where it does not, or cannot be read.
 func (w *evidence) arguments(id string) (jsontext.Value, error) {
-	card, err := cardOf(w.tx, id)
+	card, err := ReadCard(w.tx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
@@ -285,15 +285,15 @@ func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // Who reads the answer sees that there are none.
 	}
-	args, err := inLine(w.tx, content.Arguments)
+	args, err := ReadValue(w.tx, content.Arguments)
 	w.read += len(args)
-	if errors.Is(damage(err), ErrDamaged) {
+	if errors.Is(AsDamage(err), ErrDamaged) {
 		return nil, nil
 	}
 	return args, err
 }
 
-func hexSum(b []byte) string {
+func SHA256Hex(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

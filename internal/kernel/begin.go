@@ -14,7 +14,7 @@ import (
 // enqueue begins a turn that a worker is to claim.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
 	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return api.EnqueueAnswer{}, fault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+		return api.EnqueueAnswer{}, NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
 	}
 	rec, repeated, err := k.begin(ctx, from, cmp.Or(q.Owner, from.Name), q, func(*step) error { return nil })
 	if err != nil {
@@ -74,21 +74,21 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	if err == nil {
 		k.activate(rec.State)
 	}
-	return rec, false, protocolError(err)
+	return rec, false, ProtocolError(err)
 }
 
 func checkBegin(q api.EnqueueRequest) error {
 	if !utp.ValidToken(q.Agent) {
-		return fault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+		return NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
 	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
-		return fault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+		return NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
 	}
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if len(q.Label) > api.InlineLimit/64 {
-		return fault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+		return NewFault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 func checkOpenTurns(tx Tx, owner string) error {
 	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
 	if err == nil && len(open) >= maxOpen {
-		return fault(utp.CodeTooManyTurns, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
 	}
 	return err

@@ -48,7 +48,7 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	}
 	all, err := tx.Count(used, size)
 	if err == nil && all > k.o.BytesPerDay {
-		return fault(utp.CodeTooManyBytes, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyBytes, fmt.Sprintf(
 			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less",
 			from.Name, all-size, k.o.BytesPerDay))
 	}
@@ -61,13 +61,13 @@ func checkChunk(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {
 	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
-		return fault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
+		return NewFault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
 	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
-		return fault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
-	case len(q.By) > maxName:
-		return fault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
+		return NewFault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
+	case len(q.By) > MaxName:
+		return NewFault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
 	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
-		return fault(utp.CodeBadRequest, "the piece does not lie within the blob")
+		return NewFault(utp.CodeBadRequest, "the piece does not lie within the blob")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func checkChunk(q api.PutRequest) error {
 func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	if q.Offset < 0 {
-		return a, fault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
+		return a, NewFault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
 		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, api.ChunkLimit)
@@ -86,8 +86,8 @@ func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.G
 	return a, err
 }
 
-// whole reads a complete blob.
-func whole(tx Tx, name string) ([]byte, error) {
+// ReadBlob reads a complete blob.
+func ReadBlob(tx Tx, name string) ([]byte, error) {
 	var all []byte
 	for {
 		piece, size, err := tx.Blob(name, int64(len(all)), api.ChunkLimit)
@@ -108,9 +108,9 @@ func whole(tx Tx, name string) ([]byte, error) {
 }
 
 // bytes reads a body, wherever it lies.
-func body(tx Tx, b api.Body) ([]byte, error) {
+func ReadBody(tx Tx, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
 	}
-	return whole(tx, b.SHA256)
+	return ReadBlob(tx, b.SHA256)
 }

@@ -15,7 +15,7 @@ const (
 	maxTools   = 200     // names that one credential registers: the registry is everybody's
 	maxCalls   = 256     // of one step
 	maxAdopted = 64      // open commands taken over in one turn
-	maxName    = 128     // a key, a code, or who holds a turn or a call
+	MaxName    = 128     // a key, a code, or who holds a turn or a call
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxComment = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // an error's, or a turn's last word
@@ -24,8 +24,8 @@ const (
 	maxNesting = 256
 )
 
-// clip cuts a text to at most n bytes, at a character, and shows that it did.
-func clip(text string, n int) string {
+// Clip cuts a text to at most n bytes, at a character, and shows that it did.
+func Clip(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

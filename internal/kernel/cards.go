@@ -16,14 +16,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reference stands in a card for a value that is larger than [api.InlineLimit].
-type reference struct {
+// Reference stands in a card for a value that is larger than [api.InlineLimit].
+type Reference struct {
 	SHA256 string `json:"$blob"`
 	Size   int64  `json:"size"`
 }
 
-func referenced(v jsontext.Value) (reference, bool) {
-	var r reference
+func ReferenceIn(v jsontext.Value) (Reference, bool) {
+	var r Reference
 	if len(v) > 200 || v.Kind() != '{' || json.Unmarshal(v, &r, json.RejectUnknownMembers(true)) != nil {
 		return r, false
 	}
@@ -32,11 +32,11 @@ func referenced(v jsontext.Value) (reference, bool) {
 
 // outOfLine keeps a large value as a blob and returns what stands for it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
-	if _, mistakable := referenced(v); len(v) <= api.InlineLimit && !mistakable {
+	if _, mistakable := ReferenceIn(v); len(v) <= api.InlineLimit && !mistakable {
 		return v, nil
 	}
 	sum := sha256.Sum256(v)
-	r := reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
+	r := Reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
 	var pieces []api.PutRequest
 	for at := 0; at < len(v); at += api.ChunkLimit {
 		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
@@ -46,18 +46,18 @@ func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return nil, unexpected("a reference", err)
+		return nil, Unexpected("a reference", err)
 	}
 	return raw, nil
 }
 
-// inLine reads a value back that outOfLine may have moved.
-func inLine(tx Tx, v jsontext.Value) (jsontext.Value, error) {
-	r, moved := referenced(v)
+// ReadValue reads a value back that outOfLine may have moved.
+func ReadValue(tx Tx, v jsontext.Value) (jsontext.Value, error) {
+	r, moved := ReferenceIn(v)
 	if !moved {
 		return v, nil
 	}
-	return whole(tx, r.SHA256)
+	return ReadBlob(tx, r.SHA256)
 }
 
 func (s *step) lineage(c turn.Call) utp.Lineage {
@@ -90,7 +90,7 @@ func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
 func (s *step) callCard(c turn.Call) (utp.CallCard, error) {
 	card, err := s.card(c.Card)
 	if err != nil {
-		return utp.CallCard{}, damage(err)
+		return utp.CallCard{}, AsDamage(err)
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
@@ -105,11 +105,11 @@ func (s *step) card(id string) (utp.Card, error) {
 			return card, nil
 		}
 	}
-	return cardOf(s.tx, id)
+	return ReadCard(s.tx, id)
 }
 
-// damage tells what is missing, or not what it should be, from a store that fails.
-func damage(err error) error {
+// AsDamage tells what is missing, or not what it should be, from a store that fails.
+func AsDamage(err error) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHash) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -120,21 +120,21 @@ func damage(err error) error {
 func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
-		return nil, unexpected("arguments of call "+c.ID, err)
+		return nil, Unexpected("arguments of call "+c.ID, err)
 	}
-	args, err := inLine(s.tx, card.Arguments)
-	return args, damage(err)
+	args, err := ReadValue(s.tx, card.Arguments)
+	return args, AsDamage(err)
 }
 
 // givenArguments are the arguments without what the operator's environment put into them.
 func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
-		return nil, unexpected("arguments of call "+c.ID, err)
+		return nil, Unexpected("arguments of call "+c.ID, err)
 	}
-	args, err := inLine(s.tx, card.Arguments)
+	args, err := ReadValue(s.tx, card.Arguments)
 	if err != nil || len(card.Envs) == 0 {
-		return args, damage(err)
+		return args, AsDamage(err)
 	}
 	return withoutMembers(args, card.Envs)
 }
@@ -190,9 +190,9 @@ func (s *step) saveResult(c turn.Call, r utp.ResultCard) (string, error) {
 // outcome makes a card of what a service has to say. A result that is not JSON for us
 // becomes a failure that says so; the call is not lost over it.
 func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
-	raw, err := body(s.tx, result)
+	raw, err := ReadBody(s.tx, result)
 	if errors.Is(err, ErrNotFound) {
-		return turn.Outcome{}, fault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
+		return turn.Outcome{}, NewFault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
 	}
 	if err != nil {
 		return turn.Outcome{}, err
@@ -242,7 +242,7 @@ func serviceError(e *utp.ToolError) *utp.ToolError {
 		return nil
 	}
 	out := *e
-	out.Message, out.Code = clip(e.Message, maxMessage), utp.Code(clip(string(e.Code), maxName))
+	out.Message, out.Code = Clip(e.Message, maxMessage), utp.Code(Clip(string(e.Code), MaxName))
 	switch out.Code {
 	case utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
 		out.Code = utp.CodeUnknownError
@@ -251,9 +251,9 @@ func serviceError(e *utp.ToolError) *utp.ToolError {
 	return &out
 }
 
-// cardLate is the type of a result that came after its call was resolved: it is kept,
+// CardLate is the type of a result that came after its call was resolved: it is kept,
 // and the call's one tool.result stays what it was.
-const cardLate = "tool.late_result"
+const CardLate = "tool.late_result"
 
 func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
 	id, err := s.saveResult(c, r)
@@ -261,20 +261,20 @@ func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
 		return "", err
 	}
 	card := &s.batch.Cards[len(s.batch.Cards)-1]
-	if *card, err = typed(*card, cardLate); err != nil || !c.Class.Effectful() {
+	if *card, err = Retyped(*card, CardLate); err != nil || !c.Class.Effectful() {
 		return id, err
 	}
 	return id, s.addAct(api.AuditAct{
-		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: hexSum(card.Content), By: c.Target,
+		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: SHA256Hex(card.Content), By: c.Target,
 	})
 }
 
-// typed is a card of the same content under another type.
-func typed(card utp.Card, name string) (utp.Card, error) {
+// Retyped is a card of the same content under another type.
+func Retyped(card utp.Card, name string) (utp.Card, error) {
 	var err error
 	card.Type = name
 	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+name+`"`)); err != nil {
-		return card, unexpected("card "+card.ID, err)
+		return card, Unexpected("card "+card.ID, err)
 	}
 	return card, nil
 }
@@ -293,7 +293,7 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kernel: %w", err)
 		}
-		if _, moved := referenced(content.Result); moved {
+		if _, moved := ReferenceIn(content.Result); moved {
 			return nil, nil
 		}
 		return content.Result, nil
@@ -301,14 +301,14 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 	return nil, nil
 }
 
-// cardOf reads one card.
-func cardOf(tx Tx, id string) (utp.Card, error) {
+// ReadCard reads one card.
+func ReadCard(tx Tx, id string) (utp.Card, error) {
 	return OneRow(tx.Cards(CardFilter{IDs: []string{id}}))
 }
 
 // result reads a recorded result as a planner sees it.
 func result(tx Tx, row ResultRow) (api.CallResult, error) {
-	card, err := cardOf(tx, row.Card)
+	card, err := ReadCard(tx, row.Card)
 	if err != nil {
 		return api.CallResult{}, err
 	}
@@ -332,7 +332,7 @@ func resultOn(card utp.Card, row ResultRow) (api.CallResult, error) {
 
 // bodyOf is a value of a card as it is handed out.
 func bodyOf(v jsontext.Value) api.Body {
-	if ref, moved := referenced(v); moved {
+	if ref, moved := ReferenceIn(v); moved {
 		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
 	}
 	return api.Body{Inline: v}
@@ -340,7 +340,7 @@ func bodyOf(v jsontext.Value) api.Body {
 
 // callArguments are the arguments of a call whose result stands in a transcript.
 func callArguments(tx Tx, row ResultRow) (api.Body, error) {
-	card, err := cardOf(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
+	card, err := ReadCard(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
 	if err != nil {
 		return api.Body{}, err
 	}
@@ -349,7 +349,7 @@ func callArguments(tx Tx, row ResultRow) (api.Body, error) {
 		return api.Body{}, fmt.Errorf("kernel: %w", err)
 	}
 	args := content.Arguments
-	if _, moved := referenced(args); !moved && len(content.Envs) > 0 {
+	if _, moved := ReferenceIn(args); !moved && len(content.Envs) > 0 {
 		if args, err = withoutMembers(args, content.Envs); err != nil {
 			return api.Body{}, err
 		}
@@ -366,6 +366,6 @@ func (s *step) handOut(args jsontext.Value) (api.Body, error) {
 	if err != nil {
 		return api.Body{}, err
 	}
-	r, _ := referenced(raw)
+	r, _ := ReferenceIn(raw)
 	return api.Body{SHA256: r.SHA256, Size: r.Size}, nil
 }

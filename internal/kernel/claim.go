@@ -14,10 +14,10 @@ import (
 // been free for the longest.
 func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	if q.Agent != from.Name {
-		return api.ClaimAnswer{}, fault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
+		return api.ClaimAnswer{}, NewFault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
 	}
-	if q.Worker == "" || len(q.Worker) > maxName {
-		return api.ClaimAnswer{}, fault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
+	if q.Worker == "" || len(q.Worker) > MaxName {
+		return api.ClaimAnswer{}, NewFault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
 	}
 	held, free, err := k.claimable(ctx, q)
 	if err != nil {
@@ -139,7 +139,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 	err := k.attemptAny(ctx, func(tx Tx) (TurnRef, error) {
 		row, err := pick(tx)
 		if err == nil && row.Turn == "" {
-			err = fault(utp.CodeBusy, "nothing is free any more")
+			err = NewFault(utp.CodeBusy, "nothing is free any more")
 		}
 		return TurnRef{Turn: row.Turn}, err
 	}, func(s *step) error {
@@ -161,5 +161,5 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		}
 		return nil
 	})
-	return a, protocolError(err)
+	return a, ProtocolError(err)
 }

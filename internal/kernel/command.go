@@ -13,7 +13,7 @@ import (
 // command puts the call's command into the outbox of its session.
 func (s *step) command(e turn.Command) error {
 	c, _ := s.rec.State.Find(e.Call)
-	tool, err := registered(s.tx, c.Tool)
+	tool, err := ReadTool(s.tx, c.Tool)
 	if errors.Is(err, ErrNotFound) {
 		return nil // the tool is gone since; the call ends as stale
 	}

@@ -75,7 +75,7 @@ func (s *step) note(n turn.Note) error {
 	}
 	told, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
 	if err != nil {
-		return unexpected("narrating "+string(n.Kind), err)
+		return Unexpected("narrating "+string(n.Kind), err)
 	}
 	for i := range told.Events {
 		told.Events[i].Session = s.rec.State.Session
@@ -97,10 +97,10 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	t.Call, t.Comment, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
-		t.Tool, err = registered(s.tx, call.Tool)
+		t.Tool, err = ReadTool(s.tx, call.Tool)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
-		return unexpected("looking up the tool "+call.Tool, err)
+		return Unexpected("looking up the tool "+call.Tool, err)
 	}
 	if t.Args, err = s.args(call); err != nil && !errors.Is(err, ErrDamaged) { // a call is told of without them, too
 		return err
@@ -193,7 +193,7 @@ func (s *step) askConsent(id string) error {
 		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
 	})
 	if err != nil {
-		return unexpected("asking", err)
+		return Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
 }
@@ -240,7 +240,7 @@ func (s *step) askOutcome(id string) error {
 		DefaultResponse: answerLeave,
 	})
 	if err != nil {
-		return unexpected("asking", err)
+		return Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }

@@ -57,7 +57,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api
 		case partReceipts:
 			err = e.receipts(at)
 		default:
-			err = fault(utp.CodeBadRequest, "the cursor is none of an export")
+			err = NewFault(utp.CodeBadRequest, "the cursor is none of an export")
 		}
 		a = api.ExportAnswer{Records: e.records, Owner: rec.State.Owner}
 		if e.next != "" {
@@ -84,7 +84,7 @@ type exporter struct {
 func (e *exporter) add(r api.Exported) (bool, error) {
 	raw, err := json.Marshal(r, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return false, unexpected("a record", err)
+		return false, Unexpected("a record", err)
 	}
 	if e.budget.remaining -= len(raw); e.budget.remaining < 0 && len(e.records) > 0 {
 		return false, nil
@@ -141,7 +141,7 @@ func (e *exporter) cards(after string) error {
 	for i, c := range cards {
 		raw, err := utp.EncodeCard(c)
 		if err != nil {
-			return unexpected("a card", err)
+			return Unexpected("a card", err)
 		}
 		if fits, err := e.add(api.Exported{Card: raw}); err != nil || !fits {
 			e.next = partCards + "/" + cards[i-1].ID
@@ -164,7 +164,7 @@ func (e *exporter) cards(after string) error {
 func (e *exporter) blob(at string) error {
 	id, n, from, ok := blobCursor(at)
 	if !ok {
-		return fault(utp.CodeBadRequest, "the cursor is none of an export")
+		return NewFault(utp.CodeBadRequest, "the cursor is none of an export")
 	}
 	card, err := OneRow(e.tx.Cards(CardFilter{IDs: []string{id}}))
 	if err != nil {
@@ -234,7 +234,7 @@ func (e *exporter) receipts(at string) error {
 		return err
 	}
 	for i := max(from, 0); i < len(kept.Receipts); i++ {
-		d := receiptDetail(kept.Receipts[i])
+		d := ReceiptDetail(kept.Receipts[i])
 		if fits, err := e.add(api.Exported{Receipt: &d}); err != nil || !fits {
 			e.next = partReceipts + "/" + strconv.Itoa(i)
 			return err

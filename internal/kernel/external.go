@@ -14,7 +14,7 @@ func receive[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, 
 	return operation{request: reflect.TypeFor[utp.Message](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		m, err := utp.DecodeMessage(request)
 		if err != nil {
-			return nil, fault(utp.CodeBadRequest, err.Error())
+			return nil, NewFault(utp.CodeBadRequest, err.Error())
 		}
 		return run(k, ctx, from, m)
 	}}

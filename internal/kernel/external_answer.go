@@ -59,14 +59,14 @@ func (s *step) answerOrigins() error {
 func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	card, err := s.card(result)
 	if err != nil {
-		return damage(err)
+		return AsDamage(err)
 	}
 	r, err := utp.DecodeToolResult(card)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	r.ID, r.ToolCallID, r.CreatedAt = id, c.Origin.Call, s.now.Wall
-	if theirs, err := cardOf(s.tx, c.Origin.Card); err == nil {
+	if theirs, err := ReadCard(s.tx, c.Origin.Card); err == nil {
 		if content, err := utp.DecodeToolCall(theirs); err == nil {
 			r.Lineage = content.Lineage.Or(r.Lineage)
 		}
@@ -130,7 +130,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 		card, err := answerAs(utp.ResultCard{
 			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.timestamp().Wall,
 			ToolCallID: a.call, FunctionName: tool, Lineage: a.lineage, Status: utp.StatusFailed, Command: a.command.AfterExecution,
-			Error: &utp.ToolError{Code: refused.code, Message: clip(refused.message, maxMessage), Source: utp.SourceTool},
+			Error: &utp.ToolError{Code: refused.code, Message: Clip(refused.message, maxMessage), Source: utp.SourceTool},
 		}, as)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (api.InboxAnswer, error) {
 	a := api.InboxAnswer{Rows: []jsontext.Value{}}
 	if len(q.Calls) > maxCalls {
-		return a, fault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
+		return a, NewFault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
@@ -174,7 +174,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 		}
 		return nil
 	})
-	return a, protocolError(err)
+	return a, ProtocolError(err)
 }
 
 // inboxRow is the row that an answer makes.
@@ -195,7 +195,7 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (api.CardRequest, error) {
 	var out api.CardRequest
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		card, err := cardOf(tx, q.Card)
+		card, err := ReadCard(tx, q.Card)
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (
 		out.Card, err = utp.EncodeCard(card)
 		return err
 	})
-	return out, protocolError(err)
+	return out, ProtocolError(err)
 }
 
 // servedCard reports whether the card holds the arguments of a call that the peer serves

@@ -54,17 +54,17 @@ func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message
 		}
 		return out, nil
 	case !is:
-		return api.CommandAnswer{}, protocolError(err)
+		return api.CommandAnswer{}, ProtocolError(err)
 	case !refused.answer:
 		k.external.dropped.Add(1)
 	default:
 		if err := k.answerRefused(ctx, from, a, refused); err != nil {
-			return api.CommandAnswer{}, protocolError(err)
+			return api.CommandAnswer{}, ProtocolError(err)
 		}
 		k.external.answered.Add(1)
 	}
 	k.o.Logger.Debug("foreign command refused", "name", from.Name, "call", a.call, "code", refused.code, "answered", refused.answer)
-	return api.CommandAnswer{}, fault(refused.code, refused.message)
+	return api.CommandAnswer{}, NewFault(refused.code, refused.message)
 }
 
 // readCommand reads the message alone. What is wrong with it is kept: its call may still
@@ -117,7 +117,7 @@ func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api
 // identify completes what the headers leave out from the command's own card, and finds
 // contradictions between the two. The headers' identity stands.
 func (a *arrived) identify(tx Tx, from Caller) error {
-	card, err := cardOf(tx, a.command.ToolCallCardID)
+	card, err := ReadCard(tx, a.command.ToolCallCardID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 	case a.header.RecursionDepth >= turn.MaxDepth:
 		return known, &commandError{code: utp.CodeRecursionDepthExceeded, message: "the command comes from too many agents deep", answer: true}
 	case !s.k.active(st.Turn):
-		return known, fault(utp.CodeStale, "nobody attends to the turn at the moment")
+		return known, NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
 	if err := s.checkOpenCalls(1); err != nil {
 		return known, refusedFor(err)
@@ -230,7 +230,7 @@ func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool
 
 func idReused(call string) error {
 	return &commandError{code: utp.CodeConflict, answer: true, message: fmt.Sprintf(
-		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", clip(call, maxName))}
+		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", Clip(call, MaxName))}
 }
 
 func (s *step) answered(call string) (utp.ResultCard, error) {

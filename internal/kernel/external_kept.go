@@ -15,9 +15,9 @@ import (
 // offeredBefore judges a result card of a call that has one. The same card again is a success.
 // Another one adopts the first, which ends the call, and is refused with done.
 func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
-	kept, err := cardOf(s.tx, c.Offered)
+	kept, err := ReadCard(s.tx, c.Offered)
 	if err != nil {
-		return nil, damage(err)
+		return nil, AsDamage(err)
 	}
 	if kept.ID == card.ID && bytes.Equal(kept.Content, card.Content) && bytes.Equal(kept.Metadata, card.Metadata) {
 		return nil, nil
@@ -25,7 +25,7 @@ func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
 	if err := s.adoptOffered(c); err != nil {
 		return nil, err
 	}
-	return fault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
+	return NewFault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
 }
 
 // adoptOffered reports the kept card in its service's place.

@@ -82,7 +82,7 @@ func reusedID(st turn.State, call string, n int) string {
 
 // answerOn reads the card of an answer.
 func answerOn(tx Tx, id string) (utp.ResultCard, error) {
-	card, err := cardOf(tx, id)
+	card, err := ReadCard(tx, id)
 	if err != nil {
 		return utp.ResultCard{}, err
 	}
@@ -101,7 +101,7 @@ func asAnswer(card utp.Card) (utp.Card, error) {
 	if card.Type != cardReused {
 		return card, nil
 	}
-	return typed(card, utp.CardToolResult)
+	return Retyped(card, utp.CardToolResult)
 }
 
 // answerAs makes the card of an answer.
@@ -110,5 +110,5 @@ func answerAs(r utp.ResultCard, as string) (utp.Card, error) {
 	if err != nil || as == utp.CardToolResult {
 		return card, err
 	}
-	return typed(card, as)
+	return Retyped(card, as)
 }

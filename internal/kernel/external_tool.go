@@ -107,7 +107,7 @@ func (s *step) leaveBy(c turn.Call) error {
 	}
 	raw, err := json.Marshal(last, jsonv1.FormatDurationAsNano(true))
 	if err != nil {
-		return unexpected("a moment", err)
+		return Unexpected("a moment", err)
 	}
 	header := s.batch.Outbox[len(s.batch.Outbox)-1].Header
 	header[notAfter] = []string{string(raw)}
@@ -151,7 +151,7 @@ func (k *Kernel) transmit(ctx context.Context, row Outgoing) error {
 	delete(header, consentGeneration)
 	if row.Header[once] != nil {
 		if err := k.saveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
-			return unexpected("writing the incarnation", err)
+			return Unexpected("writing the incarnation", err)
 		}
 		mine, err := k.claimOnce(ctx, row.ID)
 		if err != nil || !mine {
@@ -226,7 +226,7 @@ const cardOffered = "tool.offered_result"
 func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
-		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if card.Type != utp.CardToolResult {
 		return k.saveCard(ctx, from, q)
@@ -234,9 +234,9 @@ func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRe
 	content, err := utp.DecodeToolResult(card)
 	switch {
 	case err != nil:
-		return struct{}{}, fault(codeOf(err), err.Error())
+		return struct{}{}, NewFault(codeOf(err), err.Error())
 	case card.AuthorID != "tool."+from.Name || card.Project != k.o.Project:
-		return struct{}{}, fault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
+		return struct{}{}, NewFault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
 	}
 	var refused error
 	err = k.stepExternalCall(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
@@ -257,12 +257,12 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 		known = true
 		c := s.live(call)
 		if c != nil && (c.Target != from.Name || !c.ThirdParty) {
-			return fault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
+			return NewFault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
 		}
 		return fn(s, c)
 	})
 	if isCode(err, utp.CodeNotFound) && !known {
-		err = fault(utp.CodeUnknownCall, "the ledger has no such call")
+		err = NewFault(utp.CodeUnknownCall, "the ledger has no such call")
 	}
 	return err
 }
@@ -273,15 +273,15 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {
 	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
-		return nil, fault(utp.CodeDone, "the call has ended; another result stands")
+		return nil, NewFault(utp.CodeDone, "the call has ended; another result stands")
 	case strings.HasPrefix(card.ID, answerPrefix):
-		return nil, fault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
+		return nil, NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
 	case content.FunctionName != c.Tool:
-		return nil, fault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
+		return nil, NewFault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
 	case content.Lineage.TurnID != "" && content.Lineage.TurnID != s.rec.State.Turn:
-		return nil, fault(utp.CodeAuthFailed, "the card belongs to another turn")
+		return nil, NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
 	}
-	if card, err = typed(card, cardOffered); err != nil {
+	if card, err = Retyped(card, cardOffered); err != nil {
 		return nil, err
 	}
 	if c.Offered != "" {
@@ -295,11 +295,11 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 // offered reads the card that a foreign service has kept for its report. What follows is the
 // card's own to say; where it does not, the report's, and then the command's (UTP, "Results").
 func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
-	card, err := cardOf(s.tx, c.Offered)
+	card, err := ReadCard(s.tx, c.Offered)
 	if err != nil {
-		return utp.ResultCard{}, damage(err)
+		return utp.ResultCard{}, AsDamage(err)
 	}
-	if card, err = typed(card, utp.CardToolResult); err != nil {
+	if card, err = Retyped(card, utp.CardToolResult); err != nil {
 		return utp.ResultCard{}, err
 	}
 	content, err := utp.DecodeToolResult(card, r.AfterExecution, c.After)
@@ -316,22 +316,22 @@ func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.Re
 	var a api.ReportAnswer
 	header, err := utp.DecodeHeader(m.Header)
 	if err != nil {
-		return a, fault(codeOf(err), err.Error())
+		return a, NewFault(codeOf(err), err.Error())
 	}
 	r, header, err := utp.DecodeReport(m.Payload, header)
 	if err != nil && r.ToolResultCardID == "" { // of another fault the card tells what is right
-		return a, fault(missingCard(err), err.Error())
+		return a, NewFault(missingCard(err), err.Error())
 	}
 	if header.ToolCallID == "" {
-		return a, fault(utp.CodeMissingToolCallID, "the report names no call")
+		return a, NewFault(utp.CodeMissingToolCallID, "the report names no call")
 	}
 	err = k.stepExternalCall(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
 		st := s.rec.State
 		if header.AgentID != "" && header.AgentID != st.Agent || header.TurnID != "" && header.TurnID != st.Turn {
-			return fault(utp.CodeAuthFailed, "the call belongs to another turn")
+			return NewFault(utp.CodeAuthFailed, "the call belongs to another turn")
 		}
 		if header.TurnEpoch > st.Epoch {
-			return fault(utp.CodeStale, "the turn has not come to that epoch")
+			return NewFault(utp.CodeStale, "the turn has not come to that epoch")
 		}
 		a.Outcome, err = s.report(c, r)
 		return err
@@ -354,7 +354,7 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	case c.State == turn.Finished && c.Offered != r.ToolResultCardID:
 		return api.ReportSuperseded, nil
 	case c.Offered == "" || c.Offered != r.ToolResultCardID:
-		return "", fault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
+		return "", NewFault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
 	}
 	content, err := s.offered(c, r)
 	if err != nil {

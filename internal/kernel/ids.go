@@ -11,7 +11,7 @@ import (
 func (k *Kernel) id(now time.Time) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(k.o.Rand, b[6:]); err != nil {
-		return "", unexpected("randomness", err)
+		return "", Unexpected("randomness", err)
 	}
 	var ms [8]byte
 	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
@@ -39,7 +39,7 @@ func (k *Kernel) nonce() (string, error) { return k.random(8) }
 func (k *Kernel) random(bytes int) (string, error) {
 	b := make([]byte, bytes)
 	if _, err := io.ReadFull(k.o.Rand, b); err != nil {
-		return "", unexpected("randomness", err)
+		return "", Unexpected("randomness", err)
 	}
 	return hex.EncodeToString(b), nil
 }

@@ -29,7 +29,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 	records := make([]api.Exported, len(q.Records))
 	for i, raw := range q.Records {
 		if err := json.Unmarshal(raw, &records[i], json.RejectUnknownMembers(true)); err != nil {
-			return a, fault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
+			return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
 		}
 	}
 	err := k.update(ctx, func(tx Tx) error {
@@ -42,7 +42,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 		for i := range records {
 			if err := im.add(records[i]); err != nil {
 				if errors.Is(err, ErrConflict) || errors.Is(err, ErrHash) {
-					return fault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
+					return NewFault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
 				}
 				return err
 			}
@@ -79,7 +79,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		if len(records) == 0 || records[0].Turn == nil || records[0].Turn.Turn != im.id {
-			return false, fault(utp.CodeBadRequest, "the ledger has no turn "+clip(im.id, maxName)+", and the records do not begin with it")
+			return false, NewFault(utp.CodeBadRequest, "the ledger has no turn "+Clip(im.id, MaxName)+", and the records do not begin with it")
 		}
 		return false, im.make(*records[0].Turn)
 	case err != nil:
@@ -104,7 +104,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 // make is the turn as this ledger keeps it.
 func (im *importer) make(d api.TurnDetail) error {
 	if !strings.HasPrefix(d.Turn, "turn_") || !strings.HasPrefix(d.Session, "sess_") || d.Created.IsZero() {
-		return fault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
+		return NewFault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
 	}
 	end := &turn.End{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
 	var tally api.Tally
@@ -148,7 +148,7 @@ func (im *importer) add(r api.Exported) error {
 	case r.Receipt != nil:
 		return im.receipt(*r.Receipt)
 	}
-	return fault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
+	return NewFault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
 }
 
 // call keeps a call as one that has ended. What had been started and had no result where it
@@ -195,10 +195,10 @@ func bareCall(d api.CallDetail) api.CallDetail {
 func (im *importer) card(raw jsontext.Value) error {
 	c, err := utp.DecodeCard(raw)
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if of := c.TurnID(); of != im.id && (of != "" || !im.calls[c.ToolCallID]) {
-		return fault(utp.CodeBadRequest, "the card "+clip(c.ID, maxName)+" does not belong to the turn")
+		return NewFault(utp.CodeBadRequest, "the card "+Clip(c.ID, MaxName)+" does not belong to the turn")
 	}
 	im.batch.Cards = append(im.batch.Cards, c)
 	return nil
@@ -209,10 +209,10 @@ func (im *importer) event(e api.ExportEvent) error {
 		return nil
 	}
 	if e.Seq != im.seq+1 {
-		return fault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
+		return NewFault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
 	}
 	if im.rec.Unfinished && len(im.rec.Narration) == 0 {
-		return fault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
+		return NewFault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
 	}
 	im.seq = e.Seq
 	im.batch.Events = append(im.batch.Events, Event{
@@ -260,7 +260,7 @@ func (im *importer) end() error {
 		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
 	})
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
 	}
 	for i := range told.Events {
 		told.Events[i].Session, told.Events[i].At = im.rec.State.Session, now

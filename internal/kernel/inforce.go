@@ -108,7 +108,7 @@ func reviewOf(t Tool) string { return string(t.Class) + ", " + string(t.Risk) + 
 // reviewAct is the act of a review.
 func reviewAct(t Tool) api.AuditAct {
 	return api.AuditAct{
-		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: hexSum([]byte(t.Definition.Description)),
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: SHA256Hex([]byte(t.Definition.Description)),
 	}
 }
 
@@ -116,7 +116,7 @@ func reviewAct(t Tool) api.AuditAct {
 // know its description.
 func reviewed(t Tool, act api.AuditAct) bool {
 	sum, err := t.Definition.Digest()
-	described := act.Description == "" || act.Description == hexSum([]byte(t.Definition.Description))
+	described := act.Description == "" || act.Description == SHA256Hex([]byte(t.Definition.Description))
 	return err == nil && sum == t.Digest && t.Digest == act.Digest && described
 }
 
@@ -142,7 +142,7 @@ func (r recordedActs) inForce(kind string, rows []InForce) []api.AuditStanding {
 // noteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
 // reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
 func (k *Kernel) noteOlder(ctx context.Context) error {
-	return protocolError(k.update(ctx, func(tx Tx) error {
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
 		begun, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{Limit: 1, Operators: true}})
 		if err != nil || len(begun.Audit) > 0 {
 			return err

@@ -303,7 +303,7 @@ func (k *Kernel) Run(ctx context.Context) {
 	owned.Wait()
 }
 
-// fault makes a protocol error.
-func fault(code utp.Code, message string) error {
+// NewFault makes a protocol error.
+func NewFault(code utp.Code, message string) error {
 	return &api.Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
 }

@@ -63,7 +63,7 @@ func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
 		row := sessionRow(r)
 		raw, err := json.Marshal(row)
 		if err != nil {
-			return nil, unexpected("a session", err)
+			return nil, Unexpected("a session", err)
 		}
 		if room -= len(raw); room < 0 && len(out) > 0 {
 			break
@@ -76,7 +76,7 @@ func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
 func sessionRow(r TurnRow) api.SessionRow {
 	return api.SessionRow{
 		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
-		Request: clip(r.Request, lineLimit), Summary: clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
+		Request: Clip(r.Request, lineLimit), Summary: Clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
 	}
 }
 
@@ -113,7 +113,7 @@ func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End.Deliverable == "" {
 		return end, nil
 	}
-	card, err := cardOf(tx, st.End.Deliverable)
+	card, err := ReadCard(tx, st.End.Deliverable)
 	if errors.Is(err, ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
 		return end, nil
 	}
@@ -139,7 +139,7 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.S
 			return err
 		}
 		if p.More && !q.Now {
-			return fault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
+			return NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
 		}
 		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {
@@ -247,7 +247,7 @@ func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error)
 	r := api.QuestionRow{
 		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
-		Name: rec.State.Name, Request: clip(rec.Request, shortLimit),
+		Name: rec.State.Name, Request: Clip(rec.Request, shortLimit),
 	}
 	for _, p := range rec.Presented {
 		if p.Question != q.Number {

@@ -26,7 +26,7 @@ func newPageBudget() pageBudget { return pageBudget{remaining: api.InlineLimit} 
 func (r *pageBudget) fits(value any) (bool, error) {
 	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return false, unexpected("a row", err)
+		return false, Unexpected("a row", err)
 	}
 	if r.remaining -= len(raw); r.remaining < 0 && r.rows > 0 {
 		return false, nil
@@ -73,7 +73,7 @@ func fillDetail(a *api.TurnDetail, kept Auxiliary) error {
 		if fits, err := r.fits(receipt); err != nil || !fits {
 			return err
 		}
-		a.Receipts = append(a.Receipts, receiptDetail(receipt))
+		a.Receipts = append(a.Receipts, ReceiptDetail(receipt))
 	}
 	r.rows = 0
 	a.More = len(kept.Calls) == callPage
@@ -121,7 +121,7 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
-func receiptDetail(r Receipt) api.ReceiptDetail {
+func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	return api.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
 		Terms: r.Terms,
@@ -135,7 +135,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
 	}
 	if q.ID == "" && q.Turn == "" {
-		return a, fault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
+		return a, NewFault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
 	}
 	err := k.o.Store.View(ctx, func(tx Tx) error {
 		a = api.CardsAnswer{}
@@ -150,7 +150,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		for _, c := range cards {
 			raw, err := utp.EncodeCard(c)
 			if err != nil {
-				return unexpected("a card", err)
+				return Unexpected("a card", err)
 			}
 			if fits, err := r.fits(jsontext.Value(raw)); err != nil || !fits {
 				a.More = true
@@ -209,7 +209,7 @@ func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
 func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
-		return a, fault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
+		return a, NewFault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
 	if err := k.review(ctx, q); err != nil {
 		return a, err
@@ -220,7 +220,7 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (a
 func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	err := k.o.Store.View(ctx, func(tx Tx) error {
-		t, err := registered(tx, name)
+		t, err := ReadTool(tx, name)
 		a = k.toolDetail(t)
 		return err
 	})
@@ -229,7 +229,7 @@ func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, er
 
 func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
 	return struct{}{}, k.update(ctx, func(tx Tx) error {
-		t, err := registered(tx, q.Tool)
+		t, err := ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return a, unexpected("the arguments of a retry", err)
+		return a, Unexpected("the arguments of a retry", err)
 	}
 	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
 		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
@@ -116,10 +116,10 @@ func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
 		return api.OperatorArgs{}, err
 	}
 	if live, found := rec.State.Find(id); found && live.State.Open() && rec.State.Status != turn.Ended {
-		return api.OperatorArgs{}, fault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
+		return api.OperatorArgs{}, NewFault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
 	}
 	if rec.Erased {
-		return api.OperatorArgs{}, fault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
+		return api.OperatorArgs{}, NewFault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
 	}
 	c, err := callNamed(tx, id)
 	if err != nil {
@@ -128,7 +128,7 @@ func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
 	s := &step{k: k, tx: tx, rec: rec}
 	given, err := s.givenArguments(c)
 	if len(given) > api.InlineLimit/2 {
-		return api.OperatorArgs{}, fault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
+		return api.OperatorArgs{}, NewFault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
 	}
 	return api.OperatorArgs{Tool: c.Tool, Args: given}, err
 }
@@ -140,7 +140,7 @@ const erasedAtOnce = 64
 func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.EraseAnswer, error) {
 	var a api.EraseAnswer
 	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
-		return a, fault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
+		return a, NewFault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
 	}
 	p := Purge{Project: q.Project, Limit: purgeTurns}
 	err := k.o.Store.View(ctx, func(tx Tx) error {

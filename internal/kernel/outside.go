@@ -18,10 +18,10 @@ import (
 // speaks for the agent now is its holder.
 func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest) (api.OpenAnswer, error) {
 	if q.Idle < 0 || q.Idle > api.MaxIdle {
-		return api.OpenAnswer{}, fault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
+		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
 	}
-	if len(q.Holder) > maxName {
-		return api.OpenAnswer{}, fault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
+	if len(q.Holder) > MaxName {
+		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
 	}
 	begin := api.EnqueueRequest{
 		Agent: q.Agent, Owner: q.Owner, Request: q.Request, Label: q.Label, Answer: q.Answer, Args: []byte("{}"), Key: q.Key,
@@ -63,7 +63,7 @@ func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(
 	if errors.Is(err, errUnchanged) {
 		return nil
 	}
-	return protocolError(err)
+	return ProtocolError(err)
 }
 
 // mine says why the turn is not an outside one of the agent. What is another's is not there.
@@ -93,16 +93,16 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 func checkInvoke(q api.InvokeRequest) error {
 	switch {
 	case q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS:
-		return fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
-	case len(q.HostCall) > maxName:
-		return fault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
+		return NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+	case len(q.HostCall) > MaxName:
+		return NewFault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
 	case (q.Question != nil) == (q.Tool != ""):
-		return fault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
+		return NewFault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
 	case q.Permission && !hostTool(q.Tool):
-		return fault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
+		return NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	return nil
 }
@@ -132,24 +132,24 @@ type invoked struct {
 // readInvocation reads what a request asks for.
 func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	w := invoked{InvokeRequest: q}
-	args, err := body(s.tx, q.Args)
+	args, err := ReadBody(s.tx, q.Args)
 	if w.missing = errors.Is(err, ErrNotFound); err != nil && !w.missing {
 		return w, err
 	}
 	w.args = args
 	asked, err := json.Marshal(q.Question, json.Deterministic(true))
 	if err != nil {
-		return w, unexpected("a question", err)
+		return w, Unexpected("a question", err)
 	}
 	kind := "call"
 	if q.Permission {
 		kind = "permission"
 	}
-	w.identity = sha256Hex([]byte(kind + "\n" + q.Tool + "\n" + sha256Hex(args) + "\n" + string(asked)))
+	w.identity = SHA256Hex([]byte(kind + "\n" + q.Tool + "\n" + SHA256Hex(args) + "\n" + string(asked)))
 	if q.Key != "" {
 		st := s.rec.State
 		w.key = RequestKey{
-			Principal: st.Session, Key: sha256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
+			Principal: st.Session, Key: SHA256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
 		}
 	}
 	return w, nil
@@ -168,9 +168,9 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	}
 	if st := s.rec.State; st.Status == turn.Ended {
 		if st.Stop != nil && !st.Stop.System {
-			return api.CallStatus{}, fault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
+			return api.CallStatus{}, NewFault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
 		}
-		return api.CallStatus{}, fault(utp.CodeTurnEnded, "the session has ended; open another one")
+		return api.CallStatus{}, NewFault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
 	if !s.k.active(s.rec.State.Turn) {
 		return api.CallStatus{}, errSuspended()
@@ -202,7 +202,7 @@ func (s *step) joined(w invoked) (string, error) {
 		case before.Call == "" || !before.At.After(w.key.At.Add(-KeyLife)):
 			return "", nil
 		case before.Digest != w.identity:
-			return "", fault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
+			return "", NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
 		default:
 			return before.Call, nil
 		}
@@ -272,11 +272,11 @@ func (s *step) latest(id string) (turn.Call, bool) {
 // await keeps a request for a call open, or ends it, and tells how the call stands.
 func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api.CallStatus, err error) {
 	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
-		return a, fault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+		return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
 	}
 	a, changes, err := k.stands(ctx, q)
 	if err != nil || !changes {
-		return a, protocolError(err)
+		return a, ProtocolError(err)
 	}
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		c, live := s.latest(q.Call)
@@ -336,14 +336,14 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.TellRequest)
 	}
 	switch {
 	case said != 1:
-		return struct{}{}, fault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
+		return struct{}{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
 	case len(q.Text) > api.SayLimit || len(q.Doing) > api.MaxTold || len(q.Observed) > api.MaxTold:
-		return struct{}{}, fault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.SayLimit, api.MaxTold))
+		return struct{}{}, NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.SayLimit, api.MaxTold))
 	case q.Progress < 0 || q.Progress > 100:
-		return struct{}{}, fault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+		return struct{}{}, NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return struct{}{}, fault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
 	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
@@ -367,7 +367,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 			return errUnchanged
 		}
 		if d.Handoff != nil && st.Status == turn.Suspended {
-			return fault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
+			return NewFault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
 		}
 		end, err := s.endOf(d)
 		if err != nil {
@@ -398,7 +398,7 @@ func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (a
 		for _, t := range tools {
 			judged := terms(t, k.o.Policy.Decide(q.Agent, t))
 			d := t.Definition
-			if room -= len(d.Parameters) + len(d.Description) + maxName; room < 0 && a.Next != "" {
+			if room -= len(d.Parameters) + len(d.Description) + MaxName; room < 0 && a.Next != "" {
 				return nil
 			}
 			a.Next = d.Tool

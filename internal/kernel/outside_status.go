@@ -40,7 +40,7 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 	}
 	card, err := s.card(o.Card)
 	if err != nil {
-		return a, damage(err)
+		return a, AsDamage(err)
 	}
 	r, err := resultOn(card, ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
 	if err != nil {
@@ -112,9 +112,9 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		Tool  string `json:"tool"`
 	}{s.rec.State.Agent, w.Tool}, json.Deterministic(true))
 	if err != nil {
-		return c, unexpected("a permission", err)
+		return c, Unexpected("a permission", err)
 	}
-	c.Definition = sha256Hex(definition)
+	c.Definition = SHA256Hex(definition)
 	if err := s.saveCallCard(c, "", resolved{args: w.args}); err != nil {
 		return c, err
 	}

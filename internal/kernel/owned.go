@@ -56,5 +56,5 @@ func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	for _, row := range rows {
 		k.suspended[row.Turn] = row.Session
 	}
-	return protocolError(err)
+	return ProtocolError(err)
 }

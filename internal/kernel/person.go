@@ -99,7 +99,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 			return s.unnamed(from, r)
 		}
 		if q.Again && r.Token == "" {
-			return fault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
+			return NewFault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
@@ -107,7 +107,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 			return errUnchanged
 		}
 		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
-			return fault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
+			return NewFault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
 		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
 			return errUnchanged
@@ -117,7 +117,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	if errors.Is(err, errUnchanged) {
 		return a, nil
 	}
-	return a, protocolError(err)
+	return a, ProtocolError(err)
 }
 
 // preferredUndo is how long somebody wishes to be able to take a yes back; 0 means no wish.
@@ -137,7 +137,7 @@ func (s *step) mayApprove(person, credential string) bool {
 }
 
 func noApprover() error {
-	return fault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
+	return NewFault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
 // isUndo: a no after the yes is an undo (call protocol, step U).
@@ -227,7 +227,7 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 		if err := s.count(); err != nil {
 			return err
 		}
-		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: clip(r.Reason, maxReason), System: r.By == ""})
+		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: Clip(r.Reason, maxReason), System: r.By == ""})
 	})
 	return api.ReplyAnswer{Resolution: "stopped"}, err
 }
@@ -267,5 +267,5 @@ func (k *Kernel) Turn(ctx context.Context, id string) (Record, error) {
 		rec, err = tx.Turn(TurnRef{Turn: id})
 		return err
 	})
-	return rec, protocolError(err)
+	return rec, ProtocolError(err)
 }

@@ -31,13 +31,13 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
 		return s.personCall(w, stepID)
 	}
-	args, err := body(s.tx, w.Args)
+	args, err := ReadBody(s.tx, w.Args)
 	missing := errors.Is(err, ErrNotFound)
 	if err != nil && !missing {
 		return turn.Call{}, err
 	}
 	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
-		return turn.Call{}, fault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
+		return turn.Call{}, NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(callRequest{
 		key: w.Key, step: stepID, tool: w.Tool, comment: w.Says, args: args, missing: missing, from: w.From, to: w.To,
@@ -51,7 +51,7 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	if err != nil {
 		return c, err
 	}
-	tool, err := registered(s.tx, w.tool)
+	tool, err := ReadTool(s.tx, w.tool)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
@@ -66,7 +66,7 @@ func (s *step) unresolved(w callRequest) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Comment: clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Comment: Clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }
@@ -224,7 +224,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	if err != nil {
 		return out, err
 	}
-	tool, err := registered(s.tx, c.Tool)
+	tool, err := ReadTool(s.tx, c.Tool)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return out, err
 	}

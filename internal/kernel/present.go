@@ -16,7 +16,7 @@ import (
 // twice, late or from several hubs: only the first about the live token counts.
 func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	if r.Token == "" {
-		return api.ReplyAnswer{}, fault(utp.CodeBadRequest, "which asking was shown is named by its token")
+		return api.ReplyAnswer{}, NewFault(utp.CodeBadRequest, "which asking was shown is named by its token")
 	}
 	var a api.ReplyAnswer
 	waits := false
@@ -25,7 +25,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if err != nil {
 			return err
 		}
-		if q := rec.asked(r.Token); q != nil {
+		if q := rec.QuestionByToken(r.Token); q != nil {
 			a, waits = shown(*q), q.Unseen || q.Waiting
 		}
 		return nil
@@ -40,7 +40,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		q := s.rec.asked(r.Token)
+		q := s.rec.QuestionByToken(r.Token)
 		if q == nil {
 			return nil // somebody else was faster
 		}
@@ -57,8 +57,8 @@ func shown(q consent.Question) api.ReplyAnswer {
 	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
 }
 
-// asked finds the open question whose live token this is.
-func (r Record) asked(token string) *consent.Question {
+// QuestionByToken finds the open question whose live token this is.
+func (r Record) QuestionByToken(token string) *consent.Question {
 	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
 	if i < 0 {
 		return nil
@@ -127,8 +127,8 @@ func (s *step) await() error {
 
 // prefer keeps, or only tells, what a person wishes of the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
-	if q.Person == "" || len(q.Person) > maxName {
-		return api.PreferAnswer{}, fault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
+	if q.Person == "" || len(q.Person) > MaxName {
+		return api.PreferAnswer{}, NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
 	var wish Preferences
 	read := func(tx Tx) error {
@@ -146,7 +146,7 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 			}
 			wish = Preferences{Person: q.Person, Preferences: wish.With(q.Preferences)}
 			if err := wish.Check(); err != nil {
-				return fault(utp.CodeBadRequest, err.Error())
+				return NewFault(utp.CodeBadRequest, err.Error())
 			}
 			return tx.Save(Batch{Preferences: []Preferences{wish}})
 		})

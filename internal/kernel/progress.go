@@ -40,7 +40,7 @@ func (s *step) cancelNotice(call string) error {
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)
 	if err != nil {
-		return unexpected("the subject of a notice", err)
+		return Unexpected("the subject of a notice", err)
 	}
 	notice := utp.ToolCancel{Call: c.ID, Turn: st.Turn}
 	if st.Stop != nil {
@@ -48,7 +48,7 @@ func (s *step) cancelNotice(call string) error {
 	}
 	payload, err := json.Marshal(notice)
 	if err != nil {
-		return unexpected("a notice", err)
+		return Unexpected("a notice", err)
 	}
 	return s.send(c, subject, payload)
 }

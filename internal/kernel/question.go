@@ -39,7 +39,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	}
 	args, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return c, unexpected("a question", err)
+		return c, Unexpected("a question", err)
 	}
 	c.Limits.Answer = seconds(q.Seconds)
 	return c, s.saveCallCard(c, "", resolved{args: args})
@@ -86,7 +86,7 @@ func (s *step) askPerson(id string) error {
 	}
 	var asked api.Question
 	if err := json.Unmarshal(raw, &asked); err != nil {
-		return unexpected("the question of call "+id, err)
+		return Unexpected("the question of call "+id, err)
 	}
 	number, token, err := s.newQuestion(call)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *step) askPerson(id string) error {
 	p.Unseen = s.k.o.WaitForPresence
 	q, err := consent.Ask(p)
 	if err != nil {
-		return unexpected("asking", err)
+		return Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
@@ -118,7 +118,7 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		}
 		raw, err := json.Marshal(a, json.Deterministic(true))
 		if err != nil {
-			return unexpected("an answer", err)
+			return Unexpected("an answer", err)
 		}
 		card, err := s.saveResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
 		if err != nil {
@@ -202,7 +202,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		return nil
 	}
 	if err := utp.CheckFields(required, q.Fields); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
 	})
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the result: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the result: "+err.Error())
 	}
 	s.batch.Cards = append(s.batch.Cards, card)
 	end.Deliverable = card.ID

@@ -32,8 +32,8 @@ type Reading struct {
 	UpTo       int64  `json:"up_to"`
 }
 
-// is reports whether it was this reader who read.
-func (r Reading) is(by, credential, surface string) bool {
+// IsBy reports whether it was this reader who read.
+func (r Reading) IsBy(by, credential, surface string) bool {
 	return r.By == by && r.Credential == credential && r.Surface == surface
 }
 
@@ -54,7 +54,7 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 		return err
 	}
 	whole := func(read Reading) bool {
-		return read.is(r.By, r.Credential, r.Surface) && read.UpTo >= int64(len(args))
+		return read.IsBy(r.By, r.Credential, r.Surface) && read.UpTo >= int64(len(args))
 	}
 	switch {
 	case err == nil && slices.ContainsFunc(put.Read, whole):
@@ -64,7 +64,7 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 		s.argumentsSeen = api.SeenPart
 		return nil
 	}
-	return fault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
+	return NewFault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
@@ -91,7 +91,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 		s := &step{k: k, tx: tx, rec: rec}
 		c, found := rec.State.FindQuestion(q.Question)
 		if !found {
-			return fault(utp.CodeNotFound, "no live question has that number")
+			return NewFault(utp.CodeNotFound, "no live question has that number")
 		}
 		raw, err := s.args(c)
 		if err != nil {
@@ -124,7 +124,7 @@ func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) e
 		s.rec.Presented = slices.Clone(s.rec.Presented)
 		p := &s.rec.Presented[i]
 		p.Read = slices.Clone(p.Read)
-		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.is(q.By, q.Credential, q.Surface) })
+		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.IsBy(q.By, q.Credential, q.Surface) })
 		if at < 0 {
 			if len(p.Read) >= maxReadings {
 				p.Read = slices.Delete(p.Read, 0, 1)

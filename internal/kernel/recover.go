@@ -32,11 +32,11 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	}
 	outside, err := k.o.Incarnation.Load()
 	if err != nil {
-		return false, unexpected("reading the incarnation", err)
+		return false, Unexpected("reading the incarnation", err)
 	}
 	inside, restored, err := k.ledgerWentBack(ctx, outside)
 	if err != nil {
-		return false, protocolError(err)
+		return false, ProtocolError(err)
 	}
 	if !restored {
 		return false, k.o.Incarnation.Store(inside)
@@ -45,7 +45,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	if err := k.restoreAll(ctx); err != nil {
-		return true, protocolError(err)
+		return true, ProtocolError(err)
 	}
 	err = k.update(ctx, func(tx Tx) error {
 		n, err := tx.Count(counterRecovering, 0)
@@ -55,7 +55,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return true, protocolError(err)
+		return true, ProtocolError(err)
 	}
 	return true, k.saveIncarnation(ctx)
 }
@@ -165,7 +165,7 @@ func (k *Kernel) freeze(ctx context.Context) error {
 			return tx.Save(b)
 		})
 		if err != nil || left == 0 {
-			return protocolError(err)
+			return ProtocolError(err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // means irreversible, of high risk, and asked for, until an operator has looked.
 func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	if q.Definition.Enforcement() != utp.Enforced {
-		return struct{}{}, fault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
+		return struct{}{}, NewFault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
 	}
 	return struct{}{}, k.offer(ctx, from, q.Definition)
 }
@@ -36,7 +36,7 @@ func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error
 		}
 		if k.o.Names != nil {
 			if err := k.o.Names.MayRegister(from, d.Tool); err != nil {
-				return fault(utp.CodeAuthFailed, err.Error())
+				return NewFault(utp.CodeAuthFailed, err.Error())
 			}
 		}
 		return checkToolCount(tx, from.Name, d.Tool)
@@ -52,7 +52,7 @@ func checkToolCount(tx Tx, service, name string) error {
 	}
 	there, err := tx.Tools(ToolFilter{Service: service, Limit: maxTools})
 	if err == nil && len(there) >= maxTools {
-		return fault(utp.CodeTooManyTools, fmt.Sprintf(
+		return NewFault(utp.CodeTooManyTools, fmt.Sprintf(
 			"the service %s has registered %d tools, the most that one credential may have; %s was not registered; take out those that it does not serve any more (`earshot tools rm`)",
 			service, len(there), name))
 	}
@@ -69,7 +69,7 @@ func ownedBy(target string, known Tool) error {
 	}
 	owner, err := service(known.Definition)
 	if err == nil && owner != target {
-		return fault(utp.CodeConflict, fmt.Sprintf(
+		return NewFault(utp.CodeConflict, fmt.Sprintf(
 			"the tool %s belongs to the service %s, and %s cannot have it; choose another name, or have an operator take it out first (`earshot tools rm %s`)",
 			known.Definition.Tool, owner, target, known.Definition.Tool))
 	}
@@ -80,27 +80,27 @@ func ownedBy(target string, known Tool) error {
 // transaction, given what is registered under its name.
 func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may func(tx Tx, known Tool) error) error {
 	if err := d.Validate(); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	owner, err := service(d)
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if owner != target {
-		return fault(utp.CodeAuthFailed, "the tool's target subject names another service")
+		return NewFault(utp.CodeAuthFailed, "the tool's target subject names another service")
 	}
 	if _, err := k.schemas.compiled(d); err != nil {
-		return fault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
 	}
 	if err := k.o.Narrator.Check(d); err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
 	digest, err := d.Digest()
 	if err != nil {
-		return fault(utp.CodeBadRequest, err.Error())
+		return NewFault(utp.CodeBadRequest, err.Error())
 	}
-	return protocolError(k.update(ctx, func(tx Tx) error {
-		known, err := registered(tx, d.Tool)
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
+		known, err := ReadTool(tx, d.Tool)
 		if err == nil && known.Digest == digest { // the target is in it: it is the same service's
 			return raiseRisk(tx, known, d.Risk)
 		}
@@ -117,8 +117,8 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 	}))
 }
 
-// registered finds a tool by its name.
-func registered(tx Tx, name string) (Tool, error) {
+// ReadTool finds a tool by its name.
+func ReadTool(tx Tx, name string) (Tool, error) {
 	return OneRow(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 
@@ -143,16 +143,16 @@ func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (To
 	}
 	var known Tool
 	err := k.update(ctx, func(tx Tx) (err error) {
-		if known, err = registered(tx, d.Tool); err != nil || known.Reviewed {
+		if known, err = ReadTool(tx, d.Tool); err != nil || known.Reviewed {
 			return err
 		}
 		known.Reviewed, known.Class, known.Risk = true, d.Class, d.Risk
 		if known.LastReviewed, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
-			return unexpected("a definition", err)
+			return Unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, known, "")
 	})
-	return known, protocolError(err)
+	return known, ProtocolError(err)
 }
 
 // Review is an operator's word on a definition: its class and risk, pinned to the
@@ -162,17 +162,17 @@ func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Clas
 }
 
 func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
-	return protocolError(k.update(ctx, func(tx Tx) error {
-		t, err := registered(tx, q.Tool)
+	return ProtocolError(k.update(ctx, func(tx Tx) error {
+		t, err := ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}
 		if t.Digest != q.Digest {
-			return fault(utp.CodeConflict, "the definition has changed since it was looked at")
+			return NewFault(utp.CodeConflict, "the definition has changed since it was looked at")
 		}
 		t.Reviewed, t.Class, t.Risk = true, q.Class, q.Risk
 		if t.LastReviewed, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
-			return unexpected("a definition", err)
+			return Unexpected("a definition", err)
 		}
 		return k.saveReviewed(tx, t, q.By)
 	}))

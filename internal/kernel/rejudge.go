@@ -38,7 +38,7 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	if !k.o.OwnedTurnsOnly {
 		var err error
 		if turns, err = k.openTurns(ctx); err != nil {
-			return protocolError(err)
+			return ProtocolError(err)
 		}
 	}
 	var first error
@@ -57,7 +57,7 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 			first = err
 		}
 	}
-	return protocolError(first)
+	return ProtocolError(first)
 }
 
 func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
@@ -90,7 +90,7 @@ func (s *step) rejudge() error {
 		if c.Kind != turn.ToolCall || !waits {
 			continue
 		}
-		tool, err := registered(s.tx, c.Tool)
+		tool, err := ReadTool(s.tx, c.Tool)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}

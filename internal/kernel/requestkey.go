@@ -1,9 +1,6 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
@@ -18,26 +15,21 @@ func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.Enqueue
 		return nil, nil
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return nil, fault(utp.CodeBadRequest, err.Error())
+		return nil, NewFault(utp.CodeBadRequest, err.Error())
 	}
-	key := sha256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
+	key := SHA256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
 	q.Key = ""
 	asked, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return nil, unexpected("a request to begin a turn", err)
+		return nil, Unexpected("a request to begin a turn", err)
 	}
 	// What has no canonical form is compared as it is: then only the very same text is the same.
 	if canonical, err := utp.Canonical(asked); err == nil {
 		asked = canonical
 	}
 	return []RequestKey{{
-		Principal: principal, Key: key, Digest: sha256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
+		Principal: principal, Key: key, Digest: SHA256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
 	}}, nil
-}
-
-func sha256Hex(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
 }
 
 // begunBefore is the turn that an earlier request with the same key has begun, or else the one
@@ -51,7 +43,7 @@ func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.Enqueue
 		case before.Turn == "" || !before.At.After(key.At.Add(-KeyLife)):
 			continue
 		case before.Digest != key.Digest:
-			return api.EnqueueAnswer{}, fault(utp.CodeConflict,
+			return api.EnqueueAnswer{}, NewFault(utp.CodeConflict,
 				"this idempotency key came with another request within the last 24 hours, which began "+before.Session+"; nothing was started; use a new key for a new request")
 		default:
 			return api.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil

@@ -146,14 +146,14 @@ func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
 func withoutMembers(args jsontext.Value, envs map[string]string) (jsontext.Value, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {
-		return nil, unexpected("arguments", err)
+		return nil, Unexpected("arguments", err)
 	}
 	for name := range envs {
 		delete(members, name)
 	}
 	raw, err := json.Marshal(members, json.Deterministic(true))
 	if err != nil {
-		return nil, unexpected("arguments", err)
+		return nil, Unexpected("arguments", err)
 	}
 	return raw, nil
 }

@@ -73,8 +73,8 @@ type Purge struct {
 	Waiting []string
 }
 
-// erasedAny reports whether anything was removed.
-func (p *Purge) erasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
+// ErasedAny reports whether anything was removed.
+func (p *Purge) ErasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
 
 // Scrubber is a [Store] in whose files erased content stays for a while, in parts that are no
 // longer used. Scrub removes it from there; an error says that it could not yet.
@@ -159,7 +159,7 @@ func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *api.EraseRequest
 		}
 		return tx.Save(b)
 	})
-	if err != nil || p.erasedAny() { // what has failed may have been written
+	if err != nil || p.ErasedAny() { // what has failed may have been written
 		k.scrubbed.Store(false)
 	}
 	if err == nil {

@@ -44,11 +44,11 @@ func (k *Kernel) mac(ref, value string) string {
 func (k *Kernel) sealer() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k.derive("seal"))
 	if err != nil {
-		return nil, unexpected("the key", err)
+		return nil, Unexpected("the key", err)
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, unexpected("the key", err)
+		return nil, Unexpected("the key", err)
 	}
 	return aead, nil
 }
@@ -61,7 +61,7 @@ func (k *Kernel) seal(call, ref, value string) (Sealed, error) {
 	}
 	nonce := make([]byte, aead.NonceSize())
 	if _, err := io.ReadFull(k.o.Rand, nonce); err != nil {
-		return Sealed{}, unexpected("randomness", err)
+		return Sealed{}, Unexpected("randomness", err)
 	}
 	return Sealed{Call: call, Ref: ref, Box: aead.Seal(nonce, nonce, []byte(value), []byte(call+" "+ref))}, nil
 }
@@ -72,12 +72,12 @@ func (k *Kernel) open(s Sealed) (string, error) {
 		return "", err
 	}
 	if len(s.Box) < aead.NonceSize() {
-		return "", fault(utp.CodeInternalError, "a sealed value is cut short")
+		return "", NewFault(utp.CodeInternalError, "a sealed value is cut short")
 	}
 	nonce, box := s.Box[:aead.NonceSize()], s.Box[aead.NonceSize():]
 	value, err := aead.Open(nil, nonce, box, []byte(s.Call+" "+s.Ref))
 	if err != nil {
-		return "", fault(utp.CodeInternalError, "a sealed value does not open with this key")
+		return "", NewFault(utp.CodeInternalError, "a sealed value does not open with this key")
 	}
 	return string(value), nil
 }
@@ -107,7 +107,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {
-		return false, unexpected("arguments", err)
+		return false, Unexpected("arguments", err)
 	}
 	for _, raw := range members {
 		var sec secretArgument

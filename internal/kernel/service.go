@@ -11,8 +11,8 @@ import (
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (api.StartAnswer, error) {
-	if q.Owner == "" || len(q.Owner) > maxName {
-		return api.StartAnswer{}, fault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
+	if q.Owner == "" || len(q.Owner) > MaxName {
+		return api.StartAnswer{}, NewFault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
 	var a api.StartAnswer
 	var refusal error
@@ -20,11 +20,11 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
 		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
 		if st := s.rec.State; st.Status != turn.Ended && !k.active(st.Turn) {
-			return fault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
+			return NewFault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
 		c, found := s.rec.State.Find(q.Call)
 		if !found {
-			return fault(utp.CodeDone, "the call has ended")
+			return NewFault(utp.CodeDone, "the call has ended")
 		}
 		check, err := s.check(c)
 		if err != nil {
@@ -35,7 +35,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 			return err
 		}
 		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
-			refusal = fault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
+			refusal = NewFault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
 			return nil // the refusal itself is recorded
 		}
 		effectful = c.Class.Effectful()
@@ -53,7 +53,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	}
 	if effectful { // also when it is asked again: the first time, the count may not have been written
 		if err := k.saveIncarnation(ctx); err != nil {
-			return api.StartAnswer{}, unexpected("writing the incarnation", err)
+			return api.StartAnswer{}, Unexpected("writing the incarnation", err)
 		}
 	}
 	return a, nil
@@ -76,15 +76,15 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 // speaks. Who gives no name could be taken for the owner of a call that has none.
 func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
 	if owner == "" {
-		return fault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
+		return NewFault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
 	}
 	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
 		c, found := s.rec.State.Find(call)
 		if !found {
-			return fault(utp.CodeDone, "the call has ended")
+			return NewFault(utp.CodeDone, "the call has ended")
 		}
 		if c.Target != from.Name {
-			return fault(utp.CodeAuthFailed, "the call belongs to another service")
+			return NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		}
 		return fn(s, c)
 	})
@@ -130,7 +130,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 	var a api.ReconcileAnswer
 	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
-			return fault(utp.CodeDone, "the call's fate is settled")
+			return NewFault(utp.CodeDone, "the call's fate is settled")
 		}
 		args, err := s.args(c)
 		if err != nil {

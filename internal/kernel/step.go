@@ -45,7 +45,7 @@ type step struct {
 // step runs fn on the turn that ref names and saves what it did. fn may run again
 // after a lost race, each time on the state as it then is.
 func (k *Kernel) step(ctx context.Context, ref TurnRef, fn func(*step) error) error {
-	return protocolError(k.attempt(ctx, ref, fn))
+	return ProtocolError(k.attempt(ctx, ref, fn))
 }
 
 // attempt is step with the errors as they are.
@@ -155,7 +155,7 @@ func (s *step) save() error {
 	for _, point := range s.before {
 		s.k.o.Reached(point)
 	}
-	s.rec.index(s.now)
+	s.rec.Index(s.now)
 	var err error
 	if s.savedOffset, err = s.k.saveClockOffset(s.tx, s.now); err != nil {
 		return err
@@ -237,19 +237,19 @@ func (k *Kernel) schedule(s *step) {
 	}
 }
 
-// index brings what the turn is found by up to date.
-func (r *Record) index(now turn.Timestamp) {
+// Index brings what the turn is found by up to date.
+func (r *Record) Index(now turn.Timestamp) {
 	r.Due, r.Free = time.Time{}, time.Time{}
 	if r.State.Status != turn.Ended {
-		r.Due = due(*r, now)
+		r.Due = NextTick(*r, now)
 	}
 	if at, claimable := r.State.ClaimAt(now); claimable {
 		r.Free = at
 	}
 }
 
-// due is the earliest instant at which a question wants something or the machine is due.
-func due(rec Record, now turn.Timestamp) time.Time {
+// NextTick is the earliest instant at which a question wants something or the machine is due.
+func NextTick(rec Record, now turn.Timestamp) time.Time {
 	at, _ := rec.State.Due(now)
 	for _, q := range rec.Questions {
 		if q.State != consent.Open {
@@ -257,7 +257,7 @@ func due(rec Record, now turn.Timestamp) time.Time {
 		}
 		next := q.ShowBy()
 		if next.IsZero() {
-			next = rec.ends(q, now)
+			next = rec.QuestionEnds(q, now)
 		}
 		if at.IsZero() || next.Before(at) {
 			at = next
@@ -282,10 +282,10 @@ func signal(c chan struct{}) {
 	}
 }
 
-// protocolError gives every error that leaves the kernel a code. Of the store's own
+// ProtocolError gives every error that leaves the kernel a code. Of the store's own
 // errors only the store can say whether trying again is safe: a commit that failed may
 // have been written.
-func protocolError(err error) error {
+func ProtocolError(err error) error {
 	var refused *turn.Error
 	var known *api.Fault
 	var stored interface{ SafeToRetry() bool }
@@ -314,4 +314,4 @@ func protocolError(err error) error {
 	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }
 
-func unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }
+func Unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

@@ -512,7 +512,7 @@ type Receipt struct {
 
 // Audited is what the receipt's entry in the audit chain commits to.
 func (r Receipt) Audited() api.AuditReceipt {
-	return api.AuditReceipt{ReceiptDetail: receiptDetail(r), Session: r.Session, Salt: r.Salt}
+	return api.AuditReceipt{ReceiptDetail: ReceiptDetail(r), Session: r.Session, Salt: r.Salt}
 }
 
 // Report is the inbox row that a result makes: it exists once for each call.

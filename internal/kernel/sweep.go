@@ -43,7 +43,7 @@ func (k *Kernel) sweep(ctx context.Context) error {
 	sessions, err := k.unsentSessions(ctx, before)
 	for _, session := range sessions {
 		if serr := k.sweepSession(ctx, session, before); serr != nil {
-			err = errors.Join(err, unexpected("the messages of "+session, serr))
+			err = errors.Join(err, Unexpected("the messages of "+session, serr))
 		}
 	}
 	return err

@@ -28,8 +28,8 @@ func (w *world) terms() []api.AuditReceipt {
 	return all
 }
 
-// hexSum is the SHA-256 of a text, in hex.
-func hexSum(text string) string {
+// SHA256Hex is the SHA-256 of a text, in hex.
+func SHA256Hex(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
@@ -75,7 +75,7 @@ func TestReceiptTerms(t *testing.T) {
 					t.Fatalf("%d receipts", len(all))
 				}
 				got := all[0].Terms
-				if shown := w.cell(`SELECT body FROM events WHERE event_id = '` + got.Event + `'`); hexSum(shown) != all[0].Shown {
+				if shown := w.cell(`SELECT body FROM events WHERE event_id = '` + got.Event + `'`); SHA256Hex(shown) != all[0].Shown {
 					t.Errorf("the event %q is not the one that was shown", got.Event)
 				}
 				got.Event = ""
@@ -132,10 +132,10 @@ func TestReceiptTermsOfCovered(t *testing.T) {
 					t.Fatal(err)
 				}
 				canonical, err := utp.Canonical(content.Args)
-				if err != nil || hexSum(string(canonical)) != all[0].Terms.Arguments {
+				if err != nil || SHA256Hex(string(canonical)) != all[0].Terms.Arguments {
 					t.Errorf("the arguments %s, %v, are not those of the receipt", content.Args, err)
 				}
-				list := hexSum(`"x"`)
+				list := SHA256Hex(`"x"`)
 				if shown := w.cell(`SELECT body FROM events WHERE event_id = '` + all[0].Terms.Event + `'`); tt.covered != "" && !strings.Contains(shown, list) {
 					t.Errorf("%s does not state the digest %s", shown, list)
 				}

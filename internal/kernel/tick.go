@@ -164,7 +164,7 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 		if err != nil {
 			return err
 		}
-		at := due(s.rec, s.now)
+		at := NextTick(s.rec, s.now)
 		switch {
 		case len(rows) == 0:
 			return errNotDue
@@ -206,7 +206,7 @@ var errNotDue = errors.New("kernel: nothing is due")
 // Tick does what is due in one turn: questions past their deadline get their default,
 // accepted calls are checked once more and leave, silent owners lapse.
 func (k *Kernel) Tick(ctx context.Context, id string) error {
-	return protocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
+	return ProtocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
 }
 
 // tick ticks a turn, if first has nothing against it, and hands the step to then. Its errors
@@ -283,7 +283,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 	err := k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
 		st = s.rec.State
 		if s.rec.State.Status == turn.Ended {
-			return fault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
+			return NewFault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
 		s.rec.Absent = false // anyone who resumes it is there
 		if k.o.SingleHost {

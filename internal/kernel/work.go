@@ -24,7 +24,7 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (a
 	return a, err
 }
 
-func notYours() error { return fault(utp.CodeAuthFailed, "the turn belongs to another agent") }
+func notYours() error { return NewFault(utp.CodeAuthFailed, "the turn belongs to another agent") }
 
 // stepAgentTurn steps a turn of the asking agent, never another's.
 func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn func(*step) error) error {
@@ -69,8 +69,8 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 // checkKeys refuses a step that is too large, or whose results could not be named.
 func checkKeys(calls []api.ToolCall) error {
 	for _, c := range calls {
-		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > maxName {
-			return fault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > MaxName {
+			return NewFault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error
 		return c, err
 	}
 	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
-		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, clip(w.Key, maxName)))
+		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, Clip(w.Key, MaxName)))
 }
 
 // resume tells a worker how its turn stands: what it still waits for, and under which
@@ -134,7 +134,7 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 			a.Ended = true
 			return nil
 		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
-			return fault(utp.CodeStale, "the turn is held under another epoch; claim it again")
+			return NewFault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
 		a.Step = st.Step
 		if a.Waiting = st.Waiting(); a.Waiting > 0 {
@@ -193,7 +193,7 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, e
 		}
 		raw, err := json.Marshal(r)
 		if err != nil {
-			return a, unexpected("a result", err)
+			return a, Unexpected("a result", err)
 		}
 		if room -= len(raw); room < 0 && len(a.Results) > 0 {
 			a.More = true
@@ -229,14 +229,14 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 // checkDeliver completes an agent's last word, and says what is wrong with it.
 func checkDeliver(q *api.DeliverRequest) error {
 	if !q.Status.Valid() {
-		return fault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+		return NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
 	}
 	if q.Handoff == nil {
 		return nil
 	}
 	complete, err := q.Handoff.Complete()
 	if err != nil {
-		return fault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+		return NewFault(utp.CodeBadRequest, "the hand-off's "+err.Error())
 	}
 	q.Handoff = &complete
 	return nil
@@ -244,7 +244,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 
 // endOf is the end that an agent's last word makes; its fields are kept.
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
-	end := turn.End{Status: q.Status, Code: utp.Code(clip(string(q.Code), maxName)), Message: clip(q.Summary, maxMessage)}
+	end := turn.End{Status: q.Status, Code: utp.Code(Clip(string(q.Code), MaxName)), Message: Clip(q.Summary, maxMessage)}
 	err := s.deliverable(q, &end)
 	return end, err
 }
