@@ -73,8 +73,13 @@ var house = []room{
 	{pkg: "api/audit", floor: 1, own: []string{"api"}},
 
 	{
+		pkg: "internal/kernel/store", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		both: "a turn is kept with its questions",
+	},
+	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
-		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
+		beside: map[string]string{"internal/kernel/store": "the port to the ledger, which what looks after it uses too"},
+		both:   "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{
 		pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule},
@@ -123,18 +128,18 @@ var house = []room{
 	},
 
 	{
-		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
-		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
-		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
 	{pkg: "internal/bus", floor: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
@@ -143,7 +148,7 @@ var house = []room{
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
-		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
@@ -184,12 +189,12 @@ var house = []room{
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 
@@ -206,7 +211,7 @@ var house = []room{
 		pkg: "internal/instance", floor: 5,
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
-			"internal/kernel", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
+			"internal/kernel", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
 			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
 		},
 		third: []string{sysModule},

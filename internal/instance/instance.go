@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
@@ -72,7 +73,7 @@ type Instance struct {
 	Bus     *bus.Server
 	Kernel  *kernel.Kernel
 	Hub     *hub.Hub
-	Store   kernel.Store
+	Store   store.Ledger
 	Access  *access.Store // who may do what; nil where only the person who runs it is there
 	Members *Members      // who comes to the bus
 	Policy  *policyfile.File

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -43,9 +44,9 @@ func (s *step) ended(c turn.Call) error {
 func (s *step) cardSum(id string) (string, error) {
 	card, err := s.card(id)
 	if err != nil {
-		return "", Unexpected("the card "+id, AsDamage(err))
+		return "", store.Unexpected("the card "+id, store.AsDamage(err))
 	}
-	return SHA256Hex(card.Content), nil
+	return store.SHA256Hex(card.Content), nil
 }
 
 func (s *step) addAct(a api.AuditAct) error {
@@ -65,18 +66,18 @@ func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
 // RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
 // ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
 // when each has counted, to the pause between two calls; also of what changed while nothing ran.
-func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []InForce) error {
-	return ProtocolError(k.update(ctx, func(tx Tx) error {
-		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
+func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
+	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return err
 		}
-		before := map[string]InForce{}
+		before := map[string]store.InForce{}
 		for _, f := range kept.InForce {
 			before[f.Subject] = f
 		}
-		var b Batch
-		keep := func(f InForce, detail, digest string) error {
+		var b store.Batch
+		keep := func(f store.InForce, detail, digest string) error {
 			a, err := k.act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
 			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, f)
 			return err

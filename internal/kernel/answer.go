@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // takeAnswer makes the result of a call that ends the turn the turn's answer: a text is the
@@ -16,9 +18,9 @@ func (s *step) takeAnswer() error {
 	if !is {
 		return nil
 	}
-	row := ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
+	row := store.ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
 	result, err := s.resultValue(row)
-	if errors.Is(err, ErrDamaged) { // the turn ends without its words
+	if errors.Is(err, store.ErrDamaged) { // the turn ends without its words
 		return nil
 	}
 	if err != nil {
@@ -40,7 +42,7 @@ func (s *step) takeAnswer() error {
 		}
 	default:
 	}
-	s.notification.Summary = Clip(s.notification.Summary, maxMessage)
+	s.notification.Summary = store.Clip(s.notification.Summary, maxMessage)
 	return nil
 }
 
@@ -55,10 +57,10 @@ func unquoted(v jsontext.Value) string {
 
 // resultValue reads a recorded result, also one that this very step records, as far as it is
 // small enough to be told.
-func (s *step) resultValue(row ResultRow) (jsontext.Value, error) {
+func (s *step) resultValue(row store.ResultRow) (jsontext.Value, error) {
 	card, err := s.card(row.Card)
 	if err != nil {
-		return nil, AsDamage(err)
+		return nil, store.AsDamage(err)
 	}
 	r, err := resultOn(card, row)
 	if err != nil {

@@ -2,13 +2,13 @@ package kernel
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -18,7 +18,7 @@ const auditPage, auditBytes = 200, 32 << 20
 
 // audit is [Audit] as operators and auditors ask for it.
 func (k *Kernel) audit(ctx context.Context, _ Caller, q api.AuditRequest) (a api.AuditAnswer, err error) {
-	err = k.o.Store.View(ctx, func(tx Tx) error {
+	err = k.o.Store.View(ctx, func(tx store.Tx) error {
 		a, err = Audit(tx, q)
 		return err
 	})
@@ -28,27 +28,27 @@ func (k *Kernel) audit(ctx context.Context, _ Caller, q api.AuditRequest) (a api
 // Audit hands out a page of the audit chain, or its head, with what the ledger keeps of what was
 // answered or done; or the calls of which the chain does not say what it should. It judges nothing: that is for who reads it, who
 // may not trust this very program.
-func Audit(tx Tx, q api.AuditRequest) (api.AuditAnswer, error) {
+func Audit(tx store.Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	switch {
 	case q.Calls:
 		return auditCalls(tx, q.AfterCall)
 	case q.Standing:
 		return auditStanding(tx)
 	case q.Head:
-		return auditEntries(tx, AuditFilter{Newest: true, Limit: 1, Unchained: true})
+		return auditEntries(tx, store.AuditFilter{Newest: true, Limit: 1, Unchained: true})
 	default:
-		return auditEntries(tx, AuditFilter{After: q.After, Limit: auditPage})
+		return auditEntries(tx, store.AuditFilter{After: q.After, Limit: auditPage})
 	}
 }
 
 // auditCalls lists the calls of which the chain does not say what it should.
-func auditCalls(tx Tx, after string) (api.AuditAnswer, error) {
-	kept, err := tx.Auxiliary(AuxiliaryFilter{Unaudited: UnauditedFilter{After: after, Limit: auditPage}})
+func auditCalls(tx store.Tx, after string) (api.AuditAnswer, error) {
+	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Unaudited: store.UnauditedFilter{After: after, Limit: auditPage}})
 	return api.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
 }
 
-func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
-	kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: f})
+func auditEntries(tx store.Tx, f store.AuditFilter) (api.AuditAnswer, error) {
+	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: f})
 	if err != nil {
 		return api.AuditAnswer{}, err
 	}
@@ -84,18 +84,18 @@ func auditEntries(tx Tx, f AuditFilter) (api.AuditAnswer, error) {
 
 // evidence reads what the ledger keeps of what the receipts and acts of some entries are about.
 type evidence struct {
-	tx              Tx
-	receiptSubjects map[int64]ReceiptSubject
-	actSubjects     map[int64]ActSubject
+	tx              store.Tx
+	receiptSubjects map[int64]store.ReceiptSubject
+	actSubjects     map[int64]store.ActSubject
 	read            int // bytes of arguments and results
 }
 
 // bound reports whether an entry has a receipt that says what it was bound to.
 func bound(e api.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms != (api.ReceiptTerms{}) }
 
-func newEvidence(tx Tx, entries []api.AuditEntry) (*evidence, error) {
-	w := &evidence{tx: tx, receiptSubjects: map[int64]ReceiptSubject{}, actSubjects: map[int64]ActSubject{}}
-	kept, err := tx.Auxiliary(AuxiliaryFilter{ReceiptSubjects: span(entries, bound), ActSubjects: span(entries, ofCall)})
+func newEvidence(tx store.Tx, entries []api.AuditEntry) (*evidence, error) {
+	w := &evidence{tx: tx, receiptSubjects: map[int64]store.ReceiptSubject{}, actSubjects: map[int64]store.ActSubject{}}
+	kept, err := tx.Auxiliary(store.AuxiliaryFilter{ReceiptSubjects: span(entries, bound), ActSubjects: span(entries, ofCall)})
 	for _, a := range kept.ReceiptSubjects {
 		w.receiptSubjects[a.Entry] = a
 	}
@@ -109,8 +109,8 @@ func newEvidence(tx Tx, entries []api.AuditEntry) (*evidence, error) {
 func ofCall(e api.AuditEntry) bool { return e.Act != nil && e.Act.Call != "" }
 
 // span is from the first to the last of the entries that fit.
-func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) EntryFilter {
-	var f EntryFilter
+func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) store.EntryFilter {
+	var f store.EntryFilter
 	for _, e := range entries {
 		if !fits(e) {
 			continue
@@ -130,7 +130,7 @@ func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 	}
 	d := w.actSubjects[e.N]
 	if d.Call != e.Act.Call {
-		d = ActSubject{} // it is filed under another one
+		d = store.ActSubject{} // it is filed under another one
 	}
 	k := &api.AuditDone{
 		Turn: turnRetention(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Accepted, Status: d.Status,
@@ -163,7 +163,7 @@ func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 
 // allowed is the digest that a call was started with which nobody was asked about, computed again; "" where what
 // it follows from cannot be read.
-func (w *evidence) allowed(session string, d ActSubject) (string, error) {
+func (w *evidence) allowed(session string, d store.ActSubject) (string, error) {
 	c := d.Document
 	args, err := w.arguments(c.Card)
 	if err != nil {
@@ -181,16 +181,16 @@ func (w *evidence) allowed(session string, d ActSubject) (string, error) {
 // result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
 // to is not what it says.
 func (w *evidence) result(id string) (string, error) {
-	card, err := ReadCard(w.tx, id)
-	if errors.Is(err, ErrNotFound) {
+	card, err := store.ReadCard(w.tx, id)
+	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	w.read += len(card.Content)
-	if card.Type == CardLate {
-		if card, err = Retyped(card, utp.CardToolResult); err != nil {
+	if card.Type == store.CardLate {
+		if card, err = store.Retyped(card, utp.CardToolResult); err != nil {
 			return "", err
 		}
 	}
@@ -198,17 +198,17 @@ func (w *evidence) result(id string) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
 	}
-	if r, moved := ReferenceIn(result.Result); moved {
-		raw, err := ReadBlob(w.tx, r.SHA256)
+	if r, moved := store.ReferenceIn(result.Result); moved {
+		raw, err := store.ReadBlob(w.tx, r.SHA256)
 		w.read += len(raw)
 		switch {
-		case errors.Is(AsDamage(err), ErrDamaged) || err == nil && SHA256Hex(raw) != r.SHA256:
+		case errors.Is(store.AsDamage(err), store.ErrDamaged) || err == nil && store.SHA256Hex(raw) != r.SHA256:
 			return "", nil
 		case err != nil:
 			return "", err
 		}
 	}
-	return SHA256Hex(card.Content), nil
+	return store.SHA256Hex(card.Content), nil
 }
 
 // turnRetention says how much of a turn is kept. An imported one never had more than its content here.
@@ -240,12 +240,12 @@ func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditKept, error) {
 }
 
 // content adds what the content of the turn tells.
-func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubject) error {
-	shown, err := OneRow(w.tx.Events(EventFilter{IDs: []string{r.Terms.Event}}))
+func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a store.ReceiptSubject) error {
+	shown, err := store.OneRow(w.tx.Events(store.EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:
-		k.Shown = SHA256Hex(shown.Body)
-	case err != nil && !errors.Is(err, ErrNotFound):
+		k.Shown = store.SHA256Hex(shown.Body)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return err
 	}
 	args, err := w.arguments(a.Card)
@@ -256,7 +256,7 @@ func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubjec
 	if err != nil {
 		return nil //nolint:nilerr // What has no such form is not what was agreed to.
 	}
-	k.Arguments = SHA256Hex(canonical)
+	k.Arguments = store.SHA256Hex(canonical)
 	if r.Terms.Response != "" {
 		if k.Response, err = w.result(a.Answer); err != nil {
 			return err
@@ -274,8 +274,8 @@ func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a ReceiptSubjec
 
 // arguments are those that the card of a call holds; none where it does not, or cannot be read.
 func (w *evidence) arguments(id string) (jsontext.Value, error) {
-	card, err := ReadCard(w.tx, id)
-	if errors.Is(err, ErrNotFound) {
+	card, err := store.ReadCard(w.tx, id)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -285,15 +285,10 @@ func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // Who reads the answer sees that there are none.
 	}
-	args, err := ReadValue(w.tx, content.Arguments)
+	args, err := store.ReadValue(w.tx, content.Arguments)
 	w.read += len(args)
-	if errors.Is(AsDamage(err), ErrDamaged) {
+	if errors.Is(store.AsDamage(err), store.ErrDamaged) {
 		return nil, nil
 	}
 	return args, err
-}
-
-func SHA256Hex(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

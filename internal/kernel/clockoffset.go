@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -44,7 +45,7 @@ func (k *Kernel) monotonicNow(now turn.Timestamp) time.Time {
 // saveClockOffset keeps, with what is saved at this moment, how far the time of day is ahead: kernels
 // that are started after it was set back find by it what was saved before. It returns what the
 // ledger knows once this is committed.
-func (k *Kernel) saveClockOffset(tx Tx, now turn.Timestamp) (kept time.Duration, err error) {
+func (k *Kernel) saveClockOffset(tx store.Tx, now turn.Timestamp) (kept time.Duration, err error) {
 	lead := clockOffset(now)
 	if now.Boot == "" || lead < time.Duration(k.savedOffset.Load())+clockOffsetSlack {
 		return 0, nil
@@ -62,7 +63,7 @@ func (k *Kernel) saveClockOffset(tx Tx, now turn.Timestamp) (kept time.Duration,
 
 // savedClockOffset is the lead that the ledger knows of, under the present boot. Without a name of the
 // boot the second clock is this process's own, and says nothing to others.
-func (k *Kernel) savedClockOffset(tx Tx) (time.Duration, error) {
+func (k *Kernel) savedClockOffset(tx store.Tx) (time.Duration, error) {
 	if k.o.Clock.Boot == "" {
 		return 0, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -34,7 +35,7 @@ const exportChunk = 128 << 10
 // there are none.
 func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api.ExportAnswer, error) {
 	var a api.ExportAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Turn))
 		if err != nil {
 			return err
@@ -57,7 +58,7 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api
 		case partReceipts:
 			err = e.receipts(at)
 		default:
-			err = NewFault(utp.CodeBadRequest, "the cursor is none of an export")
+			err = api.NewFault(utp.CodeBadRequest, "the cursor is none of an export")
 		}
 		a = api.ExportAnswer{Records: e.records, Owner: rec.State.Owner}
 		if e.next != "" {
@@ -70,8 +71,8 @@ func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api
 
 // exporter makes one answer.
 type exporter struct {
-	tx      Tx
-	rec     Record
+	tx      store.Tx
+	rec     store.Record
 	budget  pageBudget
 	records []jsontext.Value
 	next    string
@@ -84,7 +85,7 @@ type exporter struct {
 func (e *exporter) add(r api.Exported) (bool, error) {
 	raw, err := json.Marshal(r, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return false, Unexpected("a record", err)
+		return false, store.Unexpected("a record", err)
 	}
 	if e.budget.remaining -= len(raw); e.budget.remaining < 0 && len(e.records) > 0 {
 		return false, nil
@@ -104,7 +105,7 @@ func (e *exporter) turn() error {
 	if e.rec.State.Status != turn.Ended {
 		d.Open = &api.ExportOpen{Narration: e.rec.Narration, Tally: e.rec.State.Tally}
 	}
-	row, err := OneRow(e.tx.Turns(TurnFilter{Turn: d.Turn, Limit: 1}))
+	row, err := store.OneRow(e.tx.Turns(store.TurnFilter{Turn: d.Turn, Limit: 1}))
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (e *exporter) turn() error {
 }
 
 func (e *exporter) calls(after string) error {
-	kept, err := e.tx.Auxiliary(AuxiliaryFilter{Calls: e.rec.State.Turn, CallsAfter: after, CallsLimit: callPage})
+	kept, err := e.tx.Auxiliary(store.AuxiliaryFilter{Calls: e.rec.State.Turn, CallsAfter: after, CallsLimit: callPage})
 	if err != nil {
 		return err
 	}
@@ -134,20 +135,20 @@ func (e *exporter) calls(after string) error {
 
 // cards tells cards up to one that refers to a blob, which comes next.
 func (e *exporter) cards(after string) error {
-	cards, err := e.tx.Cards(CardFilter{Turn: e.rec.State.Turn, After: after, Limit: cardPage})
+	cards, err := e.tx.Cards(store.CardFilter{Turn: e.rec.State.Turn, After: after, Limit: cardPage})
 	if err != nil {
 		return err
 	}
 	for i, c := range cards {
 		raw, err := utp.EncodeCard(c)
 		if err != nil {
-			return Unexpected("a card", err)
+			return store.Unexpected("a card", err)
 		}
 		if fits, err := e.add(api.Exported{Card: raw}); err != nil || !fits {
 			e.next = partCards + "/" + cards[i-1].ID
 			return err
 		}
-		if blobs := BlobsIn(c.Content); len(blobs) > 0 {
+		if blobs := store.BlobsIn(c.Content); len(blobs) > 0 {
 			e.next = fmt.Sprintf("%s/%s/0/0", partBlob, c.ID)
 			return nil
 		}
@@ -164,13 +165,13 @@ func (e *exporter) cards(after string) error {
 func (e *exporter) blob(at string) error {
 	id, n, from, ok := blobCursor(at)
 	if !ok {
-		return NewFault(utp.CodeBadRequest, "the cursor is none of an export")
+		return api.NewFault(utp.CodeBadRequest, "the cursor is none of an export")
 	}
-	card, err := OneRow(e.tx.Cards(CardFilter{IDs: []string{id}}))
+	card, err := store.OneRow(e.tx.Cards(store.CardFilter{IDs: []string{id}}))
 	if err != nil {
 		return err
 	}
-	blobs := BlobsIn(card.Content)
+	blobs := store.BlobsIn(card.Content)
 	if n < 0 || n >= len(blobs) || from < 0 {
 		e.next = partCards + "/" + card.ID
 		return nil
@@ -178,7 +179,7 @@ func (e *exporter) blob(at string) error {
 	data, size, err := e.tx.Blob(blobs[n], from, exportChunk)
 	if err == nil {
 		_, err = e.add(api.Exported{Blob: &api.PutRequest{SHA256: blobs[n], Size: size, Offset: from, Data: data}})
-	} else if errors.Is(err, ErrNotFound) {
+	} else if errors.Is(err, store.ErrNotFound) {
 		err, size = nil, 0
 	}
 	if from += int64(len(data)); from < size {
@@ -204,11 +205,11 @@ func blobCursor(at string) (card string, n int, from int64, ok bool) {
 
 func (e *exporter) events(at string) error {
 	after, _ := strconv.ParseInt(at, 10, 64)
-	rows, err := e.tx.Events(EventFilter{Session: e.rec.State.Session, After: after, Limit: eventPage})
+	rows, err := e.tx.Events(store.EventFilter{Session: e.rec.State.Session, After: after, Limit: eventPage})
 	if err != nil {
 		return err
 	}
-	if n := slices.IndexFunc(rows, func(row Event) bool { return row.Seq > e.until }); n >= 0 {
+	if n := slices.IndexFunc(rows, func(row store.Event) bool { return row.Seq > e.until }); n >= 0 {
 		rows = rows[:n]
 	}
 	for i, row := range rows {
@@ -229,12 +230,12 @@ func (e *exporter) events(at string) error {
 
 func (e *exporter) receipts(at string) error {
 	from, _ := strconv.Atoi(at)
-	kept, err := e.tx.Auxiliary(AuxiliaryFilter{Receipts: e.rec.State.Session})
+	kept, err := e.tx.Auxiliary(store.AuxiliaryFilter{Receipts: e.rec.State.Session})
 	if err != nil {
 		return err
 	}
 	for i := max(from, 0); i < len(kept.Receipts); i++ {
-		d := ReceiptDetail(kept.Receipts[i])
+		d := store.ReceiptDetail(kept.Receipts[i])
 		if fits, err := e.add(api.Exported{Receipt: &d}); err != nil || !fits {
 			e.next = partReceipts + "/" + strconv.Itoa(i)
 			return err

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -14,7 +15,7 @@ func receive[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, 
 	return operation{request: reflect.TypeFor[utp.Message](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		m, err := utp.DecodeMessage(request)
 		if err != nil {
-			return nil, NewFault(utp.CodeBadRequest, err.Error())
+			return nil, api.NewFault(utp.CodeBadRequest, err.Error())
 		}
 		return run(k, ctx, from, m)
 	}}

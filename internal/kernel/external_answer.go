@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -59,18 +60,18 @@ func (s *step) answerOrigins() error {
 func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	card, err := s.card(result)
 	if err != nil {
-		return AsDamage(err)
+		return store.AsDamage(err)
 	}
 	r, err := utp.DecodeToolResult(card)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	r.ID, r.ToolCallID, r.CreatedAt = id, c.Origin.Call, s.now.Wall
-	if theirs, err := ReadCard(s.tx, c.Origin.Card); err == nil {
+	if theirs, err := store.ReadCard(s.tx, c.Origin.Card); err == nil {
 		if content, err := utp.DecodeToolCall(theirs); err == nil {
 			r.Lineage = content.Lineage.Or(r.Lineage)
 		}
-	} else if !errors.Is(err, ErrNotFound) {
+	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	answer, err := answerAs(r, as)
@@ -96,7 +97,7 @@ func (s *step) wakeOrigin() error {
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	s.batch.Outbox = append(s.batch.Outbox, Outgoing{
+	s.batch.Outbox = append(s.batch.Outbox, store.Outgoing{
 		Session: s.rec.State.Session, Subject: subject.String(), Header: header, Payload: []byte("{}"),
 	})
 	return nil
@@ -113,8 +114,8 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 		tool = "unknown"
 	}
 	var st turn.State
-	err := k.update(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: a.lineage.TurnID})
+	err := k.update(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: a.lineage.TurnID})
 		if err != nil {
 			return err
 		}
@@ -130,12 +131,12 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 		card, err := answerAs(utp.ResultCard{
 			ID: id, Project: st.Project, AuthorID: "tool." + a.service, CreatedAt: k.o.Clock.timestamp().Wall,
 			ToolCallID: a.call, FunctionName: tool, Lineage: a.lineage, Status: utp.StatusFailed, Command: a.command.AfterExecution,
-			Error: &utp.ToolError{Code: refused.code, Message: Clip(refused.message, maxMessage), Source: utp.SourceTool},
+			Error: &utp.ToolError{Code: refused.code, Message: store.Clip(refused.message, maxMessage), Source: utp.SourceTool},
 		}, as)
 		if err != nil {
 			return err
 		}
-		return tx.Save(Batch{Cards: []utp.Card{card}})
+		return tx.Save(store.Batch{Cards: []utp.Card{card}})
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: answering %s: %w", from.Name, err)
@@ -149,10 +150,10 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (api.InboxAnswer, error) {
 	a := api.InboxAnswer{Rows: []jsontext.Value{}}
 	if len(q.Calls) > maxCalls {
-		return a, NewFault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
+		return a, api.NewFault(utp.CodeBadRequest, "an inbox is asked about at most 256 calls at once")
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: q.Turn})
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 		}
 		return nil
 	})
-	return a, ProtocolError(err)
+	return a, store.ProtocolError(err)
 }
 
 // inboxRow is the row that an answer makes.
@@ -194,8 +195,8 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 // has been sent, its own cards, and the answers to them. All others are not there for it.
 func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (api.CardRequest, error) {
 	var out api.CardRequest
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		card, err := ReadCard(tx, q.Card)
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		card, err := store.ReadCard(tx, q.Card)
 		if err != nil {
 			return err
 		}
@@ -214,14 +215,14 @@ func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (
 		out.Card, err = utp.EncodeCard(card)
 		return err
 	})
-	return out, ProtocolError(err)
+	return out, store.ProtocolError(err)
 }
 
 // servedCard reports whether the card holds the arguments of a call that the peer serves
 // and that has been started.
-func servedCard(tx Tx, from Caller, card utp.Card) (bool, error) {
-	rec, err := tx.Turn(TurnRef{Call: card.ToolCallID})
-	if errors.Is(err, ErrNotFound) || card.ToolCallID == "" {
+func servedCard(tx store.Tx, from Caller, card utp.Card) (bool, error) {
+	rec, err := tx.Turn(store.TurnRef{Call: card.ToolCallID})
+	if errors.Is(err, store.ErrNotFound) || card.ToolCallID == "" {
 		return false, nil
 	}
 	c, found := rec.State.Find(card.ToolCallID)
@@ -229,27 +230,27 @@ func servedCard(tx Tx, from Caller, card utp.Card) (bool, error) {
 }
 
 // askedCard refuses what is not a card of the peer's own turns, nor an answer in one.
-func askedCard(tx Tx, from Caller, card utp.Card) error {
+func askedCard(tx store.Tx, from Caller, card utp.Card) error {
 	var lineage utp.Lineage
 	switch {
 	case card.Type == utp.CardToolCall && card.AuthorID == from.Name:
 		content, err := utp.DecodeToolCall(card)
 		if err != nil {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		lineage = content.Lineage
 	case strings.HasPrefix(card.ID, answerPrefix):
 		content, err := answerOn(tx, card.ID)
 		if err != nil {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		lineage = content.Lineage
 	default:
-		return ErrNotFound
+		return store.ErrNotFound
 	}
-	rec, err := tx.Turn(TurnRef{Turn: lineage.TurnID})
+	rec, err := tx.Turn(store.TurnRef{Turn: lineage.TurnID})
 	if err == nil && rec.State.Agent != from.Name {
-		err = ErrNotFound
+		err = store.ErrNotFound
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -18,7 +19,7 @@ func TestForeignClassUnnamed(t *testing.T) {
 		s := w.stranger("words")
 		d := definition(wordCount, "", `{}`)
 		d.Class, d.Risk, d.Target = "", "", "cg.v1r4.{project_id}.{channel_id}.cmd.tool.words.call"
-		is := func(when string, class utp.Class, risk utp.Risk, reviewed bool) kernel.Tool {
+		is := func(when string, class utp.Class, risk utp.Risk, reviewed bool) store.Tool {
 			t.Helper()
 			got := w.tool(wordCount)
 			if got.EffectiveClass() != class || got.EffectiveRisk() != risk || got.Reviewed != reviewed {

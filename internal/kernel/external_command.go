@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -54,17 +55,17 @@ func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message
 		}
 		return out, nil
 	case !is:
-		return api.CommandAnswer{}, ProtocolError(err)
+		return api.CommandAnswer{}, store.ProtocolError(err)
 	case !refused.answer:
 		k.external.dropped.Add(1)
 	default:
 		if err := k.answerRefused(ctx, from, a, refused); err != nil {
-			return api.CommandAnswer{}, ProtocolError(err)
+			return api.CommandAnswer{}, store.ProtocolError(err)
 		}
 		k.external.answered.Add(1)
 	}
 	k.o.Logger.Debug("foreign command refused", "name", from.Name, "call", a.call, "code", refused.code, "answered", refused.answer)
-	return api.CommandAnswer{}, NewFault(refused.code, refused.message)
+	return api.CommandAnswer{}, api.NewFault(refused.code, refused.message)
 }
 
 // readCommand reads the message alone. What is wrong with it is kept: its call may still
@@ -100,15 +101,15 @@ func readCommand(from Caller, m utp.Message) (arrived, error) {
 
 // adoptCommand makes a call of the command, in one step of its turn.
 func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api.CommandAnswer, error) {
-	if err := k.o.Store.View(ctx, func(tx Tx) error { return a.identify(tx, from) }); err != nil {
+	if err := k.o.Store.View(ctx, func(tx store.Tx) error { return a.identify(tx, from) }); err != nil {
 		return api.CommandAnswer{}, err
 	}
 	var out api.CommandAnswer
-	err := k.attempt(ctx, TurnRef{Turn: a.lineage.TurnID}, func(s *step) (err error) {
+	err := k.attempt(ctx, store.TurnRef{Turn: a.lineage.TurnID}, func(s *step) (err error) {
 		out, err = s.adoptCommand(from, a)
 		return err
 	})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		err = unanswerable(utp.CodeNotFound, "the command names no turn of the ledger")
 	}
 	return out, err
@@ -116,9 +117,9 @@ func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api
 
 // identify completes what the headers leave out from the command's own card, and finds
 // contradictions between the two. The headers' identity stands.
-func (a *arrived) identify(tx Tx, from Caller) error {
-	card, err := ReadCard(tx, a.command.ToolCallCardID)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+func (a *arrived) identify(tx store.Tx, from Caller) error {
+	card, err := store.ReadCard(tx, a.command.ToolCallCardID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	content, derr := utp.DecodeToolCall(card)
@@ -182,7 +183,7 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 	case a.header.RecursionDepth >= turn.MaxDepth:
 		return known, &commandError{code: utp.CodeRecursionDepthExceeded, message: "the command comes from too many agents deep", answer: true}
 	case !s.k.active(st.Turn):
-		return known, NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
+		return known, api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
 	if err := s.checkOpenCalls(1); err != nil {
 		return known, refusedFor(err)
@@ -199,10 +200,10 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 // never answered.
 func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool, err error) {
 	st := s.rec.State
-	switch _, err := s.tx.Turn(TurnRef{Call: a.call}); {
+	switch _, err := s.tx.Turn(store.TurnRef{Call: a.call}); {
 	case err == nil:
 		return known, false, unanswerable(utp.CodeConflict, "the id of the call is taken by another one; ids are unique in a project")
-	case !errors.Is(err, ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return known, false, err
 	}
 	given, err := answersTo(s.tx, st, a.call)
@@ -230,7 +231,7 @@ func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool
 
 func idReused(call string) error {
 	return &commandError{code: utp.CodeConflict, answer: true, message: fmt.Sprintf(
-		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", Clip(call, MaxName))}
+		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", store.Clip(call, store.MaxName))}
 }
 
 func (s *step) answered(call string) (utp.ResultCard, error) {
@@ -248,7 +249,7 @@ func refusalCode(err error) utp.Code {
 // refusedFor makes an answer of why no call could be made of a command that reads well.
 // What is the ledger's own trouble stays an error.
 func refusedFor(err error) error {
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return &commandError{code: utp.CodeNotFound, message: "the card that the command names is not in the ledger", answer: true}
 	}
 	if _, is := errors.AsType[*utp.CardError](err); is {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -15,9 +17,9 @@ import (
 // offeredBefore judges a result card of a call that has one. The same card again is a success.
 // Another one adopts the first, which ends the call, and is refused with done.
 func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
-	kept, err := ReadCard(s.tx, c.Offered)
+	kept, err := store.ReadCard(s.tx, c.Offered)
 	if err != nil {
-		return nil, AsDamage(err)
+		return nil, store.AsDamage(err)
 	}
 	if kept.ID == card.ID && bytes.Equal(kept.Content, card.Content) && bytes.Equal(kept.Metadata, card.Metadata) {
 		return nil, nil
@@ -25,7 +27,7 @@ func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
 	if err := s.adoptOffered(c); err != nil {
 		return nil, err
 	}
-	return NewFault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
+	return api.NewFault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
 }
 
 // adoptOffered reports the kept card in its service's place.
@@ -88,7 +90,7 @@ func (s *step) adoptIf(now func(turn.Call) bool) error {
 		if c.Offered == "" || !begun || !now(c) {
 			continue
 		}
-		if err := s.adoptOffered(&c); err != nil && !errors.Is(err, ErrDamaged) {
+		if err := s.adoptOffered(&c); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
 	}

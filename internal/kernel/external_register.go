@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -27,11 +28,11 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.
 	}
 	target, err := service(d)
 	if err != nil {
-		return api.ToolDetail{}, NewFault(utp.CodeBadRequest, err.Error())
+		return api.ToolDetail{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
-	err = k.enter(ctx, target, d, func(_ Tx, known Tool) error {
+	err = k.enter(ctx, target, d, func(_ store.Tx, known store.Tool) error {
 		if known.Digest != "" && known.Enforcement() == utp.Enforced {
-			return NewFault(utp.CodeConflict, "the service of "+d.Tool+" registers its tools itself; take it out first if it is another one now")
+			return api.NewFault(utp.CodeConflict, "the service of "+d.Tool+" registers its tools itself; take it out first if it is another one now")
 		}
 		return ownedBy(target, known)
 	})
@@ -47,10 +48,10 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.
 func brokered(d utp.Definition) (utp.Definition, error) {
 	opts, err := utp.ParseOptions(d.Options)
 	if err != nil {
-		return d, NewFault(utp.CodeBadRequest, err.Error())
+		return d, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if len(opts.Envs) > 0 {
-		return d, NewFault(utp.CodeBadRequest, "a third-party service is handed no secrets; it reads them where it runs, without options.envs")
+		return d, api.NewFault(utp.CodeBadRequest, "a third-party service is handed no secrets; it reads them where it runs, without options.envs")
 	}
 	if len(d.Options) == 0 || d.Options.Kind() == jsontext.KindNull {
 		d.Options = jsontext.Value("{}")
@@ -60,7 +61,7 @@ func brokered(d utp.Definition) (utp.Definition, error) {
 		err = d.Validate()
 	}
 	if err != nil {
-		return d, NewFault(utp.CodeBadRequest, err.Error())
+		return d, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	return d, nil
 }

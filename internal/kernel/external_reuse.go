@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -28,7 +29,7 @@ type answers struct {
 	free            string           // where an answer beside that one goes; empty where there are too many
 }
 
-func answersTo(tx Tx, st turn.State, call string) (answers, error) {
+func answersTo(tx store.Tx, st turn.State, call string) (answers, error) {
 	var a answers
 	first, err := answerOn(tx, answerID(st.Project, call))
 	switch {
@@ -37,13 +38,13 @@ func answersTo(tx Tx, st turn.State, call string) (answers, error) {
 		if first.Lineage.TurnID == st.Turn {
 			a.ofTurn = append(a.ofTurn, first)
 		}
-	case !errors.Is(err, ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return a, err
 	}
 	for n := range maxReused {
 		id := reusedID(st, call, n)
 		r, err := answerOn(tx, id)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			a.free = id
 			return a, nil
 		}
@@ -81,8 +82,8 @@ func reusedID(st turn.State, call string, n int) string {
 }
 
 // answerOn reads the card of an answer.
-func answerOn(tx Tx, id string) (utp.ResultCard, error) {
-	card, err := ReadCard(tx, id)
+func answerOn(tx store.Tx, id string) (utp.ResultCard, error) {
+	card, err := store.ReadCard(tx, id)
 	if err != nil {
 		return utp.ResultCard{}, err
 	}
@@ -91,7 +92,7 @@ func answerOn(tx Tx, id string) (utp.ResultCard, error) {
 	}
 	r, err := utp.DecodeToolResult(card)
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return r, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	return r, nil
 }
@@ -101,7 +102,7 @@ func asAnswer(card utp.Card) (utp.Card, error) {
 	if card.Type != cardReused {
 		return card, nil
 	}
-	return Retyped(card, utp.CardToolResult)
+	return store.Retyped(card, utp.CardToolResult)
 }
 
 // answerAs makes the card of an answer.
@@ -110,5 +111,5 @@ func answerAs(r utp.ResultCard, as string) (utp.Card, error) {
 	if err != nil || as == utp.CardToolResult {
 		return card, err
 	}
-	return Retyped(card, as)
+	return store.Retyped(card, as)
 }

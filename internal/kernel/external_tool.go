@@ -14,6 +14,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -30,13 +31,10 @@ const (
 	notAfter, once, consentGeneration = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
 )
 
-// Enforcement says how far the tool's service is behind the gate.
-func (t Tool) Enforcement() utp.Enforcement { return t.Definition.Enforcement() }
-
 // decision is the policy's word as far as it counts: no where a service that nobody holds to the
 // gate would have an effect that cannot be repeated, unless an operator has named it; and what
 // cannot be undone is asked for, as the machine has it.
-func decision(t Tool, r Ruling) turn.Decision {
+func decision(t store.Tool, r Ruling) turn.Decision {
 	class := t.EffectiveClass()
 	switch {
 	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
@@ -51,7 +49,7 @@ func decision(t Tool, r Ruling) turn.Decision {
 // checked and recorded on the service's behalf in the transaction that lets it leave. While
 // nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
 // has heard of, could not be told from one that was made.
-func (s *step) commandExternal(c turn.Call, t Tool, subject utp.Subject) error {
+func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) error {
 	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
 		return nil // it is rung again until it is too old
 	}
@@ -107,7 +105,7 @@ func (s *step) leaveBy(c turn.Call) error {
 	}
 	raw, err := json.Marshal(last, jsonv1.FormatDurationAsNano(true))
 	if err != nil {
-		return Unexpected("a moment", err)
+		return store.Unexpected("a moment", err)
 	}
 	header := s.batch.Outbox[len(s.batch.Outbox)-1].Header
 	header[notAfter] = []string{string(raw)}
@@ -131,7 +129,7 @@ func (tooOldError) Error() string {
 func (tooOldError) Unpublishable() bool { return true }
 
 // transmit publishes a row of the outbox, unless its time has passed.
-func (k *Kernel) transmit(ctx context.Context, row Outgoing) error {
+func (k *Kernel) transmit(ctx context.Context, row store.Outgoing) error {
 	limit := row.Header[notAfter]
 	if len(limit) == 0 {
 		return k.o.Bus.Publish(ctx, row.Subject, row.Header, row.Payload)
@@ -151,7 +149,7 @@ func (k *Kernel) transmit(ctx context.Context, row Outgoing) error {
 	delete(header, consentGeneration)
 	if row.Header[once] != nil {
 		if err := k.saveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
-			return Unexpected("writing the incarnation", err)
+			return store.Unexpected("writing the incarnation", err)
 		}
 		mine, err := k.claimOnce(ctx, row.ID)
 		if err != nil || !mine {
@@ -175,9 +173,9 @@ func (k *Kernel) claimOnce(ctx context.Context, id int64) (bool, error) {
 	if mine { // the bus was out of reach the last time
 		return true, nil
 	}
-	err := k.o.Store.Update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.Save(Batch{SendOnce: []int64{id}}) })
+	err := k.o.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(store.Batch{SendOnce: []int64{id}}) })
 	k.o.Reached("command.leaving")
-	if errors.Is(err, ErrConflict) { // it has left, or was put aside
+	if errors.Is(err, store.ErrConflict) { // it has left, or was put aside
 		return false, nil
 	}
 	if err != nil {
@@ -197,7 +195,7 @@ func (k *Kernel) forgetUnsent(id int64) {
 
 // externalLease is how long the service holds a call. A repeatable one is sent again within
 // its time, because a command may be lost.
-func externalLease(t Tool) time.Duration {
+func externalLease(t store.Tool) time.Duration {
 	var o struct {
 		Suspend float64 `json:"suspend_timeout_seconds"`
 		Timeout float64 `json:"timeout_seconds"`
@@ -226,7 +224,7 @@ const cardOffered = "tool.offered_result"
 func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
-		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if card.Type != utp.CardToolResult {
 		return k.saveCard(ctx, from, q)
@@ -234,9 +232,9 @@ func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRe
 	content, err := utp.DecodeToolResult(card)
 	switch {
 	case err != nil:
-		return struct{}{}, NewFault(codeOf(err), err.Error())
+		return struct{}{}, api.NewFault(codeOf(err), err.Error())
 	case card.AuthorID != "tool."+from.Name || card.Project != k.o.Project:
-		return struct{}{}, NewFault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
+		return struct{}{}, api.NewFault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
 	}
 	var refused error
 	err = k.stepExternalCall(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
@@ -253,16 +251,16 @@ func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRe
 // where it has ended and is forgotten.
 func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string, fn func(*step, *turn.Call) error) error {
 	known := false
-	err := k.step(ctx, TurnRef{Call: call}, func(s *step) error {
+	err := k.step(ctx, store.TurnRef{Call: call}, func(s *step) error {
 		known = true
 		c := s.live(call)
 		if c != nil && (c.Target != from.Name || !c.ThirdParty) {
-			return NewFault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
+			return api.NewFault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
 		}
 		return fn(s, c)
 	})
 	if isCode(err, utp.CodeNotFound) && !known {
-		err = NewFault(utp.CodeUnknownCall, "the ledger has no such call")
+		err = api.NewFault(utp.CodeUnknownCall, "the ledger has no such call")
 	}
 	return err
 }
@@ -273,15 +271,15 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {
 	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
-		return nil, NewFault(utp.CodeDone, "the call has ended; another result stands")
+		return nil, api.NewFault(utp.CodeDone, "the call has ended; another result stands")
 	case strings.HasPrefix(card.ID, answerPrefix):
-		return nil, NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
+		return nil, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
 	case content.FunctionName != c.Tool:
-		return nil, NewFault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
+		return nil, api.NewFault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
 	case content.Lineage.TurnID != "" && content.Lineage.TurnID != s.rec.State.Turn:
-		return nil, NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
+		return nil, api.NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
 	}
-	if card, err = Retyped(card, cardOffered); err != nil {
+	if card, err = store.Retyped(card, cardOffered); err != nil {
 		return nil, err
 	}
 	if c.Offered != "" {
@@ -295,16 +293,16 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 // offered reads the card that a foreign service has kept for its report. What follows is the
 // card's own to say; where it does not, the report's, and then the command's (UTP, "Results").
 func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
-	card, err := ReadCard(s.tx, c.Offered)
+	card, err := store.ReadCard(s.tx, c.Offered)
 	if err != nil {
-		return utp.ResultCard{}, AsDamage(err)
+		return utp.ResultCard{}, store.AsDamage(err)
 	}
-	if card, err = Retyped(card, utp.CardToolResult); err != nil {
+	if card, err = store.Retyped(card, utp.CardToolResult); err != nil {
 		return utp.ResultCard{}, err
 	}
 	content, err := utp.DecodeToolResult(card, r.AfterExecution, c.After)
 	if err != nil {
-		return content, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return content, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	return content, nil
 }
@@ -316,22 +314,22 @@ func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.Re
 	var a api.ReportAnswer
 	header, err := utp.DecodeHeader(m.Header)
 	if err != nil {
-		return a, NewFault(codeOf(err), err.Error())
+		return a, api.NewFault(codeOf(err), err.Error())
 	}
 	r, header, err := utp.DecodeReport(m.Payload, header)
 	if err != nil && r.ToolResultCardID == "" { // of another fault the card tells what is right
-		return a, NewFault(missingCard(err), err.Error())
+		return a, api.NewFault(missingCard(err), err.Error())
 	}
 	if header.ToolCallID == "" {
-		return a, NewFault(utp.CodeMissingToolCallID, "the report names no call")
+		return a, api.NewFault(utp.CodeMissingToolCallID, "the report names no call")
 	}
 	err = k.stepExternalCall(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
 		st := s.rec.State
 		if header.AgentID != "" && header.AgentID != st.Agent || header.TurnID != "" && header.TurnID != st.Turn {
-			return NewFault(utp.CodeAuthFailed, "the call belongs to another turn")
+			return api.NewFault(utp.CodeAuthFailed, "the call belongs to another turn")
 		}
 		if header.TurnEpoch > st.Epoch {
-			return NewFault(utp.CodeStale, "the turn has not come to that epoch")
+			return api.NewFault(utp.CodeStale, "the turn has not come to that epoch")
 		}
 		a.Outcome, err = s.report(c, r)
 		return err
@@ -354,7 +352,7 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	case c.State == turn.Finished && c.Offered != r.ToolResultCardID:
 		return api.ReportSuperseded, nil
 	case c.Offered == "" || c.Offered != r.ToolResultCardID:
-		return "", NewFault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
+		return "", api.NewFault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
 	}
 	content, err := s.offered(c, r)
 	if err != nil {

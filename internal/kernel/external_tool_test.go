@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -548,7 +549,7 @@ func TestForeignPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := definition(wordCount, utp.Irreversible, `{}`)
-	if a, b := named.Decide(agentName, kernel.Tool{Definition: d}).Rule, plain.Decide(agentName, kernel.Tool{Definition: d}).Rule; a == b {
+	if a, b := named.Decide(agentName, store.Tool{Definition: d}).Rule, plain.Decide(agentName, store.Tool{Definition: d}).Rule; a == b {
 		t.Errorf("both rules are %s", a)
 	}
 }

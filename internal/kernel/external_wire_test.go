@@ -22,6 +22,7 @@ import (
 	wire "github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -110,7 +111,7 @@ func (y *yard) lives(owned *sync.WaitGroup, part string, run func(context.Contex
 	})
 }
 
-func (y *yard) serve(owned *sync.WaitGroup, store kernel.Store) {
+func (y *yard) serve(owned *sync.WaitGroup, store store.Ledger) {
 	y.t.Helper()
 	end, err := y.bus.Kernel(y.ctx)
 	y.check(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -29,10 +30,10 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 	records := make([]api.Exported, len(q.Records))
 	for i, raw := range q.Records {
 		if err := json.Unmarshal(raw, &records[i], json.RejectUnknownMembers(true)); err != nil {
-			return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
+			return a, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
 		}
 	}
-	err := k.update(ctx, func(tx Tx) error {
+	err := k.update(ctx, func(tx store.Tx) error {
 		a = api.ImportAnswer{}
 		im := &importer{k: k, tx: tx, id: q.Turn, receipts: q.Receipts}
 		known, err := im.begin(records)
@@ -41,8 +42,8 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 		}
 		for i := range records {
 			if err := im.add(records[i]); err != nil {
-				if errors.Is(err, ErrConflict) || errors.Is(err, ErrHash) {
-					return NewFault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
+				if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrHash) {
+					return api.NewFault(utp.CodeConflict, fmt.Sprintf("record %d: %v", i+1, err))
 				}
 				return err
 			}
@@ -62,10 +63,10 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 // importer takes the records of one request.
 type importer struct {
 	k     *Kernel
-	tx    Tx
+	tx    store.Tx
 	id    string
-	rec   Record
-	batch Batch
+	rec   store.Record
+	batch store.Batch
 	seq   int64
 	// receipts is the number of the next receipt, there how many the ledger has.
 	receipts, there int
@@ -75,11 +76,11 @@ type importer struct {
 
 // begin finds the turn, or makes it of the first record.
 func (im *importer) begin(records []api.Exported) (known bool, err error) {
-	im.rec, err = im.tx.Turn(TurnRef{Turn: im.id})
+	im.rec, err = im.tx.Turn(store.TurnRef{Turn: im.id})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		if len(records) == 0 || records[0].Turn == nil || records[0].Turn.Turn != im.id {
-			return false, NewFault(utp.CodeBadRequest, "the ledger has no turn "+Clip(im.id, MaxName)+", and the records do not begin with it")
+			return false, api.NewFault(utp.CodeBadRequest, "the ledger has no turn "+store.Clip(im.id, store.MaxName)+", and the records do not begin with it")
 		}
 		return false, im.make(*records[0].Turn)
 	case err != nil:
@@ -88,12 +89,12 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 		return true, nil
 	}
 	im.calls = map[string]bool{}
-	kept, err := im.tx.Auxiliary(AuxiliaryFilter{Calls: im.id, Receipts: im.rec.State.Session})
+	kept, err := im.tx.Auxiliary(store.AuxiliaryFilter{Calls: im.id, Receipts: im.rec.State.Session})
 	for _, c := range kept.Calls {
 		im.calls[c.ID] = true
 	}
 	im.there = len(kept.Receipts)
-	rows, terr := im.tx.Turns(TurnFilter{Turn: im.id, Limit: 1})
+	rows, terr := im.tx.Turns(store.TurnFilter{Turn: im.id, Limit: 1})
 	for _, row := range rows {
 		im.seq = row.Last
 	}
@@ -104,7 +105,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 // make is the turn as this ledger keeps it.
 func (im *importer) make(d api.TurnDetail) error {
 	if !strings.HasPrefix(d.Turn, "turn_") || !strings.HasPrefix(d.Session, "sess_") || d.Created.IsZero() {
-		return NewFault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
+		return api.NewFault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
 	}
 	end := &turn.End{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
 	var tally api.Tally
@@ -116,7 +117,7 @@ func (im *importer) make(d api.TurnDetail) error {
 	if d.Open != nil {
 		tally, narration = d.Open.Tally, d.Open.Narration
 	}
-	im.rec = Record{
+	im.rec = store.Record{
 		State: turn.State{
 			Turn: d.Turn, Session: d.Session, Project: d.Project, Channel: d.Channel, Agent: d.Agent, Name: d.Name, Owner: d.Owner, Status: turn.Ended,
 			Step: d.Step, Applied: d.Applied, Tally: tally, End: end,
@@ -148,7 +149,7 @@ func (im *importer) add(r api.Exported) error {
 	case r.Receipt != nil:
 		return im.receipt(*r.Receipt)
 	}
-	return NewFault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
+	return api.NewFault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
 }
 
 // call keeps a call as one that has ended. What had been started and had no result where it
@@ -195,10 +196,10 @@ func bareCall(d api.CallDetail) api.CallDetail {
 func (im *importer) card(raw jsontext.Value) error {
 	c, err := utp.DecodeCard(raw)
 	if err != nil {
-		return NewFault(utp.CodeBadRequest, err.Error())
+		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if of := c.TurnID(); of != im.id && (of != "" || !im.calls[c.ToolCallID]) {
-		return NewFault(utp.CodeBadRequest, "the card "+Clip(c.ID, MaxName)+" does not belong to the turn")
+		return api.NewFault(utp.CodeBadRequest, "the card "+store.Clip(c.ID, store.MaxName)+" does not belong to the turn")
 	}
 	im.batch.Cards = append(im.batch.Cards, c)
 	return nil
@@ -209,13 +210,13 @@ func (im *importer) event(e api.ExportEvent) error {
 		return nil
 	}
 	if e.Seq != im.seq+1 {
-		return NewFault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
+		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("the event %d of the session follows %d", e.Seq, im.seq))
 	}
 	if im.rec.Unfinished && len(im.rec.Narration) == 0 {
-		return NewFault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
+		return api.NewFault(utp.CodeBadRequest, "the turn had not ended, and comes without what its session is to be ended by")
 	}
 	im.seq = e.Seq
-	im.batch.Events = append(im.batch.Events, Event{
+	im.batch.Events = append(im.batch.Events, store.Event{
 		Session: im.rec.State.Session, ID: e.ID, Type: e.Type, Body: e.Body, Template: e.Template, Params: e.Params, At: e.At,
 	})
 	return nil
@@ -233,7 +234,7 @@ func (im *importer) receipt(d api.ReceiptDetail) error {
 	if err != nil {
 		return err
 	}
-	im.batch.Receipts = append(im.batch.Receipts, Receipt{
+	im.batch.Receipts = append(im.batch.Receipts, store.Receipt{
 		Session: im.rec.State.Session, Call: d.Call, Question: d.Question, Decision: d.Decision, By: d.By, Surface: d.Surface, At: d.At,
 		Shown: d.Shown, Language: d.Language, Terms: d.Terms, Salt: salt,
 	})
@@ -260,7 +261,7 @@ func (im *importer) end() error {
 		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
 	})
 	if err != nil {
-		return NewFault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
+		return api.NewFault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
 	}
 	for i := range told.Events {
 		told.Events[i].Session, told.Events[i].At = im.rec.State.Session, now

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // actKinds are the acts of what is in force beside the ledger.
@@ -21,19 +22,19 @@ type recordedActs struct {
 }
 
 // auditStanding compares what is in force, and the reviews of tools, with what the chain says of each last.
-func auditStanding(tx Tx) (api.AuditAnswer, error) {
+func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 	var a api.AuditAnswer
 	r, err := recordedIn(tx)
 	if err != nil {
 		return a, err
 	}
-	tools, err := tx.Tools(ToolFilter{})
+	tools, err := tx.Tools(store.ToolFilter{})
 	if err != nil {
 		return a, err
 	}
 	a.Standing = r.tools(tools)
 	for _, kind := range actKinds {
-		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return a, err
 		}
@@ -46,10 +47,10 @@ func auditStanding(tx Tx) (api.AuditAnswer, error) {
 }
 
 // recordedIn reads the newest acts of operators.
-func recordedIn(tx Tx) (recordedActs, error) {
+func recordedIn(tx store.Tx) (recordedActs, error) {
 	r := recordedActs{newest: map[inForceKey]api.AuditAct{}}
 	for after := int64(0); ; {
-		kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{After: after, Limit: auditPage, Operators: true}})
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{After: after, Limit: auditPage, Operators: true}})
 		if err != nil {
 			return r, err
 		}
@@ -76,7 +77,7 @@ func (r recordedActs) silent() bool { return r.partial || len(r.newest) == 0 }
 
 // tools compares the reviews. A tool that is not reviewed counts as its service says at worst, and so is
 // compared with nothing.
-func (r recordedActs) tools(registered []Tool) []api.AuditStanding {
+func (r recordedActs) tools(registered []store.Tool) []api.AuditStanding {
 	var all []api.AuditStanding
 	there := map[string]bool{}
 	for _, t := range registered {
@@ -103,25 +104,25 @@ func (r recordedActs) tools(registered []Tool) []api.AuditStanding {
 }
 
 // reviewOf says what a review has decided.
-func reviewOf(t Tool) string { return string(t.Class) + ", " + string(t.Risk) + " risk" }
+func reviewOf(t store.Tool) string { return string(t.Class) + ", " + string(t.Risk) + " risk" }
 
 // reviewAct is the act of a review.
-func reviewAct(t Tool) api.AuditAct {
+func reviewAct(t store.Tool) api.AuditAct {
 	return api.AuditAct{
-		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: SHA256Hex([]byte(t.Definition.Description)),
+		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: store.SHA256Hex([]byte(t.Definition.Description)),
 	}
 }
 
 // reviewed reports whether a tool is still the one that an act is the review of. Acts of an older program do not
 // know its description.
-func reviewed(t Tool, act api.AuditAct) bool {
+func reviewed(t store.Tool, act api.AuditAct) bool {
 	sum, err := t.Definition.Digest()
-	described := act.Description == "" || act.Description == SHA256Hex([]byte(t.Definition.Description))
+	described := act.Description == "" || act.Description == store.SHA256Hex([]byte(t.Definition.Description))
 	return err == nil && sum == t.Digest && t.Digest == act.Digest && described
 }
 
 // inForce compares what is in force of one kind.
-func (r recordedActs) inForce(kind string, rows []InForce) []api.AuditStanding {
+func (r recordedActs) inForce(kind string, rows []store.InForce) []api.AuditStanding {
 	var all []api.AuditStanding
 	there := map[string]bool{}
 	for _, f := range rows {
@@ -142,16 +143,16 @@ func (r recordedActs) inForce(kind string, rows []InForce) []api.AuditStanding {
 // noteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
 // reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
 func (k *Kernel) noteOlder(ctx context.Context) error {
-	return ProtocolError(k.update(ctx, func(tx Tx) error {
-		begun, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{Limit: 1, Operators: true}})
+	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
+		begun, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Limit: 1, Operators: true}})
 		if err != nil || len(begun.Audit) > 0 {
 			return err
 		}
-		kept, err := tx.Auxiliary(AuxiliaryFilter{Audit: AuditFilter{Unchained: true}})
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Unchained: true}})
 		if err != nil {
 			return err
 		}
-		tools, err := tx.Tools(ToolFilter{})
+		tools, err := tx.Tools(store.ToolFilter{})
 		if err != nil {
 			return err
 		}
@@ -170,11 +171,11 @@ func (k *Kernel) noteOlder(ctx context.Context) error {
 	}))
 }
 
-func (k *Kernel) chainActs(tx Tx, acts []api.AuditAct) error {
+func (k *Kernel) chainActs(tx store.Tx, acts []api.AuditAct) error {
 	if len(acts) == 0 {
 		return nil
 	}
-	var b Batch
+	var b store.Batch
 	for _, a := range acts {
 		a, err := k.act(a)
 		if err != nil {

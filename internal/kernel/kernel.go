@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Bus publishes what has been committed. It is safe for concurrent use; an error
@@ -36,7 +35,7 @@ type Presence interface {
 type Policy interface {
 	// Decide says what an agent may do with a tool at this moment. It never allows an
 	// irreversible one; the turn machine would ask anyway.
-	Decide(agent string, t Tool) Ruling
+	Decide(agent string, t store.Tool) Ruling
 }
 
 // Ruling is a policy's word on a tool.
@@ -95,7 +94,7 @@ func (c Clock) timestamp() turn.Timestamp {
 
 // Options of a kernel. Store, Bus, Policy and Narrator are required.
 type Options struct {
-	Store    Store
+	Store    store.Ledger
 	Bus      Bus
 	Policy   Policy
 	Narrator Narrator
@@ -301,9 +300,4 @@ func (k *Kernel) Run(ctx context.Context) {
 	owned.Go(func() { k.ticker(ctx) })
 	owned.Go(func() { k.purger(ctx) })
 	owned.Wait()
-}
-
-// NewFault makes a protocol error.
-func NewFault(code utp.Code, message string) error {
-	return &api.Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -36,7 +37,7 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) 
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
 		return k.findSession(ctx, q)
 	}
-	f := TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
+	f := store.TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
 	if f.Limit <= 0 || f.Limit > listPage {
 		f.Limit = listPage
 	}
@@ -44,7 +45,7 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) 
 		f.Statuses = []turn.Status{turn.Ended}
 	}
 	var out []api.SessionRow
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		rows, err := tx.Turns(f)
 		if err != nil {
 			return err
@@ -56,14 +57,14 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) 
 }
 
 // sessionPage is as many of the rows as one message has room for, the first at least.
-func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
+func sessionPage(rows []store.TurnRow) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	room := api.InlineLimit
 	for _, r := range rows {
 		row := sessionRow(r)
 		raw, err := json.Marshal(row)
 		if err != nil {
-			return nil, Unexpected("a session", err)
+			return nil, store.Unexpected("a session", err)
 		}
 		if room -= len(raw); room < 0 && len(out) > 0 {
 			break
@@ -73,25 +74,25 @@ func sessionPage(rows []TurnRow) ([]api.SessionRow, error) {
 	return out, nil
 }
 
-func sessionRow(r TurnRow) api.SessionRow {
+func sessionRow(r store.TurnRow) api.SessionRow {
 	return api.SessionRow{
 		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
-		Request: Clip(r.Request, lineLimit), Summary: Clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
+		Request: store.Clip(r.Request, lineLimit), Summary: store.Clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
 	}
 }
 
 // findSession finds one session. A name that leads nowhere gives an empty list.
 func (k *Kernel) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	var out []api.SessionRow
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Turns(TurnFilter{Turn: rec.State.Turn, Limit: 1})
+		rows, err := tx.Turns(store.TurnFilter{Turn: rec.State.Turn, Limit: 1})
 		for _, r := range rows {
 			row := sessionRow(r)
 			if row.End, err = sessionEnd(tx, rec.State); err != nil {
@@ -105,7 +106,7 @@ func (k *Kernel) findSession(ctx context.Context, q api.SessionsRequest) ([]api.
 }
 
 // sessionEnd is how a turn ended; nil while it has not.
-func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
+func sessionEnd(tx store.Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End == nil {
 		return nil, nil //nolint:nilnil // none is a value: it has not ended
 	}
@@ -113,33 +114,33 @@ func sessionEnd(tx Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End.Deliverable == "" {
 		return end, nil
 	}
-	card, err := ReadCard(tx, st.End.Deliverable)
-	if errors.Is(err, ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
+	card, err := store.ReadCard(tx, st.End.Deliverable)
+	if errors.Is(err, store.ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
 		return end, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if end.Fields, err = utp.DecodeDeliverable(card); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	return end, nil
 }
 
 // since tells which sessions have gone on after an event.
 func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.SinceAnswer, error) {
-	at := Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
+	at := store.Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
 	if q.Now {
-		at = Point{}
+		at = store.Point{}
 	}
 	var a api.SinceAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		p, err := tx.Since(at)
 		if err != nil {
 			return err
 		}
 		if p.More && !q.Now {
-			return NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
+			return api.NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
 		}
 		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {
@@ -157,12 +158,12 @@ func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api
 	if limit <= 0 || limit > eventPage {
 		limit = eventPage
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Session: q.Session})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Session: q.Session})
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Events(EventFilter{Session: q.Session, After: q.After, Limit: limit})
+		rows, err := tx.Events(store.EventFilter{Session: q.Session, After: q.After, Limit: limit})
 		if err != nil {
 			return err
 		}
@@ -185,9 +186,9 @@ func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api
 // asks as long as the page has room for it. A turn's questions are never torn apart.
 func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
 	var a api.QuestionsAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		a = api.QuestionsAnswer{}
-		turns, err := tx.Turns(TurnFilter{Asking: true, After: q.After, Limit: askingPage})
+		turns, err := tx.Turns(store.TurnFilter{Asking: true, After: q.After, Limit: askingPage})
 		if err != nil {
 			return err
 		}
@@ -218,9 +219,9 @@ func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest
 
 // questionsOf lists the open questions of one turn. One that cannot be read has none: the
 // others' questions are not to wait for it.
-func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
-	rec, err := tx.Turn(TurnRef{Turn: id})
-	if errors.Is(err, ErrDamaged) {
+func (k *Kernel) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
+	rec, err := tx.Turn(store.TurnRef{Turn: id})
+	if errors.Is(err, store.ErrDamaged) {
 		k.o.Logger.Warn("questions", "turn", id, "error", err)
 		return nil, nil
 	}
@@ -242,19 +243,19 @@ func (k *Kernel) questionsOf(tx Tx, id string) ([]api.QuestionRow, error) {
 	return rows, nil
 }
 
-func questionRow(tx Tx, rec Record, q consent.Question) (api.QuestionRow, error) {
+func questionRow(tx store.Tx, rec store.Record, q consent.Question) (api.QuestionRow, error) {
 	call, _ := rec.State.FindQuestion(q.Number)
 	r := api.QuestionRow{
 		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
 		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
-		Name: rec.State.Name, Request: Clip(rec.Request, shortLimit),
+		Name: rec.State.Name, Request: store.Clip(rec.Request, shortLimit),
 	}
 	for _, p := range rec.Presented {
 		if p.Question != q.Number {
 			continue
 		}
-		e, err := OneRow(tx.Events(EventFilter{IDs: []string{p.Event}}))
-		if errors.Is(err, ErrNotFound) {
+		e, err := store.OneRow(tx.Events(store.EventFilter{IDs: []string{p.Event}}))
+		if errors.Is(err, store.ErrNotFound) {
 			return r, nil
 		}
 		r.Event, r.Seq, r.Body = e.ID, e.Seq, e.Body

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -25,11 +26,11 @@ type Narrator interface {
 // Narration is one thing as it is told.
 type Narration struct {
 	// Events are the rows, without Session and Seq, which the kernel adds.
-	Events []Event
+	Events []store.Event
 	// State is the narrator's next state.
 	State jsontext.Value
 	// Shows is how much of a call's arguments the last event shows, where it puts a question.
-	Shows Shows
+	Shows store.Shows
 	// Covered are the JSON pointers of the arguments that it states by count and digest, as a reviewed
 	// definition may have it.
 	Covered []string
@@ -47,7 +48,7 @@ type Notification struct {
 	// Call, Tool and Args are set when the note is about a call. Args are its
 	// resolved arguments, without secrets; none where they cannot be read any more.
 	Call turn.Call
-	Tool Tool
+	Tool store.Tool
 	Args jsontext.Value
 	// Comment are the agent's own words about the call.
 	Comment string

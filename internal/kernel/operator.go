@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -26,7 +27,7 @@ func newPageBudget() pageBudget { return pageBudget{remaining: api.InlineLimit} 
 func (r *pageBudget) fits(value any) (bool, error) {
 	raw, err := json.Marshal(value, jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return false, Unexpected("a row", err)
+		return false, store.Unexpected("a row", err)
 	}
 	if r.remaining -= len(raw); r.remaining < 0 && r.rows > 0 {
 		return false, nil
@@ -36,16 +37,16 @@ func (r *pageBudget) fits(value any) (bool, error) {
 }
 
 // turnNamed is the handle of a turn or of its session.
-func turnNamed(name string) TurnRef {
+func turnNamed(name string) store.TurnRef {
 	if strings.HasPrefix(name, "sess_") {
-		return TurnRef{Session: name}
+		return store.TurnRef{Session: name}
 	}
-	return TurnRef{Turn: name}
+	return store.TurnRef{Turn: name}
 }
 
 func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (api.TurnDetail, error) {
 	var a api.TurnDetail
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Name))
 		if err != nil {
 			return err
@@ -53,10 +54,10 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 		if a, err = detailOf(tx, rec); err != nil {
 			return err
 		}
-		kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
 		if err == nil && q.After == "" {
-			var all Auxiliary
-			all, err = tx.Auxiliary(AuxiliaryFilter{Receipts: rec.State.Session})
+			var all store.Auxiliary
+			all, err = tx.Auxiliary(store.AuxiliaryFilter{Receipts: rec.State.Session})
 			kept.Receipts = all.Receipts
 		}
 		if err != nil {
@@ -67,13 +68,13 @@ func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (a
 	return a, err
 }
 
-func fillDetail(a *api.TurnDetail, kept Auxiliary) error {
+func fillDetail(a *api.TurnDetail, kept store.Auxiliary) error {
 	r := newPageBudget()
 	for _, receipt := range kept.Receipts {
 		if fits, err := r.fits(receipt); err != nil || !fits {
 			return err
 		}
-		a.Receipts = append(a.Receipts, ReceiptDetail(receipt))
+		a.Receipts = append(a.Receipts, store.ReceiptDetail(receipt))
 	}
 	r.rows = 0
 	a.More = len(kept.Calls) == callPage
@@ -92,7 +93,7 @@ func fillDetail(a *api.TurnDetail, kept Auxiliary) error {
 	return nil
 }
 
-func detailOf(tx Tx, rec Record) (api.TurnDetail, error) {
+func detailOf(tx store.Tx, rec store.Record) (api.TurnDetail, error) {
 	s := rec.State
 	end, err := sessionEnd(tx, s)
 	if err != nil {
@@ -121,27 +122,20 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
-func ReceiptDetail(r Receipt) api.ReceiptDetail {
-	return api.ReceiptDetail{
-		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
-		Terms: r.Terms,
-	}
-}
-
 func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.CardsAnswer, error) {
 	var a api.CardsAnswer
-	f := CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
+	f := store.CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
 	if q.ID != "" {
-		f = CardFilter{IDs: []string{q.ID}, Limit: 1}
+		f = store.CardFilter{IDs: []string{q.ID}, Limit: 1}
 	}
 	if q.ID == "" && q.Turn == "" {
-		return a, NewFault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
+		return a, api.NewFault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		a = api.CardsAnswer{}
 		cards, err := tx.Cards(f)
 		if err == nil && q.ID != "" && len(cards) == 0 {
-			err = ErrNotFound
+			err = store.ErrNotFound
 		}
 		if err != nil {
 			return err
@@ -150,7 +144,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 		for _, c := range cards {
 			raw, err := utp.EncodeCard(c)
 			if err != nil {
-				return Unexpected("a card", err)
+				return store.Unexpected("a card", err)
 			}
 			if fits, err := r.fits(jsontext.Value(raw)); err != nil || !fits {
 				a.More = true
@@ -166,15 +160,15 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 
 func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.ToolsAnswer, error) {
 	var a api.ToolsAnswer
-	f := ToolFilter{After: q.After, Limit: toolPage}
+	f := store.ToolFilter{After: q.After, Limit: toolPage}
 	if q.Tool != "" {
-		f = ToolFilter{Names: []string{q.Tool}}
+		f = store.ToolFilter{Names: []string{q.Tool}}
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		a = api.ToolsAnswer{}
 		tools, err := tx.Tools(f)
 		if err == nil && q.Tool != "" && len(tools) == 0 {
-			err = ErrNotFound
+			err = store.ErrNotFound
 		}
 		if err != nil {
 			return err
@@ -194,7 +188,7 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.T
 	return a, err
 }
 
-func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
+func (k *Kernel) toolDetail(t store.Tool) api.ToolDetail {
 	d := api.ToolDetail{
 		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
 		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
@@ -209,7 +203,7 @@ func (k *Kernel) toolDetail(t Tool) api.ToolDetail {
 func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
-		return a, NewFault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
+		return a, api.NewFault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
 	if err := k.review(ctx, q); err != nil {
 		return a, err
@@ -219,8 +213,8 @@ func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (a
 
 func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		t, err := ReadTool(tx, name)
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		t, err := store.ReadTool(tx, name)
 		a = k.toolDetail(t)
 		return err
 	})
@@ -228,8 +222,8 @@ func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, er
 }
 
 func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
-	return struct{}{}, k.update(ctx, func(tx Tx) error {
-		t, err := ReadTool(tx, q.Tool)
+	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
+		t, err := store.ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}
@@ -237,6 +231,6 @@ func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (str
 		if err != nil {
 			return err
 		}
-		return tx.Save(Batch{Removed: []string{q.Tool}, Acts: a})
+		return tx.Save(store.Batch{Removed: []string{q.Tool}, Acts: a})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -16,18 +17,18 @@ import (
 // dead lists messages that were put aside.
 func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.DeadAnswer, error) {
 	var a api.DeadAnswer
-	f := OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
+	f := store.OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
 	if q.ID > 0 {
-		f = OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}
+		f = store.OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		a = api.DeadAnswer{}
 		rows, err := tx.Outbox(f)
 		if err != nil {
 			return err
 		}
 		if q.ID > 0 && (len(rows) == 0 || rows[0].ID != q.ID) {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		r := newPageBudget()
 		for _, row := range rows {
@@ -47,7 +48,7 @@ func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.Dea
 	return a, err
 }
 
-func deadDetail(tx Tx, row Outgoing, whole bool) (api.DeadDetail, error) {
+func deadDetail(tx store.Tx, row store.Outgoing, whole bool) (api.DeadDetail, error) {
 	d := api.DeadDetail{ID: row.ID, Session: row.Session, Call: row.Call, Subject: row.Subject, Died: row.Died, Reason: row.Reason}
 	if whole {
 		d.Header, d.Payload = row.Header, row.Payload[:min(len(row.Payload), api.InlineLimit/2)]
@@ -56,7 +57,7 @@ func deadDetail(tx Tx, row Outgoing, whole bool) (api.DeadDetail, error) {
 		return d, nil
 	}
 	c, err := callNamed(tx, row.Call)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
 	d.Tool, d.Class = c.Tool, c.Class
@@ -64,13 +65,13 @@ func deadDetail(tx Tx, row Outgoing, whole bool) (api.DeadDetail, error) {
 }
 
 // callNamed finds a call also when its turn has gone on.
-func callNamed(tx Tx, id string) (turn.Call, error) {
-	rec, err := tx.Turn(TurnRef{Call: id})
+func callNamed(tx store.Tx, id string) (turn.Call, error) {
+	rec, err := tx.Turn(store.TurnRef{Call: id})
 	if err != nil {
 		return turn.Call{}, err
 	}
-	kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
-	return OneRow(kept.Calls, err)
+	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
+	return store.OneRow(kept.Calls, err)
 }
 
 // retry tries a dead message again. A command has the authority of a consent that is used up
@@ -78,16 +79,16 @@ func callNamed(tx Tx, id string) (turn.Call, error) {
 func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
 	var a api.RetryAnswer
 	var args api.OperatorArgs
-	err := k.update(ctx, func(tx Tx) error {
+	err := k.update(ctx, func(tx store.Tx) error {
 		a, args = api.RetryAnswer{}, api.OperatorArgs{}
-		row, err := OneRow(tx.Outbox(OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
+		row, err := store.OneRow(tx.Outbox(store.OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
 		if err != nil || row.ID != q.ID {
-			return cmp.Or(err, ErrNotFound)
+			return cmp.Or(err, store.ErrNotFound)
 		}
 		if row.Call == "" {
-			again := Outgoing{Session: row.Session, Subject: row.Subject, Header: row.Header, Payload: row.Payload}
+			again := store.Outgoing{Session: row.Session, Subject: row.Subject, Header: row.Header, Payload: row.Payload}
 			a.Sent = true
-			return tx.Save(Batch{Published: []int64{row.ID}, Outbox: []Outgoing{again}})
+			return tx.Save(store.Batch{Published: []int64{row.ID}, Outbox: []store.Outgoing{again}})
 		}
 		args, err = k.again(tx, row.Call)
 		return err
@@ -97,7 +98,7 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return a, Unexpected("the arguments of a retry", err)
+		return a, store.Unexpected("the arguments of a retry", err)
 	}
 	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
 		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
@@ -106,20 +107,20 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 		return a, err
 	}
 	// It is closed last: if this is lost, the letter stays in the list, and what it led to is asked for.
-	return a, k.update(ctx, func(tx Tx) error { return tx.Save(Batch{Published: []int64{q.ID}}) })
+	return a, k.update(ctx, func(tx store.Tx) error { return tx.Save(store.Batch{Published: []int64{q.ID}}) })
 }
 
 // again is what a call was asked to do, for a new one.
-func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
-	rec, err := tx.Turn(TurnRef{Call: id})
+func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
+	rec, err := tx.Turn(store.TurnRef{Call: id})
 	if err != nil {
 		return api.OperatorArgs{}, err
 	}
 	if live, found := rec.State.Find(id); found && live.State.Open() && rec.State.Status != turn.Ended {
-		return api.OperatorArgs{}, NewFault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
+		return api.OperatorArgs{}, api.NewFault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
 	}
 	if rec.Erased {
-		return api.OperatorArgs{}, NewFault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
+		return api.OperatorArgs{}, api.NewFault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
 	}
 	c, err := callNamed(tx, id)
 	if err != nil {
@@ -128,7 +129,7 @@ func (k *Kernel) again(tx Tx, id string) (api.OperatorArgs, error) {
 	s := &step{k: k, tx: tx, rec: rec}
 	given, err := s.givenArguments(c)
 	if len(given) > api.InlineLimit/2 {
-		return api.OperatorArgs{}, NewFault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
+		return api.OperatorArgs{}, api.NewFault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
 	}
 	return api.OperatorArgs{Tool: c.Tool, Args: given}, err
 }
@@ -140,10 +141,10 @@ const erasedAtOnce = 64
 func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.EraseAnswer, error) {
 	var a api.EraseAnswer
 	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
-		return a, NewFault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
+		return a, api.NewFault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
 	}
-	p := Purge{Project: q.Project, Limit: purgeTurns}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	p := store.Purge{Project: q.Project, Limit: purgeTurns}
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		a.Open, p.Turns = nil, nil
 		for _, name := range q.Turns {
 			rec, err := tx.Turn(turnNamed(name))
@@ -183,17 +184,17 @@ func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.E
 // answer names.
 func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
 	var open []string
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		open = nil
-		f := TurnFilter{Open: true, Limit: listPage}
+		f := store.TurnFilter{Open: true, Limit: listPage}
 		for {
 			rows, err := tx.Turns(f)
 			if err != nil {
 				return err
 			}
 			for _, row := range rows {
-				rec, err := tx.Turn(TurnRef{Turn: row.Turn})
-				if err != nil && !errors.Is(err, ErrDamaged) {
+				rec, err := tx.Turn(store.TurnRef{Turn: row.Turn})
+				if err != nil && !errors.Is(err, store.ErrDamaged) {
 					return err
 				}
 				if rec.State.Project != project {
@@ -220,7 +221,7 @@ func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q api.EraseRequ
 		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
 			return err
 		}
-		p := Purge{Turns: turns, Limit: len(turns)}
+		p := store.Purge{Turns: turns, Limit: len(turns)}
 		if err := k.purgeStep(ctx, &p, &q); err != nil {
 			return err
 		}
@@ -237,14 +238,14 @@ func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q api.EraseRequ
 // unerased are those of the turns that still have their content.
 func (k *Kernel) unerased(ctx context.Context, turns []string) ([]string, error) {
 	var left []string
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		left = nil
 		for _, id := range turns {
-			rec, err := tx.Turn(TurnRef{Turn: id})
+			rec, err := tx.Turn(store.TurnRef{Turn: id})
 			if err == nil && !rec.Erased {
 				left = append(left, id)
 			}
-			if err != nil && !errors.Is(err, ErrNotFound) {
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // outbox holds the messages that were committed here until they have left, and remembers those
@@ -20,15 +22,15 @@ type sessionQueue struct {
 	busy     bool           // somebody is publishing
 	retryAt  time.Duration  // what the bus has refused is not tried before, by the second clock
 	acks     []ack
-	dead     []DeadLetter
-	deadRows []Outgoing // the rows that dead are of
+	dead     []store.DeadLetter
+	deadRows []store.Outgoing // the rows that dead are of
 }
 
 // outboxEntry is what one step has to say. Until it is known whether the step is committed, it
 // keeps those of later steps back.
 type outboxEntry struct {
 	session string
-	rows    []Outgoing
+	rows    []store.Outgoing
 	ready   bool
 }
 
@@ -63,26 +65,26 @@ func (p *outbox) drop(m *outboxEntry) {
 }
 
 // ready says that a step is committed with these messages.
-func (p *outbox) ready(m *outboxEntry, rows []Outgoing) {
+func (p *outbox) ready(m *outboxEntry, rows []store.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.rows, m.ready = slices.Clone(rows), true
 }
 
 // next hands out the next message of a session to anyone who publishes for it alone, until give.
-func (p *outbox) next(session string, now time.Duration) (Outgoing, bool) {
+func (p *outbox) next(session string, now time.Duration) (store.Outgoing, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[session]
 	if l == nil || l.busy || len(l.entries) == 0 || !l.entries[0].ready || now < l.retryAt {
-		return Outgoing{}, false
+		return store.Outgoing{}, false
 	}
 	l.busy = true
 	return l.entries[0].rows[0], true
 }
 
 // sent says what became of the message that take handed out.
-func (p *outbox) sent(row Outgoing, became sendResult, reason string, now time.Duration) {
+func (p *outbox) sent(row store.Outgoing, became sendResult, reason string, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[row.Session]
@@ -94,7 +96,7 @@ func (p *outbox) sent(row Outgoing, became sendResult, reason string, now time.D
 	case sendDone:
 		l.acks = append(l.acks, ack{row.ID, now})
 	case sendImpossible:
-		l.dead, l.deadRows = append(l.dead, DeadLetter{ID: row.ID, Reason: reason}), append(l.deadRows, row)
+		l.dead, l.deadRows = append(l.dead, store.DeadLetter{ID: row.ID, Reason: reason}), append(l.deadRows, row)
 	}
 	if m := l.entries[0]; len(m.rows) > 1 {
 		m.rows = m.rows[1:]
@@ -139,7 +141,7 @@ func (p *outbox) acked(session string, ids []int64) {
 
 // unacked collects what the ledger does not know yet: what has left before a time, and all
 // that never will, with the rows that those are of. waiting says that more will come.
-func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []DeadLetter, of []Outgoing, waiting bool) {
+func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []store.DeadLetter, of []store.Outgoing, waiting bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done = map[string][]int64{}
@@ -157,13 +159,13 @@ func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []
 }
 
 // deadRecorded says that the ledger knows of the messages that never leave.
-func (p *outbox) deadRecorded(of []Outgoing) {
+func (p *outbox) deadRecorded(of []store.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, row := range of {
 		l := p.queues[row.Session]
-		l.dead = slices.DeleteFunc(l.dead, func(d DeadLetter) bool { return d.ID == row.ID })
-		l.deadRows = slices.DeleteFunc(l.deadRows, func(o Outgoing) bool { return o.ID == row.ID })
+		l.dead = slices.DeleteFunc(l.dead, func(d store.DeadLetter) bool { return d.ID == row.ID })
+		l.deadRows = slices.DeleteFunc(l.deadRows, func(o store.Outgoing) bool { return o.ID == row.ID })
 		p.tidy(row.Session)
 	}
 }

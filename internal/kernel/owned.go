@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -46,9 +47,9 @@ func (k *Kernel) owned() []string {
 // SuspendOpenTurns leaves the turns that are open now alone until each is resumed: what the only host of
 // a ledger does when it starts, before it looks which of them may go on.
 func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
-	var rows []TurnRow
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		rows, err = tx.Turns(TurnFilter{Open: true})
+	var rows []store.TurnRow
+	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
+		rows, err = tx.Turns(store.TurnFilter{Open: true})
 		return err
 	})
 	k.mu.Lock()
@@ -56,5 +57,5 @@ func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	for _, row := range rows {
 		k.suspended[row.Turn] = row.Session
 	}
-	return ProtocolError(err)
+	return store.ProtocolError(err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -75,7 +76,7 @@ func (k *Kernel) publish(ctx context.Context, session string) {
 }
 
 // send publishes one row.
-func (k *Kernel) send(ctx context.Context, row Outgoing) (became sendResult, reason string) {
+func (k *Kernel) send(ctx context.Context, row store.Outgoing) (became sendResult, reason string) {
 	err := k.transmit(ctx, row)
 	switch {
 	case unpublishable(err):
@@ -100,14 +101,14 @@ func unpublishable(err error) bool {
 // more is to be told. Where that is lost, a message leaves twice, which a start absorbs.
 func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
 	done, dead, of, waiting := k.outbox.unacked(before)
-	var b Batch
+	var b store.Batch
 	for _, ids := range done {
 		b.Published = append(b.Published, ids...)
 	}
 	if b.Dead = dead; len(b.Published)+len(b.Dead) == 0 {
 		return waiting
 	}
-	if err := k.o.Store.Update(ctx, func(tx Tx) error { return tx.Save(b) }); err != nil {
+	if err := k.o.Store.Update(ctx, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
 		k.o.Logger.Error("outbox", "error", err)
 		return true
 	}
@@ -121,12 +122,12 @@ func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
 
 // reportDead tells of messages that were put aside. The turn goes on: a command is rung
 // again until its call is started or too old.
-func (k *Kernel) reportDead(ctx context.Context, rows []Outgoing) {
+func (k *Kernel) reportDead(ctx context.Context, rows []store.Outgoing) {
 	for _, row := range rows {
 		if row.Call == "" {
 			continue
 		}
-		err := k.step(ctx, TurnRef{Call: row.Call}, func(s *step) error {
+		err := k.step(ctx, store.TurnRef{Call: row.Call}, func(s *step) error {
 			return s.dispatch(turn.Undelivered{Call: row.Call})
 		})
 		if err != nil && ctx.Err() == nil {
@@ -137,7 +138,7 @@ func (k *Kernel) reportDead(ctx context.Context, rows []Outgoing) {
 
 // broadcast sends committed events of a person's turn on, best effort: a hub that sees a
 // gap in the sequence reads the range from the ledger.
-func (k *Kernel) broadcast(ctx context.Context, owner string, rows []Event) {
+func (k *Kernel) broadcast(ctx context.Context, owner string, rows []store.Event) {
 	for _, e := range rows {
 		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})
 		if err != nil || len(payload) > utp.MessageLimit {

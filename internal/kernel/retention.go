@@ -1,12 +1,11 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
-	"regexp"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // Defaults of [Retention].
@@ -47,41 +46,6 @@ func (r *Retention) fill() {
 	}
 }
 
-// Purge erases what its time is over of, or what is named, in one transaction. Only turns that
-// have ended are touched. Of Turns, Project and Content the first that is set counts.
-type Purge struct {
-	// Turns are erased now.
-	Turns []string
-	// Project is one whose turns are erased now.
-	Project string
-	// Content: turns whose last event is older.
-	Content time.Time
-	// Receipts: erased turns whose receipts are all older are forgotten.
-	Receipts time.Time
-	// Keys: keys of requests that are as old or older are forgotten.
-	Keys time.Time
-	// Limit is the most of each kind in this transaction.
-	Limit int
-
-	// What was done, set by the store: which turns and calls were erased, how many turns were
-	// forgotten, blobs and cards of no turn removed, and whether there is probably more.
-	Erased, Calls          []string
-	Dropped, Blobs, Strays int
-	More                   bool
-	// Waiting are turns of Project that have ended and could not be erased yet, set with the last
-	// of those that could: a message of theirs is about to leave, or somebody else holds them.
-	Waiting []string
-}
-
-// ErasedAny reports whether anything was removed.
-func (p *Purge) ErasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
-
-// Scrubber is a [Store] in whose files erased content stays for a while, in parts that are no
-// longer used. Scrub removes it from there; an error says that it could not yet.
-type Scrubber interface {
-	Scrub(ctx context.Context) error
-}
-
 const (
 	// purgeEvery is how often the ledger is looked through; purgeTurns how many turns go in one
 	// transaction, which others wait for, and purgePause what lies between two.
@@ -109,7 +73,7 @@ func (k *Kernel) purger(ctx context.Context) {
 
 func (k *Kernel) purgeDue(ctx context.Context) error {
 	now := k.o.Clock.Now()
-	p := Purge{Keys: now.Add(-KeyLife)}
+	p := store.Purge{Keys: now.Add(-store.KeyLife)}
 	if k.o.Retention.Content > 0 {
 		p.Content = now.Add(-k.o.Retention.Content)
 	}
@@ -121,9 +85,9 @@ func (k *Kernel) purgeDue(ctx context.Context) error {
 }
 
 // purge runs small transactions until nothing is left to do, and says what they did in all.
-func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
+func (k *Kernel) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
 	p.Limit = purgeTurns
-	var all Purge
+	var all store.Purge
 	for {
 		if err := k.purgeStep(ctx, &p, nil); err != nil {
 			return all, err
@@ -144,12 +108,12 @@ func (k *Kernel) purge(ctx context.Context, p Purge) (Purge, error) {
 }
 
 // purgeStep is one transaction. Of what was erased in it an operator's word has acts.
-func (k *Kernel) purgeStep(ctx context.Context, p *Purge, word *api.EraseRequest) error {
-	err := k.update(ctx, func(tx Tx) error {
-		if err := tx.Save(Batch{Purge: p}); err != nil || word == nil {
+func (k *Kernel) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
+	err := k.update(ctx, func(tx store.Tx) error {
+		if err := tx.Save(store.Batch{Purge: p}); err != nil || word == nil {
 			return err
 		}
-		var b Batch
+		var b store.Batch
 		for _, erased := range p.Erased {
 			a, err := k.operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
 			if err != nil {
@@ -180,7 +144,7 @@ func (k *Kernel) scrub(ctx context.Context) error {
 }
 
 func (k *Kernel) tryScrub(ctx context.Context) error {
-	s, can := k.o.Store.(Scrubber)
+	s, can := k.o.Store.(store.Scrubber)
 	if !can {
 		return nil
 	}
@@ -206,19 +170,4 @@ func breathe(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-var blobReference = regexp.MustCompile(`"\$blob"\s*:\s*"([0-9a-f]{64})"`)
-
-// BlobsIn finds the blobs that the content of a card refers to. A text that merely looks like
-// a reference counts as one, which only keeps a blob for longer.
-func BlobsIn(content []byte) []string {
-	if !bytes.Contains(content, []byte(`"$blob"`)) {
-		return nil
-	}
-	var found []string
-	for _, m := range blobReference.FindAllSubmatch(content, -1) {
-		found = append(found, string(m[1]))
-	}
-	return found
 }

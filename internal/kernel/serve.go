@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -82,12 +83,12 @@ func handler(from Caller, op string) (operation, bool) {
 func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []byte) []byte {
 	o, may := handler(from, op)
 	if !may {
-		return api.EncodeAnswer(nil, NewFault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
+		return api.EncodeAnswer(nil, api.NewFault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
 	}
 	value, err := o.run(k, ctx, from, request)
 	if err != nil {
 		k.o.Logger.Debug("refused", "op", op, "kind", from.Kind, "name", from.Name, "error", err)
-		return api.EncodeAnswer(nil, ProtocolError(err))
+		return api.EncodeAnswer(nil, store.ProtocolError(err))
 	}
 	return api.EncodeAnswer(value, nil)
 }
@@ -97,7 +98,7 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 	return operation{request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		var q Q
 		if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
-			return nil, NewFault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
+			return nil, api.NewFault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
 		}
 		return run(k, ctx, from, q)
 	}}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // sweepSoon looks at once for messages that were left behind, and again when those that are
@@ -43,7 +45,7 @@ func (k *Kernel) sweep(ctx context.Context) error {
 	sessions, err := k.unsentSessions(ctx, before)
 	for _, session := range sessions {
 		if serr := k.sweepSession(ctx, session, before); serr != nil {
-			err = errors.Join(err, Unexpected("the messages of "+session, serr))
+			err = errors.Join(err, store.Unexpected("the messages of "+session, serr))
 		}
 	}
 	return err
@@ -53,9 +55,9 @@ func (k *Kernel) sweep(ctx context.Context) error {
 // not attended to.
 func (k *Kernel) unsentSessions(ctx context.Context, before time.Time) ([]string, error) {
 	var sessions []string
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		found := map[string]bool{}
-		f := OutboxFilter{Before: before, Limit: relayPage}
+		f := store.OutboxFilter{Before: before, Limit: relayPage}
 		for {
 			rows, err := tx.Outbox(f)
 			if err != nil {
@@ -88,7 +90,7 @@ func (k *Kernel) sweepSession(ctx context.Context, session string, before time.T
 	if len(b.Published)+len(b.Dead) == 0 {
 		return nil
 	}
-	if err := k.update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.Save(b) }); err != nil {
+	if err := k.update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(b) }); err != nil {
 		return err
 	}
 	k.reportDead(ctx, dead)
@@ -96,18 +98,18 @@ func (k *Kernel) sweepSession(ctx context.Context, session string, before time.T
 }
 
 // claimUnsent takes the old messages of a session, unless another kernel is at it.
-func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Time) ([]Outgoing, error) {
-	var rows []Outgoing
-	err := k.update(ctx, func(tx Tx) error {
+func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Time) ([]store.Outgoing, error) {
+	var rows []store.Outgoing
+	err := k.update(ctx, func(tx store.Tx) error {
 		rows = nil
-		held, err := tx.Turns(TurnFilter{Session: session, Claim: true})
+		held, err := tx.Turns(store.TurnFilter{Session: session, Claim: true})
 		if err != nil || len(held) == 0 {
 			return err
 		}
-		if rows, err = tx.Outbox(OutboxFilter{Session: session, Before: before}); err != nil || len(rows) == 0 {
+		if rows, err = tx.Outbox(store.OutboxFilter{Session: session, Before: before}); err != nil || len(rows) == 0 {
 			return err
 		}
-		var b Batch
+		var b store.Batch
 		for _, row := range rows {
 			b.Claimed = append(b.Claimed, row.ID)
 		}
@@ -117,13 +119,13 @@ func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Ti
 }
 
 // sendAll publishes rows in their order as far as the bus can be reached.
-func (k *Kernel) sendAll(ctx context.Context, rows []Outgoing) (b Batch, dead []Outgoing) {
+func (k *Kernel) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Batch, dead []store.Outgoing) {
 	for _, row := range rows {
 		switch became, reason := k.send(ctx, row); became {
 		case sendDone:
 			b.Published = append(b.Published, row.ID)
 		case sendImpossible:
-			b.Dead = append(b.Dead, DeadLetter{ID: row.ID, Reason: reason})
+			b.Dead = append(b.Dead, store.DeadLetter{ID: row.ID, Reason: reason})
 			dead = append(dead, row)
 		case sendRetry:
 			return b, dead

@@ -12,7 +12,7 @@ import (
 // agentText tells a piece of the text that the agent writes while it plans.
 func (k *Kernel) agentText(ctx context.Context, from Caller, q api.SayRequest) (struct{}, error) {
 	if len(q.Text) > api.SayLimit || q.From < 0 {
-		return struct{}{}, NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.SayLimit))
+		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.SayLimit))
 	}
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		s.notification.Output = q.Text

@@ -6,15 +6,15 @@ import (
 	"strconv"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // receiptSubjects reads what is kept of what receipts are about.
-func (t *tx) receiptSubjects(f kernel.EntryFilter) []kernel.ReceiptSubject {
-	var rows []kernel.ReceiptSubject
+func (t *tx) receiptSubjects(f store.EntryFilter) []store.ReceiptSubject {
+	var rows []store.ReceiptSubject
 	for session, kept := range t.rows.receipts {
 		for _, r := range kept {
 			if r.Entry > f.After && r.Entry <= f.To {
@@ -22,12 +22,12 @@ func (t *tx) receiptSubjects(f kernel.EntryFilter) []kernel.ReceiptSubject {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b kernel.ReceiptSubject) int { return cmp.Compare(a.Entry, b.Entry) })
+	slices.SortFunc(rows, func(a, b store.ReceiptSubject) int { return cmp.Compare(a.Entry, b.Entry) })
 	return rows
 }
 
-func (t *tx) receiptSubject(session string, r kernel.Receipt) kernel.ReceiptSubject {
-	a := kernel.ReceiptSubject{Entry: r.Entry}
+func (t *tx) receiptSubject(session string, r store.Receipt) store.ReceiptSubject {
+	a := store.ReceiptSubject{Entry: r.Entry}
 	row, is := t.rows.turns[t.rows.sessions[session]]
 	if is {
 		s := row.rec.State
@@ -50,8 +50,8 @@ func (t *tx) receiptSubject(session string, r kernel.Receipt) kernel.ReceiptSubj
 }
 
 // actSubjects reads what is kept of the calls of starts and outcomes.
-func (t *tx) actSubjects(f kernel.EntryFilter) []kernel.ActSubject {
-	var rows []kernel.ActSubject
+func (t *tx) actSubjects(f store.EntryFilter) []store.ActSubject {
+	var rows []store.ActSubject
 	for _, e := range t.rows.audit {
 		if e.N > f.After && e.N <= f.To && e.Act != nil && e.Act.Call != "" {
 			rows = append(rows, t.actSubject(e))
@@ -60,10 +60,10 @@ func (t *tx) actSubjects(f kernel.EntryFilter) []kernel.ActSubject {
 	return rows
 }
 
-func (t *tx) actSubject(e api.AuditEntry) kernel.ActSubject {
-	d := kernel.ActSubject{Entry: e.N, Call: e.Act.Call}
+func (t *tx) actSubject(e api.AuditEntry) store.ActSubject {
+	d := store.ActSubject{Entry: e.N, Call: e.Act.Call}
 	for _, kept := range t.rows.receipts {
-		d.Accepted = d.Accepted || slices.ContainsFunc(kept, func(r kernel.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
+		d.Accepted = d.Accepted || slices.ContainsFunc(kept, func(r store.Receipt) bool { return r.Call == d.Call && r.Decision == string(consent.Accept) })
 	}
 	row, is := t.rows.turns[t.rows.sessions[e.Act.Session]]
 	if !is {
@@ -87,7 +87,7 @@ func (t *tx) actSubject(e api.AuditEntry) kernel.ActSubject {
 // unaudited lists the calls that were agreed to, or started although they cannot be undone, and
 // that no receipt of a yes stands for; those with a question that a person has ended, without its receipt; and those
 // with an effect that were started, or have ended, without an act that says so.
-func (t *tx) unaudited(f kernel.UnauditedFilter) []api.AuditCall {
+func (t *tx) unaudited(f store.UnauditedFilter) []api.AuditCall {
 	if f.Limit == 0 {
 		return nil
 	}

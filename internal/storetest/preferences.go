@@ -2,8 +2,8 @@ package storetest
 
 import (
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func preferenceCases() []exercise {
@@ -14,10 +14,10 @@ func preferenceCases() []exercise {
 }
 
 func preferencesAreSaved(l *ledger) {
-	wish := func(person string) (w kernel.Preferences) {
+	wish := func(person string) (w store.Preferences) {
 		l.t.Helper()
-		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Preferences: person})
+		l.view(func(tx store.Tx) error {
+			b, err := tx.Auxiliary(store.AuxiliaryFilter{Preferences: person})
 			w = b.Preferences
 			return err
 		})
@@ -25,26 +25,26 @@ func preferencesAreSaved(l *ledger) {
 	}
 	none := func(person string) {
 		l.t.Helper()
-		same(l, "the wish of "+person, wish(person), kernel.Preferences{})
+		same(l, "the wish of "+person, wish(person), store.Preferences{})
 	}
 	none("ann")
-	ann, bob := kernel.Preferences{Person: "ann", Preferences: preferred(86_400, 20)}, kernel.Preferences{Person: "Bób", Preferences: preferred(0, 60)}
-	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann, bob}})
+	ann, bob := store.Preferences{Person: "ann", Preferences: preferred(86_400, 20)}, store.Preferences{Person: "Bób", Preferences: preferred(0, 60)}
+	l.save(store.Batch{Preferences: []store.Preferences{ann, bob}})
 	same(l, "ann's wish", wish("ann"), ann)
 	same(l, "Bób's wish", wish("Bób"), bob)
 	none("bob")
 	ann.Preferences = preferred(20, 20)
-	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
+	l.save(store.Batch{Preferences: []store.Preferences{ann}})
 	same(l, "another wish", wish("ann"), ann)
 	ann.Preferences = preferred(0, 20)
-	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
+	l.save(store.Batch{Preferences: []store.Preferences{ann}})
 	same(l, "half a wish", wish("ann"), ann)
 	ann.Preferences = preferred(0, 0)
-	l.save(kernel.Batch{Preferences: []kernel.Preferences{ann}})
+	l.save(store.Batch{Preferences: []store.Preferences{ann}})
 	none("ann")
 	same(l, "the other's wish", wish("Bób"), bob)
-	for _, bad := range []kernel.Preferences{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
-		if err := l.try(kernel.Batch{Preferences: []kernel.Preferences{bad}}); err == nil {
+	for _, bad := range []store.Preferences{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
+		if err := l.try(store.Batch{Preferences: []store.Preferences{bad}}); err == nil {
 			l.t.Errorf("the wish %+v was kept", bad)
 		}
 	}
@@ -83,13 +83,13 @@ func turnsThatAsk(l *ledger) {
 		case 5:
 			r.Questions = nil
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	var got []string
 	for after := ""; ; {
-		var rows []kernel.TurnRow
-		l.view(func(tx kernel.Tx) (err error) {
-			rows, err = tx.Turns(kernel.TurnFilter{Asking: true, After: after, Limit: 2})
+		var rows []store.TurnRow
+		l.view(func(tx store.Tx) (err error) {
+			rows, err = tx.Turns(store.TurnFilter{Asking: true, After: after, Limit: 2})
 			return err
 		})
 		if len(rows) == 0 {
@@ -101,11 +101,11 @@ func turnsThatAsk(l *ledger) {
 		after = got[len(got)-1]
 	}
 	same(l, "turns that ask", got, []string{"turn_1", "turn_3", "turn_4", "turn_6"})
-	answered := l.turn(kernel.TurnRef{Turn: "turn_3"})
+	answered := l.turn(store.TurnRef{Turn: "turn_3"})
 	answered.Questions[0].State = consent.Rejected
-	l.save(kernel.Batch{Turn: &answered})
-	l.view(func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{Asking: true, Limit: 2})
+	l.save(store.Batch{Turn: &answered})
+	l.view(func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{Asking: true, Limit: 2})
 		if err == nil && len(rows) == 2 {
 			got = []string{rows[0].Turn, rows[1].Turn}
 		}

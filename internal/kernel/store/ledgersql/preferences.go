@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // preferences are the columns of what people prefer, and the statements that read and write them.
@@ -28,7 +28,7 @@ var preferenceSQL = func() preferences {
 }()
 
 // savePreferences enters what people prefer, or takes it out.
-func (t *Tx) savePreferences(b *kernel.Batch) error {
+func (t *Tx) savePreferences(b *store.Batch) error {
 	for _, w := range b.Preferences {
 		empty, err := w.Empty()
 		switch {
@@ -51,8 +51,8 @@ func (t *Tx) savePreferences(b *kernel.Batch) error {
 }
 
 // preferences is what a person prefers, the zero value where nothing is kept.
-func (t *Tx) preferences(person string) (kernel.Preferences, error) {
-	w := kernel.Preferences{Person: person}
+func (t *Tx) preferences(person string) (store.Preferences, error) {
+	w := store.Preferences{Person: person}
 	var found []int
 	for range w.All() {
 		found = append(found, 0)
@@ -63,7 +63,7 @@ func (t *Tx) preferences(person string) (kernel.Preferences, error) {
 	}
 	err := t.c.QueryRow(preferenceSQL.read, []any{person}, into...)
 	if noRows(err) {
-		return kernel.Preferences{}, nil
+		return store.Preferences{}, nil
 	}
 	i := 0
 	for one := range w.All() {

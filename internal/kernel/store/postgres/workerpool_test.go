@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 )
 
@@ -19,7 +19,7 @@ func TestWhatWaitsIsTaken(t *testing.T) {
 	dsn := nowhere(t)
 	s, other := open(t, dsn), open(t, dsn)
 	for _, name := range []string{"x", "y"} {
-		if err := save(t.Context(), s, kernel.Batch{Turn: numbered(name)}); err != nil {
+		if err := save(t.Context(), s, store.Batch{Turn: numbered(name)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestWhatWaitsIsTaken(t *testing.T) {
 	last.Go(func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // half of what y is waited for
 		defer cancel()
-		if err := save(ctx, s, kernel.Batch{Turn: numbered("z")}); err != nil {
+		if err := save(ctx, s, store.Batch{Turn: numbered("z")}); err != nil {
 			t.Errorf("it was left waiting: %v", err)
 		}
 	})
@@ -59,15 +59,15 @@ func TestWhatWaitsIsTaken(t *testing.T) {
 }
 
 // held has somebody else hold the row of a turn until it is freed.
-func held(t *testing.T, other kernel.Store, name string) (free func()) {
+func held(t *testing.T, other store.Ledger, name string) (free func()) {
 	t.Helper()
 	holding, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = other.Update(t.Context(), func(tx kernel.Tx) error {
-			r, err := tx.Turn(kernel.TurnRef{Turn: "turn_" + name})
-			if err = errors.Join(err, tx.Save(kernel.Batch{Turn: &r})); err == nil {
-				_, err = tx.Turn(kernel.TurnRef{Turn: "turn_" + name}) // sent before it is read again
+		_ = other.Update(t.Context(), func(tx store.Tx) error {
+			r, err := tx.Turn(store.TurnRef{Turn: "turn_" + name})
+			if err = errors.Join(err, tx.Save(store.Batch{Turn: &r})); err == nil {
+				_, err = tx.Turn(store.TurnRef{Turn: "turn_" + name}) // sent before it is read again
 			}
 			if err != nil {
 				t.Error(err)
