@@ -106,7 +106,7 @@ func (p *parts) openKernel(ctx context.Context, b *bus.Server, store store.Ledge
 	if err := p.kernel.Register(ctx, target, definition); err != nil {
 		return err
 	}
-	if err := p.kernel.Review(ctx, name, digest, definition.Class, definition.Risk); err != nil {
+	if err := p.kernel.Admin().Review(ctx, name, digest, definition.Class, definition.Risk); err != nil {
 		return err
 	}
 	p.owned[1].Go(func() { p.kernel.Run(ctx) })

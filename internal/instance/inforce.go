@@ -70,7 +70,7 @@ func (f *inForce) keep(ctx context.Context) error {
 		if before, kept := f.last[kind]; err != nil || kept && slices.Equal(before, now) {
 			continue // a file that cannot be read is told of elsewhere
 		}
-		if err := f.of.Kernel.RecordInForce(ctx, kind, now); err != nil {
+		if err := f.of.Kernel.Admin().RecordInForce(ctx, kind, now); err != nil {
 			return err
 		}
 		f.last[kind] = now

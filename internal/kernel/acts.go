@@ -11,12 +11,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// act makes an act, which happens now where it does not say when.
-func (k *Kernel) act(a api.AuditAct) (api.AuditAct, error) {
+// Act makes an act, which happens now where it does not say when.
+func (ad *Admin) Act(a api.AuditAct) (api.AuditAct, error) {
 	if a.At.IsZero() {
-		a.At = k.o.Clock.Now()
+		a.At = ad.o.Now()
 	}
-	salt, err := k.salt()
+	salt, err := ad.o.Salt()
 	a.Salt = salt
 	return a, err
 }
@@ -51,23 +51,23 @@ func (s *step) cardSum(id string) (string, error) {
 
 func (s *step) addAct(a api.AuditAct) error {
 	a.Session, a.At = s.rec.State.Session, s.now.Wall
-	a, err := s.k.act(a)
+	a, err := s.k.admin.Act(a)
 	s.batch.Acts = append(s.batch.Acts, a)
 	return err
 }
 
-// operated makes an act of an operator: of the kernel's own, where none is named.
-func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
-	a.By = cmp.Or(a.By, k.o.Operator)
-	a, err := k.act(a)
+// Operated makes an act of an operator: of the kernel's own, where none is named.
+func (ad *Admin) Operated(a api.AuditAct) ([]api.AuditAct, error) {
+	a.By = cmp.Or(a.By, ad.o.Operator)
+	a, err := ad.Act(a)
 	return []api.AuditAct{a}, err
 }
 
 // RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
 // ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
 // when each has counted, to the pause between two calls; also of what changed while nothing ran.
-func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
-	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
+func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
+	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []store.InF
 		}
 		var b store.Batch
 		keep := func(f store.InForce, detail, digest string) error {
-			a, err := k.act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
+			a, err := ad.Act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
 			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, f)
 			return err
 		}

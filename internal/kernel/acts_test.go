@@ -255,7 +255,7 @@ func TestInForceIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		keep := func(now ...store.InForce) {
 			t.Helper()
-			if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, now); err != nil {
+			if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActToken, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -263,7 +263,7 @@ func TestInForceIsChained(t *testing.T) {
 		keep()
 		keep(phone)
 		keep(phone)
-		if err := w.now.kernel.RecordInForce(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
+		if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
 			t.Fatal(err)
 		}
 		w.restart()

@@ -16,9 +16,9 @@ import (
 // bytes of arguments are read for it.
 const auditPage, auditBytes = 200, 32 << 20
 
-// audit is [Audit] as operators and auditors ask for it.
-func (k *Kernel) audit(ctx context.Context, _ Caller, q api.AuditRequest) (a api.AuditAnswer, err error) {
-	err = k.o.Store.View(ctx, func(tx store.Tx) error {
+// Audit is [Audit] as operators and auditors ask for it.
+func (ad *Admin) Audit(ctx context.Context, q api.AuditRequest) (a api.AuditAnswer, err error) {
+	err = ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a, err = Audit(tx, q)
 		return err
 	})

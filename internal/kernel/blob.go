@@ -15,7 +15,7 @@ import (
 // putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
 func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
-	if err := checkChunk(q); err != nil {
+	if err := CheckChunk(q); err != nil {
 		return struct{}{}, err
 	}
 	if from.Kind == HubCaller {
@@ -56,9 +56,9 @@ func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	return err
 }
 
-// checkChunk refuses what can be no piece of a blob: to a store it would be a failure of its
+// CheckChunk refuses what can be no piece of a blob: to a store it would be a failure of its
 // own, which others try again.
-func checkChunk(q api.PutRequest) error {
+func CheckChunk(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {
 	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:

@@ -30,12 +30,12 @@ const (
 // exportChunk is how much of a blob one record holds: with its base64 it fits a message.
 const exportChunk = 128 << 10
 
-// export tells the records of one turn: the turn, its calls, its cards each with the blobs that
+// Export tells the records of one turn: the turn, its calls, its cards each with the blobs that
 // it refers to, its events, its receipts. Of consents, tokens, questions, messages and secrets
 // there are none.
-func (k *Kernel) export(ctx context.Context, _ Caller, q api.ExportRequest) (api.ExportAnswer, error) {
+func (ad *Admin) Export(ctx context.Context, q api.ExportRequest) (api.ExportAnswer, error) {
 	var a api.ExportAnswer
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Turn))
 		if err != nil {
 			return err

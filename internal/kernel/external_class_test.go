@@ -55,7 +55,7 @@ func TestForeignClassUnnamed(t *testing.T) {
 		d.Class = ""
 		registers()
 		is("it is left out again", utp.Irreversible, utp.RiskHigh, false)
-		wantFault(t, w.now.kernel.Review(w.ctx, wordCount, w.tool(poller).Digest, utp.Read, utp.RiskLow), utp.CodeConflict)
+		wantFault(t, w.now.kernel.Admin().Review(w.ctx, wordCount, w.tool(poller).Digest, utp.Read, utp.RiskLow), utp.CodeConflict)
 		// A service that starts at the kernel says what its tool does.
 		ours := definition("fresh", utp.Read, `{}`)
 		ours.Class = ""

@@ -39,7 +39,7 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.
 	if err != nil {
 		return api.ToolDetail{}, err
 	}
-	return k.toolNamed(ctx, d.Tool)
+	return k.admin.ToolNamed(ctx, d.Tool)
 }
 
 // brokered is the definition of a foreign service's tool as it counts. It is broker-only,

@@ -144,7 +144,7 @@ func (y *yard) reviewed(name string) {
 	digest, err := d.Digest()
 	y.check(err)
 	y.waits("the tool "+name, func() bool {
-		err := y.kernel.Review(y.ctx, name, digest, utp.Read, utp.RiskLow)
+		err := y.kernel.Admin().Review(y.ctx, name, digest, utp.Read, utp.RiskLow)
 		if err != nil && !rpc.Code(err, utp.CodeNotFound) && y.ctx.Err() == nil { // not registered yet
 			y.t.Fatalf("the tool %s cannot be looked at: %v", name, err)
 		}

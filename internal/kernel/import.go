@@ -19,13 +19,13 @@ import (
 // importedOpen is what is said of a turn that had not ended where it came from.
 const importedOpen = "It was still under way in the ledger that it was imported from; what became of it since is not known here."
 
-// importTurn takes records of one turn from another ledger. A turn that is there and was not
+// Import takes records of one turn from another ledger. A turn that is there and was not
 // imported is this ledger's own: nothing is added to it. What is there of an imported one
 // stays, so that the same may come twice, or go on where it broke off. Nothing of it can run: the turn
 // has ended, its calls too, and there is no consent, token, question or message. The session
 // of one that was open where it came from is ended here, with its last records; what another
 // export tells of it later is not taken. Into one whose content is erased no content is taken.
-func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) (api.ImportAnswer, error) {
+func (ad *Admin) Import(ctx context.Context, q api.ImportRequest) (api.ImportAnswer, error) {
 	var a api.ImportAnswer
 	records := make([]api.Exported, len(q.Records))
 	for i, raw := range q.Records {
@@ -33,9 +33,9 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 			return a, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("record %d: %v", i+1, err))
 		}
 	}
-	err := k.update(ctx, func(tx store.Tx) error {
+	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		a = api.ImportAnswer{}
-		im := &importer{k: k, tx: tx, id: q.Turn, receipts: q.Receipts}
+		im := &importer{ad: ad, tx: tx, id: q.Turn, receipts: q.Receipts}
 		known, err := im.begin(records)
 		if a.Known = known; err != nil || known {
 			return err
@@ -62,7 +62,7 @@ func (k *Kernel) importTurn(ctx context.Context, _ Caller, q api.ImportRequest) 
 
 // importer takes the records of one request.
 type importer struct {
-	k     *Kernel
+	ad    *Admin
 	tx    store.Tx
 	id    string
 	rec   store.Record
@@ -122,7 +122,7 @@ func (im *importer) make(d api.TurnDetail) error {
 			Turn: d.Turn, Session: d.Session, Project: d.Project, Channel: d.Channel, Agent: d.Agent, Name: d.Name, Owner: d.Owner, Status: turn.Ended,
 			Step: d.Step, Applied: d.Applied, Tally: tally, End: end,
 		},
-		Args: d.Args, Request: d.Request, Created: d.Created, Erased: d.Erased, Imported: im.k.o.Clock.Now().UTC(),
+		Args: d.Args, Request: d.Request, Created: d.Created, Erased: d.Erased, Imported: im.ad.o.Now().UTC(),
 		Unfinished: d.End == nil, Narration: narration,
 	}
 	im.batch.Turn = &im.rec
@@ -143,7 +143,7 @@ func (im *importer) add(r api.Exported) error {
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
-		return checkChunk(*r.Blob)
+		return CheckChunk(*r.Blob)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
@@ -230,7 +230,7 @@ func (im *importer) receipt(d api.ReceiptDetail) error {
 	if n <= im.there {
 		return nil
 	}
-	salt, err := im.k.salt()
+	salt, err := im.ad.o.Salt()
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (im *importer) receipt(d api.ReceiptDetail) error {
 
 // finish notes who has imported the turn, and ends its session.
 func (im *importer) finish(by string) (err error) {
-	im.batch.Acts, err = im.k.operated(api.AuditAct{Act: api.ActImport, Subject: im.id, By: by})
+	im.batch.Acts, err = im.ad.Operated(api.AuditAct{Act: api.ActImport, Subject: im.id, By: by})
 	if err != nil {
 		return err
 	}
@@ -256,17 +256,11 @@ func (im *importer) end() error {
 	if !im.rec.Unfinished || im.rec.Erased {
 		return nil
 	}
-	now := im.k.o.Clock.timestamp().Wall
-	told, err := im.k.o.Narrator.Narrate(im.rec.Narration, Notification{
-		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: im.k.o.Rand, Turn: im.rec.State, Request: im.rec.Request,
-	})
+	ending, err := im.ad.o.EndSession(im.rec)
 	if err != nil {
 		return api.NewFault(utp.CodeBadRequest, "the session of the turn cannot be ended: "+err.Error())
 	}
-	for i := range told.Events {
-		told.Events[i].Session, told.Events[i].At = im.rec.State.Session, now
-	}
-	im.batch.Events = append(im.batch.Events, told.Events...)
+	im.batch.Events = append(im.batch.Events, ending...)
 	im.rec.Narration = nil
 	im.batch.Turn = &im.rec
 	return nil

@@ -140,10 +140,10 @@ func (r recordedActs) inForce(kind string, rows []store.InForce) []api.AuditStan
 	return all
 }
 
-// noteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
+// NoteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
 // reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
-func (k *Kernel) noteOlder(ctx context.Context) error {
-	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
+func (ad *Admin) NoteOlder(ctx context.Context) error {
+	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		begun, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Limit: 1, Operators: true}})
 		if err != nil || len(begun.Audit) > 0 {
 			return err
@@ -167,17 +167,17 @@ func (k *Kernel) noteOlder(ctx context.Context) error {
 				older = append(older, reviewAct(t))
 			}
 		}
-		return k.chainActs(tx, older)
+		return ad.chainActs(tx, older)
 	}))
 }
 
-func (k *Kernel) chainActs(tx store.Tx, acts []api.AuditAct) error {
+func (ad *Admin) chainActs(tx store.Tx, acts []api.AuditAct) error {
 	if len(acts) == 0 {
 		return nil
 	}
 	var b store.Batch
 	for _, a := range acts {
-		a, err := k.act(a)
+		a, err := ad.Act(a)
 		if err != nil {
 			return err
 		}

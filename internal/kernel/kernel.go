@@ -168,6 +168,7 @@ type Options struct {
 type Kernel struct {
 	o       Options
 	schemas schemas
+	admin   *Admin
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -186,10 +187,6 @@ type Kernel struct {
 	// clockOffset is how far the time of day has been ahead of the second clock at the most, and kept
 	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
 	clockOffset, savedOffset atomic.Int64
-
-	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
-	// the process that has erased it may have died.
-	scrubbed atomic.Bool
 
 	// takeoverCounted: a ledger that is taken over has been counted as one that went back.
 	takeoverCounted atomic.Bool
@@ -231,6 +228,11 @@ func New(o Options) (*Kernel, error) {
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
+	k.admin = NewAdmin(AdminOptions{
+		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
+		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
+		Connected: k.connected, Active: k.active, EndSession: k.endImported,
+	})
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()
 		if err != nil {
@@ -279,7 +281,6 @@ func (o *Options) fill() {
 	if o.Poll <= 0 {
 		o.Poll = time.Minute
 	}
-	o.Retention.fill()
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }
 	}
@@ -293,11 +294,14 @@ func (o *Options) fill() {
 
 const defaultLease = 30 * time.Second
 
+// Admin looks after the kernel's ledger.
+func (k *Kernel) Admin() *Admin { return k.admin }
+
 // Run publishes, ticks and erases what is too old until the context ends, and waits for both.
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
 	owned.Go(func() { k.relay(ctx) })
 	owned.Go(func() { k.ticker(ctx) })
-	owned.Go(func() { k.purger(ctx) })
+	owned.Go(func() { k.admin.Run(ctx) })
 	owned.Wait()
 }

@@ -32,10 +32,10 @@ const (
 	maxOverlap = time.Hour
 )
 
-// sessions lists sessions, or finds one by a name of its own.
-func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) ([]api.SessionRow, error) {
+// Sessions lists sessions, or finds one by a name of its own.
+func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
-		return k.findSession(ctx, q)
+		return ad.findSession(ctx, q)
 	}
 	f := store.TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
 	if f.Limit <= 0 || f.Limit > listPage {
@@ -45,7 +45,7 @@ func (k *Kernel) sessions(ctx context.Context, _ Caller, q api.SessionsRequest) 
 		f.Statuses = []turn.Status{turn.Ended}
 	}
 	var out []api.SessionRow
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		rows, err := tx.Turns(f)
 		if err != nil {
 			return err
@@ -82,10 +82,10 @@ func sessionRow(r store.TurnRow) api.SessionRow {
 }
 
 // findSession finds one session. A name that leads nowhere gives an empty list.
-func (k *Kernel) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	var out []api.SessionRow
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
-		rec, err := tx.Turn(refOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(RefOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -127,14 +127,14 @@ func sessionEnd(tx store.Tx, st turn.State) (*api.SessionEnd, error) {
 	return end, nil
 }
 
-// since tells which sessions have gone on after an event.
-func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.SinceAnswer, error) {
+// Since tells which sessions have gone on after an event.
+func (ad *Admin) Since(ctx context.Context, q api.SinceRequest) (api.SinceAnswer, error) {
 	at := store.Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
 	if q.Now {
 		at = store.Point{}
 	}
 	var a api.SinceAnswer
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		p, err := tx.Since(at)
 		if err != nil {
 			return err
@@ -151,14 +151,14 @@ func (k *Kernel) since(ctx context.Context, _ Caller, q api.SinceRequest) (api.S
 	return a, err
 }
 
-// events reads a page of a session's sequence, as much as one message may hold.
-func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api.EventsAnswer, error) {
+// Events reads a page of a session's sequence, as much as one message may hold.
+func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
 	var a api.EventsAnswer
 	limit := q.Limit
 	if limit <= 0 || limit > eventPage {
 		limit = eventPage
 	}
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Session: q.Session})
 		if err != nil {
 			return err
@@ -182,11 +182,11 @@ func (k *Kernel) events(ctx context.Context, _ Caller, q api.EventsRequest) (api
 	return a, err
 }
 
-// questions lists a page of what is open, oldest turn first, each with the event that
+// Questions lists a page of what is open, oldest turn first, each with the event that
 // asks as long as the page has room for it. A turn's questions are never torn apart.
-func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
+func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
 	var a api.QuestionsAnswer
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a = api.QuestionsAnswer{}
 		turns, err := tx.Turns(store.TurnFilter{Asking: true, After: q.After, Limit: askingPage})
 		if err != nil {
@@ -197,7 +197,7 @@ func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest
 		}
 		room := api.InlineLimit
 		for i, row := range turns {
-			rows, err := k.questionsOf(tx, row.Turn)
+			rows, err := ad.questionsOf(tx, row.Turn)
 			if err != nil {
 				return err
 			}
@@ -219,10 +219,10 @@ func (k *Kernel) questions(ctx context.Context, _ Caller, q api.QuestionsRequest
 
 // questionsOf lists the open questions of one turn. One that cannot be read has none: the
 // others' questions are not to wait for it.
-func (k *Kernel) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
+func (ad *Admin) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
 	rec, err := tx.Turn(store.TurnRef{Turn: id})
 	if errors.Is(err, store.ErrDamaged) {
-		k.o.Logger.Warn("questions", "turn", id, "error", err)
+		ad.o.Logger.Warn("questions", "turn", id, "error", err)
 		return nil, nil
 	}
 	if err != nil {
@@ -237,7 +237,7 @@ func (k *Kernel) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) 
 		if err != nil {
 			return nil, err
 		}
-		r.Parked = !k.active(id)
+		r.Parked = !ad.o.Active(id)
 		rows = append(rows, r)
 	}
 	return rows, nil

@@ -107,3 +107,16 @@ const (
 	// NoteRulesMended: it can be read again, and counts.
 	NoteRulesMended turn.NoteKind = "rules.mended"
 )
+
+// endImported makes the events that end the session of a turn that was open where it was imported from, as a
+// turn's end is told anywhere: what was open is closed, and what may have happened is said.
+func (k *Kernel) endImported(rec store.Record) ([]store.Event, error) {
+	now := k.o.Clock.timestamp().Wall
+	told, err := k.o.Narrator.Narrate(rec.Narration, Notification{
+		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: k.o.Rand, Turn: rec.State, Request: rec.Request,
+	})
+	for i := range told.Events {
+		told.Events[i].Session, told.Events[i].At = rec.State.Session, now
+	}
+	return told.Events, err
+}

@@ -44,9 +44,9 @@ func turnNamed(name string) store.TurnRef {
 	return store.TurnRef{Turn: name}
 }
 
-func (k *Kernel) turnDetail(ctx context.Context, _ Caller, q api.TurnRequest) (api.TurnDetail, error) {
+func (ad *Admin) TurnDetail(ctx context.Context, q api.TurnRequest) (api.TurnDetail, error) {
 	var a api.TurnDetail
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(turnNamed(q.Name))
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
-func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.CardsAnswer, error) {
+func (ad *Admin) Cards(ctx context.Context, q api.CardsRequest) (api.CardsAnswer, error) {
 	var a api.CardsAnswer
 	f := store.CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
 	if q.ID != "" {
@@ -131,7 +131,7 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 	if q.ID == "" && q.Turn == "" {
 		return a, api.NewFault(utp.CodeBadRequest, "cards are asked for by card_id, or by turn_id")
 	}
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a = api.CardsAnswer{}
 		cards, err := tx.Cards(f)
 		if err == nil && q.ID != "" && len(cards) == 0 {
@@ -158,13 +158,13 @@ func (k *Kernel) cards(ctx context.Context, _ Caller, q api.CardsRequest) (api.C
 	return a, err
 }
 
-func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.ToolsAnswer, error) {
+func (ad *Admin) Tools(ctx context.Context, q api.ToolsRequest) (api.ToolsAnswer, error) {
 	var a api.ToolsAnswer
 	f := store.ToolFilter{After: q.After, Limit: toolPage}
 	if q.Tool != "" {
 		f = store.ToolFilter{Names: []string{q.Tool}}
 	}
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a = api.ToolsAnswer{}
 		tools, err := tx.Tools(f)
 		if err == nil && q.Tool != "" && len(tools) == 0 {
@@ -175,7 +175,7 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.T
 		}
 		r := newPageBudget()
 		for _, t := range tools {
-			d := k.toolDetail(t)
+			d := ad.toolDetail(t)
 			if fits, err := r.fits(d); err != nil || !fits {
 				a.More = true
 				return err
@@ -188,11 +188,11 @@ func (k *Kernel) tools(ctx context.Context, _ Caller, q api.ToolsRequest) (api.T
 	return a, err
 }
 
-func (k *Kernel) toolDetail(t store.Tool) api.ToolDetail {
+func (ad *Admin) toolDetail(t store.Tool) api.ToolDetail {
 	d := api.ToolDetail{
 		Definition: t.Definition, Digest: t.Digest, Reviewed: t.Reviewed, EffectiveClass: t.EffectiveClass(), EffectiveRisk: t.EffectiveRisk(),
-		Decision: string(decision(t, k.o.Policy.Decide("", t))), Enforcement: t.Enforcement(),
-		ServiceConnected: k.connected(t),
+		Decision: string(ad.o.Decide(t)), Enforcement: t.Enforcement(),
+		ServiceConnected: ad.o.Connected(t),
 	}
 	if !t.Reviewed {
 		d.Seen = t.LastReviewed
@@ -200,34 +200,34 @@ func (k *Kernel) toolDetail(t store.Tool) api.ToolDetail {
 	return d
 }
 
-func (k *Kernel) reviewed(ctx context.Context, _ Caller, q api.ReviewRequest) (api.ToolDetail, error) {
+func (ad *Admin) Reviewed(ctx context.Context, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
 		return a, api.NewFault(utp.CodeBadRequest, "a class is read, idempotent, reversible or irreversible, and a risk low, medium or high")
 	}
-	if err := k.review(ctx, q); err != nil {
+	if err := ad.review(ctx, q); err != nil {
 		return a, err
 	}
-	return k.toolNamed(ctx, q.Tool)
+	return ad.ToolNamed(ctx, q.Tool)
 }
 
-func (k *Kernel) toolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
+func (ad *Admin) ToolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		t, err := store.ReadTool(tx, name)
-		a = k.toolDetail(t)
+		a = ad.toolDetail(t)
 		return err
 	})
 	return a, err
 }
 
-func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
-	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
+func (ad *Admin) Remove(ctx context.Context, q api.RemoveRequest) (struct{}, error) {
+	return struct{}{}, store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		t, err := store.ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
 		}
-		a, err := k.operated(api.AuditAct{Act: api.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
+		a, err := ad.Operated(api.AuditAct{Act: api.ActRemove, Subject: q.Tool, Digest: t.Digest, By: q.By})
 		if err != nil {
 			return err
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// dead lists messages that were put aside.
-func (k *Kernel) dead(ctx context.Context, _ Caller, q api.DeadRequest) (api.DeadAnswer, error) {
+// Dead lists messages that were put aside.
+func (ad *Admin) Dead(ctx context.Context, q api.DeadRequest) (api.DeadAnswer, error) {
 	var a api.DeadAnswer
 	f := store.OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
 	if q.ID > 0 {
 		f = store.OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}
 	}
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a = api.DeadAnswer{}
 		rows, err := tx.Outbox(f)
 		if err != nil {
@@ -56,7 +56,7 @@ func deadDetail(tx store.Tx, row store.Outgoing, whole bool) (api.DeadDetail, er
 	if row.Call == "" {
 		return d, nil
 	}
-	c, err := callNamed(tx, row.Call)
+	c, err := ReadCall(tx, row.Call)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
@@ -64,8 +64,8 @@ func deadDetail(tx store.Tx, row store.Outgoing, whole bool) (api.DeadDetail, er
 	return d, nil
 }
 
-// callNamed finds a call also when its turn has gone on.
-func callNamed(tx store.Tx, id string) (turn.Call, error) {
+// ReadCall finds a call also when its turn has gone on.
+func ReadCall(tx store.Tx, id string) (turn.Call, error) {
 	rec, err := tx.Turn(store.TurnRef{Call: id})
 	if err != nil {
 		return turn.Call{}, err
@@ -122,7 +122,7 @@ func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
 	if rec.Erased {
 		return api.OperatorArgs{}, api.NewFault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
 	}
-	c, err := callNamed(tx, id)
+	c, err := ReadCall(tx, id)
 	if err != nil {
 		return api.OperatorArgs{}, err
 	}
@@ -137,14 +137,14 @@ func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
 // erasedAtOnce is how many turns one request names at most, and one answer.
 const erasedAtOnce = 64
 
-// erase takes out the content of turns that have ended.
-func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.EraseAnswer, error) {
+// Erase takes out the content of turns that have ended.
+func (ad *Admin) Erase(ctx context.Context, q api.EraseRequest) (api.EraseAnswer, error) {
 	var a api.EraseAnswer
 	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
 		return a, api.NewFault(utp.CodeBadRequest, "either turns are named, at most 64, or a project")
 	}
 	p := store.Purge{Project: q.Project, Limit: purgeTurns}
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		a.Open, p.Turns = nil, nil
 		for _, name := range q.Turns {
 			rec, err := tx.Turn(turnNamed(name))
@@ -163,28 +163,28 @@ func (k *Kernel) erase(ctx context.Context, _ Caller, q api.EraseRequest) (api.E
 		return a, err
 	}
 	if q.Project == "" {
-		err = k.eraseNamed(ctx, p.Turns, q, &a)
+		err = ad.eraseNamed(ctx, p.Turns, q, &a)
 		return a, err
 	}
-	if err := k.purgeStep(ctx, &p, &q); err != nil {
+	if err := ad.purgeStep(ctx, &p, &q); err != nil {
 		return a, err
 	}
 	a.Erased, a.Blobs, a.More = len(p.Erased), p.Blobs, len(p.Erased) == p.Limit
 	if a.More {
 		return a, nil
 	}
-	if a.Open, err = k.openOf(ctx, q.Project); err != nil {
+	if a.Open, err = ad.openOf(ctx, q.Project); err != nil {
 		return a, err
 	}
-	err = k.eraseNamed(ctx, p.Waiting, q, &a)
+	err = ad.eraseNamed(ctx, p.Waiting, q, &a)
 	return a, err
 }
 
 // openOf are turns of a project that have not ended, the oldest first, and as many as one
 // answer names.
-func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
+func (ad *Admin) openOf(ctx context.Context, project string) ([]string, error) {
 	var open []string
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		open = nil
 		f := store.TurnFilter{Open: true, Limit: listPage}
 		for {
@@ -215,30 +215,30 @@ func (k *Kernel) openOf(ctx context.Context, project string) ([]string, error) {
 
 // eraseNamed erases turns that have ended, and waits a little for those of which a message is
 // just about to leave. Those that still have one are told like open ones.
-func (k *Kernel) eraseNamed(ctx context.Context, turns []string, q api.EraseRequest, a *api.EraseAnswer) error {
+func (ad *Admin) eraseNamed(ctx context.Context, turns []string, q api.EraseRequest, a *api.EraseAnswer) error {
 	const tries = 40
 	for try := 0; try < tries && len(turns) > 0; try++ {
 		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
 			return err
 		}
 		p := store.Purge{Turns: turns, Limit: len(turns)}
-		if err := k.purgeStep(ctx, &p, &q); err != nil {
+		if err := ad.purgeStep(ctx, &p, &q); err != nil {
 			return err
 		}
 		a.Erased, a.Blobs = a.Erased+len(p.Erased), a.Blobs+p.Blobs
 		var err error
-		if turns, err = k.unerased(ctx, turns); err != nil {
+		if turns, err = ad.unerased(ctx, turns); err != nil {
 			return err
 		}
 	}
 	a.Open = append(a.Open, turns...)
-	return k.scrub(ctx)
+	return ad.scrub(ctx)
 }
 
 // unerased are those of the turns that still have their content.
-func (k *Kernel) unerased(ctx context.Context, turns []string) ([]string, error) {
+func (ad *Admin) unerased(ctx context.Context, turns []string) ([]string, error) {
 	var left []string
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
 		left = nil
 		for _, id := range turns {
 			rec, err := tx.Turn(store.TurnRef{Turn: id})

@@ -25,7 +25,7 @@ var errRecovered = errors.New("kernel: the restored ledger has been gone through
 // count is brought up again. It reports whether that was so. Call it before anything
 // is served; what it did not come to, because its process died, the next call of it does.
 func (k *Kernel) Recover(ctx context.Context) (bool, error) {
-	if err := k.noteOlder(ctx); err != nil {
+	if err := k.admin.NoteOlder(ctx); err != nil {
 		return false, err
 	}
 	if k.o.Incarnation == nil {
@@ -104,7 +104,7 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		if k.o.TakenOver {
 			detail = "taken over from another data directory"
 		}
-		a, err := k.operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
+		a, err := k.admin.Operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
 		if err != nil {
 			return err
 		}

@@ -143,19 +143,19 @@ func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (st
 		if known.LastReviewed, err = json.Marshal(known.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return store.Unexpected("a definition", err)
 		}
-		return k.saveReviewed(tx, known, "")
+		return k.admin.SaveReviewed(tx, known, "")
 	})
 	return known, store.ProtocolError(err)
 }
 
 // Review is an operator's word on a definition: its class and risk, pinned to the
 // digest that was looked at.
-func (k *Kernel) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
-	return k.review(ctx, api.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
+func (ad *Admin) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
+	return ad.review(ctx, api.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
 }
 
-func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
-	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
+func (ad *Admin) review(ctx context.Context, q api.ReviewRequest) error {
+	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		t, err := store.ReadTool(tx, q.Tool)
 		if err != nil {
 			return err
@@ -167,15 +167,15 @@ func (k *Kernel) review(ctx context.Context, q api.ReviewRequest) error {
 		if t.LastReviewed, err = json.Marshal(t.Definition, jsontext.PreserveRawStrings(true)); err != nil {
 			return store.Unexpected("a definition", err)
 		}
-		return k.saveReviewed(tx, t, q.By)
+		return ad.SaveReviewed(tx, t, q.By)
 	}))
 }
 
-// saveReviewed keeps a tool that was reviewed, and who did it.
-func (k *Kernel) saveReviewed(tx store.Tx, t store.Tool, by string) error {
+// SaveReviewed keeps a tool that was reviewed, and who did it.
+func (ad *Admin) SaveReviewed(tx store.Tx, t store.Tool, by string) error {
 	act := reviewAct(t)
 	act.By = by
-	a, err := k.operated(act)
+	a, err := ad.Operated(act)
 	if err != nil {
 		return err
 	}

@@ -54,8 +54,8 @@ const (
 	purgePause = 100 * time.Millisecond
 )
 
-// purger erases what its time is over of, at the start and then every hour.
-func (k *Kernel) purger(ctx context.Context) {
+// Run erases what its time is over of, at the start and then every hour.
+func (ad *Admin) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -64,32 +64,32 @@ func (k *Kernel) purger(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		if err := k.purgeDue(ctx); err != nil && ctx.Err() == nil {
-			k.o.Logger.Error("what is too old could not be erased; it is tried again", "error", err)
+		if err := ad.purgeDue(ctx); err != nil && ctx.Err() == nil {
+			ad.o.Logger.Error("what is too old could not be erased; it is tried again", "error", err)
 		}
 		timer.Reset(purgeEvery)
 	}
 }
 
-func (k *Kernel) purgeDue(ctx context.Context) error {
-	now := k.o.Clock.Now()
+func (ad *Admin) purgeDue(ctx context.Context) error {
+	now := ad.o.Now()
 	p := store.Purge{Keys: now.Add(-store.KeyLife)}
-	if k.o.Retention.Content > 0 {
-		p.Content = now.Add(-k.o.Retention.Content)
+	if ad.o.Retention.Content > 0 {
+		p.Content = now.Add(-ad.o.Retention.Content)
 	}
-	if k.o.Retention.Receipts > 0 {
-		p.Receipts = now.Add(-k.o.Retention.Receipts)
+	if ad.o.Retention.Receipts > 0 {
+		p.Receipts = now.Add(-ad.o.Retention.Receipts)
 	}
-	_, err := k.purge(ctx, p)
+	_, err := ad.purge(ctx, p)
 	return err
 }
 
 // purge runs small transactions until nothing is left to do, and says what they did in all.
-func (k *Kernel) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
+func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
 	p.Limit = purgeTurns
 	var all store.Purge
 	for {
-		if err := k.purgeStep(ctx, &p, nil); err != nil {
+		if err := ad.purgeStep(ctx, &p, nil); err != nil {
 			return all, err
 		}
 		all.Erased, all.Calls = append(all.Erased, p.Erased...), append(all.Calls, p.Calls...)
@@ -101,21 +101,21 @@ func (k *Kernel) purge(ctx context.Context, p store.Purge) (store.Purge, error) 
 			return all, err
 		}
 	}
-	if k.scrubbed.Load() {
+	if ad.scrubbed.Load() {
 		return all, nil
 	}
-	return all, k.scrub(ctx)
+	return all, ad.scrub(ctx)
 }
 
 // purgeStep is one transaction. Of what was erased in it an operator's word has acts.
-func (k *Kernel) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
-	err := k.update(ctx, func(tx store.Tx) error {
+func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
+	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		if err := tx.Save(store.Batch{Purge: p}); err != nil || word == nil {
 			return err
 		}
 		var b store.Batch
 		for _, erased := range p.Erased {
-			a, err := k.operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
+			a, err := ad.Operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
 			if err != nil {
 				return err
 			}
@@ -124,27 +124,27 @@ func (k *Kernel) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseR
 		return tx.Save(b)
 	})
 	if err != nil || p.ErasedAny() { // what has failed may have been written
-		k.scrubbed.Store(false)
+		ad.scrubbed.Store(false)
 	}
 	if err == nil {
-		k.o.Retention.OnErased(p.Calls)
+		ad.o.Retention.OnErased(p.Calls)
 	}
 	return err
 }
 
 // scrub asks the store for as long as it is busy, for a while. What it could not do then is left
 // to the next purge, whether that finds anything to erase or not.
-func (k *Kernel) scrub(ctx context.Context) error {
-	k.scrubbed.Store(true) // before: somebody may erase more meanwhile
-	err := k.tryScrub(ctx)
+func (ad *Admin) scrub(ctx context.Context) error {
+	ad.scrubbed.Store(true) // before: somebody may erase more meanwhile
+	err := ad.tryScrub(ctx)
 	if err != nil {
-		k.scrubbed.Store(false)
+		ad.scrubbed.Store(false)
 	}
 	return err
 }
 
-func (k *Kernel) tryScrub(ctx context.Context) error {
-	s, can := k.o.Store.(store.Scrubber)
+func (ad *Admin) tryScrub(ctx context.Context) error {
+	s, can := ad.o.Ledger.(store.Scrubber)
 	if !can {
 		return nil
 	}

@@ -45,8 +45,8 @@ var (
 		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
 		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
-		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serve((*Kernel).sessions), api.OpEvents: serve((*Kernel).events),
-		api.OpSince: serve((*Kernel).since), api.OpQuestions: serve((*Kernel).questions), api.OpArguments: serve((*Kernel).arguments),
+		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*Admin).Sessions), api.OpEvents: serveAdmin((*Admin).Events),
+		api.OpSince: serveAdmin((*Admin).Since), api.OpQuestions: serveAdmin((*Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
 		api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
 		api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
@@ -54,10 +54,10 @@ var (
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
-		api.OpTurn: serve((*Kernel).turnDetail), api.OpCards: serve((*Kernel).cards), api.OpTools: serve((*Kernel).tools),
-		api.OpDead: serve((*Kernel).dead), api.OpExport: serve((*Kernel).export), api.OpAudit: serve((*Kernel).audit),
-		api.OpReview: serve((*Kernel).reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
-		api.OpRetry: serve((*Kernel).retry), api.OpErase: serve((*Kernel).erase), api.OpImport: serve((*Kernel).importTurn),
+		api.OpTurn: serveAdmin((*Admin).TurnDetail), api.OpCards: serveAdmin((*Admin).Cards), api.OpTools: serveAdmin((*Admin).Tools),
+		api.OpDead: serveAdmin((*Admin).Dead), api.OpExport: serveAdmin((*Admin).Export), api.OpAudit: serveAdmin((*Admin).Audit),
+		api.OpReview: serveAdmin((*Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serveAdmin((*Admin).Remove),
+		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*Admin).Erase), api.OpImport: serveAdmin((*Admin).Import),
 	}
 	externalHandlers = map[string]operation{
 		api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
@@ -102,4 +102,9 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 		}
 		return run(k, ctx, from, q)
 	}}
+}
+
+// serveAdmin is serve for what looks after the ledger, no matter who asks.
+func serveAdmin[Q, A any](run func(*Admin, context.Context, Q) (A, error)) operation {
+	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.admin, ctx, q) })
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -102,14 +101,7 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 
 // update retries a lost race: another kernel or request has moved the turn on.
 func (k *Kernel) update(ctx context.Context, fn func(store.Tx) error) error {
-	const tries = 5
-	var err error
-	for range tries {
-		if err = k.o.Store.Update(ctx, fn); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return err
+	return store.Update(ctx, k.o.Store, fn)
 }
 
 // dispatch gives the turn machine an input and makes its effects true. When that was the end

@@ -132,7 +132,7 @@ func (w *world) review(classes map[string]utp.Class) {
 			risk = utp.RiskLow
 		case utp.Idempotent, utp.Reversible:
 		}
-		if err := w.now.kernel.Review(w.ctx, name, d.Digest, classes[name], risk); err != nil {
+		if err := w.now.kernel.Admin().Review(w.ctx, name, d.Digest, classes[name], risk); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,4 +66,16 @@ func OneRow[T any](rows []T, err error) (T, error) {
 		return none, ErrNotFound
 	}
 	return rows[0], nil
+}
+
+// Update runs fn in a transaction, again where it has lost a race.
+func Update(ctx context.Context, l Ledger, fn func(Tx) error) error {
+	const tries = 5
+	var err error
+	for range tries {
+		if err = l.Update(ctx, fn); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return err
 }

@@ -290,7 +290,7 @@ func (w *town) reviewed(ledger store.Ledger) {
 				found, err = store.OneRow(tx.Tools(store.ToolFilter{Names: []string{name}}))
 				return err
 			})
-			return err == nil && w.kernels[0].Review(w.t.Context(), name, found.Digest, classes[name], utp.RiskLow) == nil
+			return err == nil && w.kernels[0].Admin().Review(w.t.Context(), name, found.Digest, classes[name], utp.RiskLow) == nil
 		})
 	}
 }
