@@ -77,8 +77,16 @@ var house = []room{
 		both: "a turn is kept with its questions",
 	},
 	{
+		pkg: "internal/kernel/admin", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
+		both:   "it lists questions beside calls",
+	},
+	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
-		beside: map[string]string{"internal/kernel/store": "the port to the ledger, which what looks after it uses too"},
+		beside: map[string]string{
+			"internal/kernel/store": "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/admin": "what operators ask for is answered beside the life of a call",
+		},
 		both:   "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{
@@ -189,12 +197,12 @@ var house = []room{
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 
@@ -211,7 +219,7 @@ var house = []room{
 		pkg: "internal/instance", floor: 5,
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
-			"internal/kernel", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
+			"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
 			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
 		},
 		third: []string{sysModule},
@@ -226,7 +234,7 @@ var house = []room{
 	{
 		pkg: "internal/listing", floor: 4,
 		own: []string{
-			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel", "internal/narrate", "internal/surface/terminal", "utp",
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel/admin", "internal/narrate", "internal/surface/terminal", "utp",
 		},
 		both: "it tells people of calls and definitions",
 	},

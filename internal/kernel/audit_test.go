@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
@@ -56,7 +56,7 @@ func (w *world) wholeChain() {
 	w.t.Helper()
 	_, flaws := w.verified(func(q api.AuditRequest) (a api.AuditAnswer, err error) {
 		err = w.now.store.View(context.WithoutCancel(w.ctx), func(tx store.Tx) error {
-			a, err = kernel.Audit(tx, q)
+			a, err = admin.Audit(tx, q)
 			return err
 		})
 		return a, err

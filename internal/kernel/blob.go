@@ -2,10 +2,7 @@ package kernel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
@@ -15,7 +12,7 @@ import (
 // putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
 func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
-	if err := CheckChunk(q); err != nil {
+	if err := store.CheckChunk(q); err != nil {
 		return struct{}{}, err
 	}
 	if from.Kind == HubCaller {
@@ -54,23 +51,6 @@ func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 			from.Name, all-size, k.o.BytesPerDay))
 	}
 	return err
-}
-
-// CheckChunk refuses what can be no piece of a blob: to a store it would be a failure of its
-// own, which others try again.
-func CheckChunk(q api.PutRequest) error {
-	name, err := hex.DecodeString(q.SHA256)
-	switch {
-	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
-		return api.NewFault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
-	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
-		return api.NewFault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
-	case len(q.By) > store.MaxName:
-		return api.NewFault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
-	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
-		return api.NewFault(utp.CodeBadRequest, "the piece does not lie within the blob")
-	}
-	return nil
 }
 
 // getBlob reads a piece of a blob. Knowing the hash is knowing the content, and hashes are

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -149,7 +150,7 @@ type Options struct {
 	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
 	// package bus may not send them: they need a Bus that may.
 	Hints     bool
-	Retention Retention
+	Retention admin.Retention
 	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;
 	// default 10,000. Each further kernel on the same ledger can let an eighth more in, or what it adds within a
 	// second, before it counts again.
@@ -168,7 +169,7 @@ type Options struct {
 type Kernel struct {
 	o       Options
 	schemas schemas
-	admin   *Admin
+	admin   *admin.Admin
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -228,7 +229,7 @@ func New(o Options) (*Kernel, error) {
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
-	k.admin = NewAdmin(AdminOptions{
+	k.admin = admin.New(admin.Options{
 		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
 		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
 		Connected: k.connected, Active: k.active, EndSession: k.endImported,
@@ -295,7 +296,7 @@ func (o *Options) fill() {
 const defaultLease = 30 * time.Second
 
 // Admin looks after the kernel's ledger.
-func (k *Kernel) Admin() *Admin { return k.admin }
+func (k *Kernel) Admin() *admin.Admin { return k.admin }
 
 // Run publishes, ticks and erases what is too old until the context ends, and waits for both.
 func (k *Kernel) Run(ctx context.Context) {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -147,7 +147,7 @@ func TestContentGoesByItself(t *testing.T) {
 	}
 	inWorld(t, func(w *world) {
 		w.unjudged = true
-		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
+		w.retention = admin.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			gone = append(gone, calls...)

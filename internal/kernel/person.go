@@ -26,7 +26,7 @@ const (
 // to see to. Of a turn that is not driven here only a no is taken.
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.step(ctx, RefOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -94,7 +94,7 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 // word stands for. It may come twice or late.
 func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.attempt(ctx, RefOf(r), func(s *step) error {
+	err := k.attempt(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -146,17 +146,6 @@ func isUndo(q consent.Question, r api.ReplyRequest) bool {
 	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
 }
 
-func RefOf(r api.ReplyRequest) store.TurnRef {
-	switch {
-	case r.Token != "":
-		return store.TurnRef{Token: r.Token}
-	case r.Question != 0:
-		return store.TurnRef{Question: r.Question}
-	default:
-		return store.TurnRef{Session: r.Session}
-	}
-}
-
 // named finds the question that a reply is about.
 func (s *step) named(r api.ReplyRequest) *consent.Question {
 	for i := range s.rec.Questions {
@@ -191,7 +180,7 @@ func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Timesta
 // extend asks the same question again with more time.
 func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.step(ctx, RefOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -220,7 +209,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 }
 
 func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	err := k.step(ctx, RefOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		if err := s.mismatch(r); err != nil {
 			return err
 		}
@@ -235,7 +224,7 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 
 func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	a := api.ReplyAnswer{Resolution: "stopped"}
-	err := k.step(ctx, RefOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)

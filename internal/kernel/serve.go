@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -45,8 +46,8 @@ var (
 		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
 		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
-		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*Admin).Sessions), api.OpEvents: serveAdmin((*Admin).Events),
-		api.OpSince: serveAdmin((*Admin).Since), api.OpQuestions: serveAdmin((*Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
+		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*admin.Admin).Sessions), api.OpEvents: serveAdmin((*admin.Admin).Events),
+		api.OpSince: serveAdmin((*admin.Admin).Since), api.OpQuestions: serveAdmin((*admin.Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
 		api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
 		api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
@@ -54,10 +55,10 @@ var (
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
-		api.OpTurn: serveAdmin((*Admin).TurnDetail), api.OpCards: serveAdmin((*Admin).Cards), api.OpTools: serveAdmin((*Admin).Tools),
-		api.OpDead: serveAdmin((*Admin).Dead), api.OpExport: serveAdmin((*Admin).Export), api.OpAudit: serveAdmin((*Admin).Audit),
-		api.OpReview: serveAdmin((*Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serveAdmin((*Admin).Remove),
-		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*Admin).Erase), api.OpImport: serveAdmin((*Admin).Import),
+		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards), api.OpTools: serveAdmin((*admin.Admin).Tools),
+		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
+		api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serveAdmin((*admin.Admin).Remove),
+		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*admin.Admin).Erase), api.OpImport: serveAdmin((*admin.Admin).Import),
 	}
 	externalHandlers = map[string]operation{
 		api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
@@ -105,6 +106,6 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 }
 
 // serveAdmin is serve for what looks after the ledger, no matter who asks.
-func serveAdmin[Q, A any](run func(*Admin, context.Context, Q) (A, error)) operation {
+func serveAdmin[Q, A any](run func(*admin.Admin, context.Context, Q) (A, error)) operation {
 	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.admin, ctx, q) })
 }

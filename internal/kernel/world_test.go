@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -56,7 +57,7 @@ type world struct {
 
 	approvers kernel.Approvers
 	names     kernel.Names
-	retention kernel.Retention
+	retention admin.Retention
 	unjudged  bool         // what is left behind says nothing any more
 	flaws     []audit.Flaw // what the test has put into the ledger, and the audit of it has to find
 	unresumed bool         // a kernel that is booted leaves the open turns alone

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -50,7 +50,7 @@ func (j *judge) audited() {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
 	rows := j.w.ledger.rows
 	ledger := &tx{rows: rows}
-	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(ledger, q) })
+	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(ledger, q) })
 	if err != nil {
 		j.brokenf("the audit chain: %v", err)
 	}

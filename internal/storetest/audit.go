@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
@@ -67,7 +67,7 @@ func Verify(t *testing.T, s store.Ledger) audit.Report {
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
 	var report audit.Report
 	err := s.View(context.WithoutCancel(t.Context()), func(tx store.Tx) (err error) {
-		report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(tx, q) })
+		report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(tx, q) })
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -149,4 +150,15 @@ type Point struct {
 	Limit int
 	// Owners lists only the sessions of these people; none does not narrow.
 	Owners []string
+}
+
+func RefOf(r api.ReplyRequest) TurnRef {
+	switch {
+	case r.Token != "":
+		return TurnRef{Token: r.Token}
+	case r.Question != 0:
+		return TurnRef{Question: r.Question}
+	default:
+		return TurnRef{Session: r.Session}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -78,4 +79,14 @@ func Update(ctx context.Context, l Ledger, fn func(Tx) error) error {
 		}
 	}
 	return err
+}
+
+// ReadCall finds a call also when its turn has gone on.
+func ReadCall(tx Tx, id string) (turn.Call, error) {
+	rec, err := tx.Turn(TurnRef{Call: id})
+	if err != nil {
+		return turn.Call{}, err
+	}
+	kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
+	return OneRow(kept.Calls, err)
 }

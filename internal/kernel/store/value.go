@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 func SHA256Hex(b []byte) string {
@@ -75,4 +76,21 @@ func BlobsIn(content []byte) []string {
 		found = append(found, string(m[1]))
 	}
 	return found
+}
+
+// CheckChunk refuses what can be no piece of a blob: to a store it would be a failure of its
+// own, which others try again.
+func CheckChunk(q api.PutRequest) error {
+	name, err := hex.DecodeString(q.SHA256)
+	switch {
+	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
+		return api.NewFault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
+	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
+		return api.NewFault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
+	case len(q.By) > MaxName:
+		return api.NewFault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
+	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
+		return api.NewFault(utp.CodeBadRequest, "the piece does not lie within the blob")
+	}
+	return nil
 }

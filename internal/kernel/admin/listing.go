@@ -1,4 +1,4 @@
-package kernel
+package admin
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func sessionRow(r store.TurnRow) api.SessionRow {
 func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
-		rec, err := tx.Turn(RefOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
+		rec, err := tx.Turn(store.RefOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package kernel
+package admin
 
 import (
 	"log/slog"
@@ -9,18 +9,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Admin looks after a ledger beside the life of its calls. Make it with [NewAdmin], and keep
+// Admin looks after a ledger beside the life of its calls. Make it with [New], and keep
 // [Admin.Run] running. It is safe for concurrent use.
 type Admin struct {
-	o AdminOptions
+	o Options
 	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
 	// the process that has erased it may have died.
 	scrubbed atomic.Bool
 }
 
-// AdminOptions are what an [Admin] works with. All are required; the functions are consulted inside
+// Options are what an [Admin] works with. All are required; the functions are consulted inside
 // transactions.
-type AdminOptions struct {
+type Options struct {
 	Ledger store.Ledger
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -39,8 +39,8 @@ type AdminOptions struct {
 	EndSession func(store.Record) ([]store.Event, error)
 }
 
-// NewAdmin fills in the defaults of the retention.
-func NewAdmin(o AdminOptions) *Admin {
+// New fills in the defaults of the retention.
+func New(o Options) *Admin {
 	o.Retention.fill()
 	return &Admin{o: o}
 }

@@ -1,4 +1,4 @@
-package kernel
+package admin
 
 import (
 	"cmp"
@@ -143,7 +143,7 @@ func (im *importer) add(r api.Exported) error {
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
-		return CheckChunk(*r.Blob)
+		return store.CheckChunk(*r.Blob)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
