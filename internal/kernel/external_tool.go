@@ -25,10 +25,10 @@ const (
 	externalTime = 5 * time.Minute
 	// externalAttempts is how often the command of a repeatable call is sent, within that time.
 	externalAttempts = 3
-	// notAfter is a header of the outbox that never leaves: the last instant at which the
+	// NotAfter is a header of the outbox that never leaves: the last instant at which the
 	// message may. Once is another: that the message left is to be known at once. AgreedIn is
 	// the generation of the yes to it, after which it may not leave.
-	notAfter, once, consentGeneration = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
+	NotAfter, Once, ConsentGeneration = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
 )
 
 // decision is the policy's word as far as it counts: no where a service that nobody holds to the
@@ -108,12 +108,12 @@ func (s *step) leaveBy(c turn.Call) error {
 		return store.Unexpected("a moment", err)
 	}
 	header := s.batch.Outbox[len(s.batch.Outbox)-1].Header
-	header[notAfter] = []string{string(raw)}
+	header[NotAfter] = []string{string(raw)}
 	if !c.Class.Repeatable() {
-		header[once] = []string{"true"}
+		header[Once] = []string{"true"}
 	}
 	if c.Class == utp.Irreversible && c.Consent != nil {
-		header[consentGeneration] = []string{c.Consent.Generation}
+		header[ConsentGeneration] = []string{c.Consent.Generation}
 	}
 	return nil
 }
@@ -129,36 +129,36 @@ func (tooOldError) Error() string {
 func (tooOldError) Unpublishable() bool { return true }
 
 // transmit publishes a row of the outbox, unless its time has passed.
-func (k *Kernel) transmit(ctx context.Context, row store.Outgoing) error {
-	limit := row.Header[notAfter]
+func (p *Outbox) transmit(ctx context.Context, row store.Outgoing) error {
+	limit := row.Header[NotAfter]
 	if len(limit) == 0 {
-		return k.o.Bus.Publish(ctx, row.Subject, row.Header, row.Payload)
+		return p.o.Bus.Publish(ctx, row.Subject, row.Header, row.Payload)
 	}
 	var last turn.Timestamp
 	err := json.Unmarshal([]byte(limit[0]), &last, jsonv1.FormatDurationAsNano(true))
-	if err != nil || last.Passed(k.o.Clock.timestamp()) {
-		k.forgetUnsent(row.ID)
+	if err != nil || last.Passed(p.o.Now()) {
+		p.forgetUnsent(row.ID)
 		return tooOldError{}
 	}
-	if in := row.Header[consentGeneration]; in != nil && !slices.Equal(in, []string{k.generation()}) {
+	if in := row.Header[ConsentGeneration]; in != nil && !slices.Equal(in, []string{p.o.Generation()}) {
 		return tooOldError{} // the process that was told the yes is gone, and the yes with it
 	}
 	header := maps.Clone(row.Header)
-	delete(header, notAfter)
-	delete(header, once)
-	delete(header, consentGeneration)
-	if row.Header[once] != nil {
-		if err := k.saveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
+	delete(header, NotAfter)
+	delete(header, Once)
+	delete(header, ConsentGeneration)
+	if row.Header[Once] != nil {
+		if err := p.o.SaveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
 			return store.Unexpected("writing the incarnation", err)
 		}
-		mine, err := k.claimOnce(ctx, row.ID)
+		mine, err := p.claimOnce(ctx, row.ID)
 		if err != nil || !mine {
 			return err
 		}
 	}
-	err = k.o.Bus.Publish(ctx, row.Subject, header, row.Payload)
+	err = p.o.Bus.Publish(ctx, row.Subject, header, row.Payload)
 	if err == nil || unpublishable(err) {
-		k.forgetUnsent(row.ID)
+		p.forgetUnsent(row.ID)
 	}
 	return err
 }
@@ -166,31 +166,31 @@ func (k *Kernel) transmit(ctx context.Context, row store.Outgoing) error {
 // claimOnce reports whether a message that may leave once is this kernel's to send: no start
 // absorbs a second copy, so that it counts as sent before it is. If the kernel dies in
 // between, nobody sends it, and the end of its lease asks a person.
-func (k *Kernel) claimOnce(ctx context.Context, id int64) (bool, error) {
-	k.mu.Lock()
-	_, mine := k.sendingOnce[id]
-	k.mu.Unlock()
+func (p *Outbox) claimOnce(ctx context.Context, id int64) (bool, error) {
+	p.mu.Lock()
+	_, mine := p.sendingOnce[id]
+	p.mu.Unlock()
 	if mine { // the bus was out of reach the last time
 		return true, nil
 	}
-	err := k.o.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(store.Batch{SendOnce: []int64{id}}) })
-	k.o.Reached("command.leaving")
+	err := p.o.Ledger.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(store.Batch{SendOnce: []int64{id}}) })
+	p.o.Reached("command.leaving")
 	if errors.Is(err, store.ErrConflict) { // it has left, or was put aside
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	k.mu.Lock()
-	k.sendingOnce[id] = struct{}{}
-	k.mu.Unlock()
+	p.mu.Lock()
+	p.sendingOnce[id] = struct{}{}
+	p.mu.Unlock()
 	return true, nil
 }
 
-func (k *Kernel) forgetUnsent(id int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.sendingOnce, id)
+func (p *Outbox) forgetUnsent(id int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.sendingOnce, id)
 }
 
 // externalLease is how long the service holds a call. A repeatable one is sent again within

@@ -170,6 +170,7 @@ type Kernel struct {
 	o       Options
 	schemas schemas
 	admin   *admin.Admin
+	outbox  *Outbox
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -178,12 +179,7 @@ type Kernel struct {
 	later        map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
 	unreadable   map[string]time.Duration // turns that cannot be read, and how long each was left alone last
 	next         time.Duration            // when the ticker looks again, by the second clock
-	sweepAt      time.Duration            // when the outbox is swept, by the second clock
-	flushAt      time.Duration            // when the relay is sure to look what has left
-	resweep      bool                     // and soon again
-	sendingOnce  map[int64]struct{}       // messages that count as sent, and wait here for the bus
 	tickerWakeup chan struct{}            // the ticker's: written by anyone, read by the ticker
-	relayWakeup  chan struct{}            // the relay's: written by anyone, read by the relay
 
 	// clockOffset is how far the time of day has been ahead of the second clock at the most, and kept
 	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
@@ -191,8 +187,6 @@ type Kernel struct {
 
 	// takeoverCounted: a ledger that is taken over has been counted as one that went back.
 	takeoverCounted atomic.Bool
-
-	outbox outbox
 
 	hintOrder hintOrder
 
@@ -220,15 +214,16 @@ func New(o Options) (*Kernel, error) {
 		ticking:      map[string]struct{}{},
 		later:        map[string]time.Duration{},
 		unreadable:   map[string]time.Duration{},
-		sendingOnce:  map[int64]struct{}{},
-		resweep:      true,
-		outbox:       outbox{queues: map[string]*sessionQueue{}},
 		tickerWakeup: make(chan struct{}, 1),
-		relayWakeup:  make(chan struct{}, 1),
 		startedAt:    o.Clock.SinceBoot(),
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
+	k.outbox = NewOutbox(OutboxOptions{
+		Ledger: o.Store, Bus: o.Bus, Logger: o.Logger, Poll: o.Poll, Reached: o.Reached,
+		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.monotonicNow(k.now()) },
+		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.activeSession, Undelivered: k.reportDead,
+	})
 	k.admin = admin.New(admin.Options{
 		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
 		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
@@ -301,7 +296,7 @@ func (k *Kernel) Admin() *admin.Admin { return k.admin }
 // Run publishes, ticks and erases what is too old until the context ends, and waits for both.
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
-	owned.Go(func() { k.relay(ctx) })
+	owned.Go(func() { k.outbox.Run(ctx) })
 	owned.Go(func() { k.ticker(ctx) })
 	owned.Go(func() { k.admin.Run(ctx) })
 	owned.Wait()

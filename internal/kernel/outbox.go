@@ -1,35 +1,83 @@
 package kernel
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// outbox holds the messages that were committed here until they have left, and remembers those
-// that have until the ledger knows it. What it holds is lost with the process; the ledger has
-// it all.
-type outbox struct {
-	mu     sync.Mutex
-	queues map[string]*sessionQueue // by session
+// Outbox sends the messages that steps have committed. It holds those that were committed here until
+// they have left, and remembers those that have until the ledger knows it; what others have left
+// behind it sweeps. What it holds is lost with the process; the ledger has it all. Make it with
+// [NewOutbox], and keep [Outbox.Run] running. It is safe for concurrent use.
+type Outbox struct {
+	o      OutboxOptions
+	wakeup chan struct{} // written by anyone, read by Run
+
+	mu          sync.Mutex
+	queues      map[string]*sessionQueue // by session
+	sweepAt     time.Duration            // when the ledger is swept, by the second clock
+	flushAt     time.Duration            // when Run is sure to look what has left
+	resweep     bool                     // and soon again
+	sendingOnce map[int64]struct{}       // messages that count as sent, and wait here for the bus
+}
+
+// OutboxOptions are what an [Outbox] works with. All are required.
+type OutboxOptions struct {
+	Ledger store.Ledger
+	Bus    Bus
+	Logger *slog.Logger
+	// Poll is how often the ledger is swept for what others have left behind.
+	Poll time.Duration
+	// Now is the present, SinceBoot its second clock, and MonotonicNow a time that is never set back.
+	Now          func() turn.Timestamp
+	SinceBoot    func() time.Duration
+	MonotonicNow func() time.Time
+	// Generation is the life of the runtime, and SaveIncarnation writes the count outside the ledger.
+	Generation      func() string
+	SaveIncarnation func(context.Context) error
+	// Active reports whether this process works on a session, and Undelivered reports messages that
+	// can never leave.
+	Active      func(session string) bool
+	Undelivered func(context.Context, []store.Outgoing)
+	// Reached is called at the named points of the fault tests.
+	Reached func(point string)
+}
+
+// NewOutbox makes an outbox that sweeps soon after its start.
+func NewOutbox(o OutboxOptions) *Outbox {
+	return &Outbox{
+		o: o, wakeup: make(chan struct{}, 1), queues: map[string]*sessionQueue{}, resweep: true, sendingOnce: map[int64]struct{}{},
+	}
+}
+
+// wake has Run look again.
+func (p *Outbox) wake() {
+	select {
+	case p.wakeup <- struct{}{}:
+	default:
+	}
 }
 
 // sessionQueue is the way out of one session's messages, in the order of its steps.
 type sessionQueue struct {
-	entries  []*outboxEntry // the first is the next to leave
-	busy     bool           // somebody is publishing
-	retryAt  time.Duration  // what the bus has refused is not tried before, by the second clock
+	entries  []*Entry      // the first is the next to leave
+	busy     bool          // somebody is publishing
+	retryAt  time.Duration // what the bus has refused is not tried before, by the second clock
 	acks     []ack
 	dead     []store.DeadLetter
 	deadRows []store.Outgoing // the rows that dead are of
 }
 
-// outboxEntry is what one step has to say. Until it is known whether the step is committed, it
+// Entry is what one step has to say. Until it is known whether the step is committed, it
 // keeps those of later steps back.
-type outboxEntry struct {
-	session string
+type Entry struct {
+	Session string
 	rows    []store.Outgoing
 	ready   bool
 }
@@ -40,9 +88,9 @@ type ack struct {
 	at time.Duration
 }
 
-// reserve takes the place of a step that is being saved: behind those that it follows, for it
+// Reserve takes the place of a step that is being saved: behind those that it follows, for it
 // has read what they have committed.
-func (p *outbox) reserve(session string) *outboxEntry {
+func (p *Outbox) Reserve(session string) *Entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[session]
@@ -50,29 +98,29 @@ func (p *outbox) reserve(session string) *outboxEntry {
 		l = &sessionQueue{}
 		p.queues[session] = l
 	}
-	m := &outboxEntry{session: session}
+	m := &Entry{Session: session}
 	l.entries = append(l.entries, m)
 	return m
 }
 
-// drop gives a place back: its step was not saved.
-func (p *outbox) drop(m *outboxEntry) {
+// Drop gives a place back: its step was not saved.
+func (p *Outbox) Drop(m *Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.queues[m.session]
-	l.entries = slices.DeleteFunc(l.entries, func(other *outboxEntry) bool { return other == m })
-	p.tidy(m.session)
+	l := p.queues[m.Session]
+	l.entries = slices.DeleteFunc(l.entries, func(other *Entry) bool { return other == m })
+	p.tidy(m.Session)
 }
 
-// ready says that a step is committed with these messages.
-func (p *outbox) ready(m *outboxEntry, rows []store.Outgoing) {
+// Ready says that a step is committed with these messages.
+func (p *Outbox) Ready(m *Entry, rows []store.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.rows, m.ready = slices.Clone(rows), true
 }
 
-// next hands out the next message of a session to anyone who publishes for it alone, until give.
-func (p *outbox) next(session string, now time.Duration) (store.Outgoing, bool) {
+// next hands out the next message of a session to anyone who publishes for it alone, until sent.
+func (p *Outbox) next(session string, now time.Duration) (store.Outgoing, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[session]
@@ -83,8 +131,8 @@ func (p *outbox) next(session string, now time.Duration) (store.Outgoing, bool) 
 	return l.entries[0].rows[0], true
 }
 
-// sent says what became of the message that take handed out.
-func (p *outbox) sent(row store.Outgoing, became sendResult, reason string, now time.Duration) {
+// sent says what became of the message that next handed out.
+func (p *Outbox) sent(row store.Outgoing, became sendResult, reason string, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[row.Session]
@@ -114,8 +162,8 @@ const (
 	sendImpossible // no message of that form can ever leave
 )
 
-// acks are the rows of a session that have left, for its next step to tell the ledger.
-func (p *outbox) acks(session string) []int64 {
+// Acks are the rows of a session that have left, for its next step to tell the ledger.
+func (p *Outbox) Acks(session string) []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var ids []int64
@@ -127,8 +175,8 @@ func (p *outbox) acks(session string) []int64 {
 	return ids
 }
 
-// acked says that the ledger knows of these.
-func (p *outbox) acked(session string, ids []int64) {
+// Acked says that the ledger knows of these.
+func (p *Outbox) Acked(session string, ids []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.queues[session]
@@ -141,7 +189,7 @@ func (p *outbox) acked(session string, ids []int64) {
 
 // unacked collects what the ledger does not know yet: what has left before a time, and all
 // that never will, with the rows that those are of. waiting says that more will come.
-func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []store.DeadLetter, of []store.Outgoing, waiting bool) {
+func (p *Outbox) unacked(before time.Duration) (done map[string][]int64, dead []store.DeadLetter, of []store.Outgoing, waiting bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done = map[string][]int64{}
@@ -159,7 +207,7 @@ func (p *outbox) unacked(before time.Duration) (done map[string][]int64, dead []
 }
 
 // deadRecorded says that the ledger knows of the messages that never leave.
-func (p *outbox) deadRecorded(of []store.Outgoing) {
+func (p *Outbox) deadRecorded(of []store.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, row := range of {
@@ -171,7 +219,7 @@ func (p *outbox) deadRecorded(of []store.Outgoing) {
 }
 
 // blocked lists the sessions whose next message could leave, and does not.
-func (p *outbox) blocked() []string {
+func (p *Outbox) blocked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []string
@@ -184,14 +232,14 @@ func (p *outbox) blocked() []string {
 }
 
 // has reports whether messages of a session are on their way here.
-func (p *outbox) has(session string) bool {
+func (p *Outbox) has(session string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.queues[session] != nil
 }
 
 // tidy forgets a lane without anything. The caller holds mu.
-func (p *outbox) tidy(session string) {
+func (p *Outbox) tidy(session string) {
 	if l := p.queues[session]; l != nil && !l.busy && len(l.entries)+len(l.acks)+len(l.dead) == 0 {
 		delete(p.queues, session)
 	}

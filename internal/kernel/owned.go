@@ -59,3 +59,13 @@ func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	}
 	return store.ProtocolError(err)
 }
+
+// activeSession is attends, by the session.
+func (k *Kernel) activeSession(session string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.o.OwnedTurnsOnly {
+		return slices.Contains(slices.Collect(maps.Values(k.ownedTurns)), session)
+	}
+	return !slices.Contains(slices.Collect(maps.Values(k.suspended)), session)
+}

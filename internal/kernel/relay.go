@@ -23,51 +23,54 @@ const (
 	relayGrace = 2 * time.Second
 )
 
-// relay looks after the messages that have not left by themselves: those that the bus refused
+// Run looks after the messages that have not left by themselves: those that the bus refused
 // here, the marks that no step has taken along, and what others have left behind.
-func (k *Kernel) relay(ctx context.Context) {
+func (p *Outbox) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			k.flush(context.WithoutCancel(ctx), k.o.Clock.SinceBoot())
+			p.flush(context.WithoutCancel(ctx), p.o.SinceBoot())
 			return
-		case <-k.relayWakeup:
+		case <-p.wakeup:
 		case <-timer.C:
 		}
-		drain(k.relayWakeup)
-		timer.Reset(k.relayOnce(ctx))
+		select { // what it was for is about to be looked at
+		case <-p.wakeup:
+		default:
+		}
+		timer.Reset(p.relayOnce(ctx))
 	}
 }
 
 // relayOnce does what is due and says when to look again.
-func (k *Kernel) relayOnce(ctx context.Context) time.Duration {
-	now := k.o.Clock.SinceBoot()
-	for _, session := range k.outbox.blocked() {
-		k.publish(ctx, session)
+func (p *Outbox) relayOnce(ctx context.Context) time.Duration {
+	now := p.o.SinceBoot()
+	for _, session := range p.blocked() {
+		p.Publish(ctx, session)
 	}
-	again := k.flush(ctx, now-relayPause) || len(k.outbox.blocked()) > 0
-	wait := k.sweepDue(ctx, now)
+	again := p.flush(ctx, now-relayPause) || len(p.blocked()) > 0
+	wait := p.sweepDue(ctx, now)
 	if again {
 		wait = min(wait, relayPause)
 	}
 	return wait
 }
 
-// publish sends what is ready of a session, in its order, until the bus is out of reach: then
+// Publish sends what is ready of a session, in its order, until the bus is out of reach: then
 // the rest waits, for none may overtake. A row that can never leave is put aside.
-func (k *Kernel) publish(ctx context.Context, session string) {
+func (p *Outbox) Publish(ctx context.Context, session string) {
 	ctx = context.WithoutCancel(ctx)
 	for {
-		row, is := k.outbox.next(session, k.o.Clock.SinceBoot())
+		row, is := p.next(session, p.o.SinceBoot())
 		if !is {
 			return
 		}
-		became, reason := k.send(ctx, row)
-		k.outbox.sent(row, became, reason, k.o.Clock.SinceBoot())
+		became, reason := p.send(ctx, row)
+		p.sent(row, became, reason, p.o.SinceBoot())
 		if became != sendDone {
-			signal(k.relayWakeup)
+			p.wake()
 		}
 		if became == sendRetry {
 			return
@@ -76,18 +79,18 @@ func (k *Kernel) publish(ctx context.Context, session string) {
 }
 
 // send publishes one row.
-func (k *Kernel) send(ctx context.Context, row store.Outgoing) (became sendResult, reason string) {
-	err := k.transmit(ctx, row)
+func (p *Outbox) send(ctx context.Context, row store.Outgoing) (became sendResult, reason string) {
+	err := p.transmit(ctx, row)
 	switch {
 	case unpublishable(err):
-		k.o.Logger.Error("unpublishable", "subject", row.Subject, "error", err)
+		p.o.Logger.Error("unpublishable", "subject", row.Subject, "error", err)
 		return sendImpossible, err.Error()
 	case err != nil:
-		k.o.Logger.Warn("the bus is out of reach; what is to leave waits", "error", err)
+		p.o.Logger.Warn("the bus is out of reach; what is to leave waits", "error", err)
 		return sendRetry, ""
 	}
 	if row.Call != "" {
-		k.o.Reached("command.published")
+		p.o.Reached("command.published")
 	}
 	return sendDone, ""
 }
@@ -99,8 +102,8 @@ func unpublishable(err error) bool {
 
 // flush tells the ledger what has left before a time and what never will, and reports whether
 // more is to be told. Where that is lost, a message leaves twice, which a start absorbs.
-func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
-	done, dead, of, waiting := k.outbox.unacked(before)
+func (p *Outbox) flush(ctx context.Context, before time.Duration) (more bool) {
+	done, dead, of, waiting := p.unacked(before)
 	var b store.Batch
 	for _, ids := range done {
 		b.Published = append(b.Published, ids...)
@@ -108,15 +111,15 @@ func (k *Kernel) flush(ctx context.Context, before time.Duration) (more bool) {
 	if b.Dead = dead; len(b.Published)+len(b.Dead) == 0 {
 		return waiting
 	}
-	if err := k.o.Store.Update(ctx, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
-		k.o.Logger.Error("outbox", "error", err)
+	if err := p.o.Ledger.Update(ctx, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
+		p.o.Logger.Error("outbox", "error", err)
 		return true
 	}
 	for session, ids := range done {
-		k.outbox.acked(session, ids)
+		p.Acked(session, ids)
 	}
-	k.outbox.deadRecorded(of)
-	k.reportDead(ctx, of)
+	p.deadRecorded(of)
+	p.o.Undelivered(ctx, of)
 	return waiting
 }
 

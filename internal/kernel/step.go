@@ -32,7 +32,7 @@ type step struct {
 	counted     bool           // the incarnation has moved on
 	savedOffset time.Duration  // what the ledger knows with it of the lead
 	late        jsontext.Value // a result that comes too late, while it is told of
-	outboxEntry *outboxEntry   // what it has to say, until that is committed
+	outboxEntry *Entry         // what it has to say, until that is committed
 	hints       *hintEntry     // where its hints leave; nil where nobody wants any
 	before      []string
 	after       []string
@@ -71,8 +71,8 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 		}
 		k.hintOrder.drop(s.hints)
 		if s.outboxEntry != nil {
-			k.outbox.drop(s.outboxEntry)
-			behind = append(behind, s.outboxEntry.session)
+			k.outbox.Drop(s.outboxEntry)
+			behind = append(behind, s.outboxEntry.Session)
 		}
 	}
 	err := k.update(ctx, func(tx store.Tx) error {
@@ -94,7 +94,7 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 		giveUp()
 	}
 	for _, session := range behind {
-		k.publish(ctx, session)
+		k.outbox.Publish(ctx, session)
 	}
 	return err
 }
@@ -152,9 +152,9 @@ func (s *step) save() error {
 	}
 	rec := s.rec
 	s.batch.Turn = &rec
-	s.batch.Published = append(s.batch.Published, s.k.outbox.acks(rec.State.Session)...)
+	s.batch.Published = append(s.batch.Published, s.k.outbox.Acks(rec.State.Session)...)
 	if len(s.batch.Outbox) > 0 {
-		s.outboxEntry = s.k.outbox.reserve(rec.State.Session)
+		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)
 	}
 	if s.k.o.Hints {
 		s.hints = s.k.hintOrder.reserve(rec.State.Turn)
@@ -188,25 +188,25 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 // passOn publishes what the step has to say. What has left is told to the ledger by the next
 // step of the session.
 func (k *Kernel) passOn(ctx context.Context, s *step) {
-	k.outbox.acked(s.rec.State.Session, s.batch.Published)
+	k.outbox.Acked(s.rec.State.Session, s.batch.Published)
 	if s.outboxEntry == nil {
 		return
 	}
-	k.outbox.ready(s.outboxEntry, s.batch.Outbox)
-	k.publish(ctx, s.rec.State.Session)
-	k.ackSoon()
+	k.outbox.Ready(s.outboxEntry, s.batch.Outbox)
+	k.outbox.Publish(ctx, s.rec.State.Session)
+	k.outbox.AckSoon()
 }
 
-// ackSoon has the relay tell the ledger what has left, if no step does so before.
-func (k *Kernel) ackSoon() {
-	k.mu.Lock()
-	soon := k.flushAt <= k.o.Clock.SinceBoot()
+// AckSoon has the relay tell the ledger what has left, if no step does so before.
+func (p *Outbox) AckSoon() {
+	p.mu.Lock()
+	soon := p.flushAt <= p.o.SinceBoot()
 	if soon {
-		k.flushAt = k.o.Clock.SinceBoot() + relayPause
+		p.flushAt = p.o.SinceBoot() + relayPause
 	}
-	k.mu.Unlock()
+	p.mu.Unlock()
 	if soon {
-		signal(k.relayWakeup)
+		p.wake()
 	}
 }
 

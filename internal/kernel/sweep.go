@@ -10,41 +10,41 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// sweepSoon looks at once for messages that were left behind, and again when those that are
+// SweepSoon looks at once for messages that were left behind, and again when those that are
 // too young now have come of age.
-func (k *Kernel) sweepSoon() {
-	k.mu.Lock()
-	k.sweepAt, k.resweep = 0, true
-	k.mu.Unlock()
-	signal(k.relayWakeup)
+func (p *Outbox) SweepSoon() {
+	p.mu.Lock()
+	p.sweepAt, p.resweep = 0, true
+	p.mu.Unlock()
+	p.wake()
 }
 
 // sweepDue sweeps when it is time to, and says when it is the next time.
-func (k *Kernel) sweepDue(ctx context.Context, now time.Duration) (wait time.Duration) {
-	k.mu.Lock()
-	if k.sweepAt > now {
-		defer k.mu.Unlock()
-		return k.sweepAt - now
+func (p *Outbox) sweepDue(ctx context.Context, now time.Duration) (wait time.Duration) {
+	p.mu.Lock()
+	if p.sweepAt > now {
+		defer p.mu.Unlock()
+		return p.sweepAt - now
 	}
-	wait = k.o.Poll
-	if k.resweep {
+	wait = p.o.Poll
+	if p.resweep {
 		wait = relayGrace + time.Millisecond
 	}
-	k.sweepAt, k.resweep = now+wait, false
-	k.mu.Unlock()
-	if err := k.sweep(ctx); err != nil && ctx.Err() == nil {
-		k.o.Logger.Error("outbox", "error", err)
+	p.sweepAt, p.resweep = now+wait, false
+	p.mu.Unlock()
+	if err := p.sweep(ctx); err != nil && ctx.Err() == nil {
+		p.o.Logger.Error("outbox", "error", err)
 	}
 	return wait
 }
 
 // sweep publishes the messages that nobody has marked as left although it is time: their
 // kernel is gone, or could not tell. One session's trouble is its own.
-func (k *Kernel) sweep(ctx context.Context) error {
-	before := k.monotonicNow(k.now()).Add(-relayGrace)
-	sessions, err := k.unsentSessions(ctx, before)
+func (p *Outbox) sweep(ctx context.Context) error {
+	before := p.o.MonotonicNow().Add(-relayGrace)
+	sessions, err := p.unsentSessions(ctx, before)
 	for _, session := range sessions {
-		if serr := k.sweepSession(ctx, session, before); serr != nil {
+		if serr := p.sweepSession(ctx, session, before); serr != nil {
 			err = errors.Join(err, store.Unexpected("the messages of "+session, serr))
 		}
 	}
@@ -53,9 +53,9 @@ func (k *Kernel) sweep(ctx context.Context) error {
 
 // unsentSessions lists the sessions with old messages, but for those that are on their way here or
 // not attended to.
-func (k *Kernel) unsentSessions(ctx context.Context, before time.Time) ([]string, error) {
+func (p *Outbox) unsentSessions(ctx context.Context, before time.Time) ([]string, error) {
 	var sessions []string
-	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+	err := p.o.Ledger.View(ctx, func(tx store.Tx) error {
 		found := map[string]bool{}
 		f := store.OutboxFilter{Before: before, Limit: relayPage}
 		for {
@@ -65,7 +65,7 @@ func (k *Kernel) unsentSessions(ctx context.Context, before time.Time) ([]string
 			}
 			for _, row := range rows {
 				f.After = row.ID
-				if !found[row.Session] && !k.outbox.has(row.Session) && k.activeSession(row.Session) {
+				if !found[row.Session] && !p.has(row.Session) && p.o.Active(row.Session) {
 					found[row.Session] = true
 				}
 			}
@@ -81,26 +81,26 @@ func (k *Kernel) unsentSessions(ctx context.Context, before time.Time) ([]string
 // sweepSession publishes and marks the old messages of one session. Nothing is published inside
 // a transaction: what one kernel has taken is too young for another, for as long as it was when
 // it was written.
-func (k *Kernel) sweepSession(ctx context.Context, session string, before time.Time) error {
-	rows, err := k.claimUnsent(ctx, session, before)
+func (p *Outbox) sweepSession(ctx context.Context, session string, before time.Time) error {
+	rows, err := p.claimUnsent(ctx, session, before)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	b, dead := k.sendAll(ctx, rows)
+	b, dead := p.sendAll(ctx, rows)
 	if len(b.Published)+len(b.Dead) == 0 {
 		return nil
 	}
-	if err := k.update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(b) }); err != nil {
+	if err := store.Update(context.WithoutCancel(ctx), p.o.Ledger, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
 		return err
 	}
-	k.reportDead(ctx, dead)
+	p.o.Undelivered(ctx, dead)
 	return nil
 }
 
 // claimUnsent takes the old messages of a session, unless another kernel is at it.
-func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Time) ([]store.Outgoing, error) {
+func (p *Outbox) claimUnsent(ctx context.Context, session string, before time.Time) ([]store.Outgoing, error) {
 	var rows []store.Outgoing
-	err := k.update(ctx, func(tx store.Tx) error {
+	err := store.Update(ctx, p.o.Ledger, func(tx store.Tx) error {
 		rows = nil
 		held, err := tx.Turns(store.TurnFilter{Session: session, Claim: true})
 		if err != nil || len(held) == 0 {
@@ -119,9 +119,9 @@ func (k *Kernel) claimUnsent(ctx context.Context, session string, before time.Ti
 }
 
 // sendAll publishes rows in their order as far as the bus can be reached.
-func (k *Kernel) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Batch, dead []store.Outgoing) {
+func (p *Outbox) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Batch, dead []store.Outgoing) {
 	for _, row := range rows {
-		switch became, reason := k.send(ctx, row); became {
+		switch became, reason := p.send(ctx, row); became {
 		case sendDone:
 			b.Published = append(b.Published, row.ID)
 		case sendImpossible:
@@ -132,14 +132,4 @@ func (k *Kernel) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Ba
 		}
 	}
 	return b, dead
-}
-
-// activeSession is attends, by the session.
-func (k *Kernel) activeSession(session string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.o.OwnedTurnsOnly {
-		return slices.Contains(slices.Collect(maps.Values(k.ownedTurns)), session)
-	}
-	return !slices.Contains(slices.Collect(maps.Values(k.suspended)), session)
 }

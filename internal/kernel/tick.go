@@ -302,7 +302,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		return err
 	}
 	k.activate(st)
-	k.sweepSoon()
+	k.outbox.SweepSoon()
 	k.wakeWorker(ctx, st)
 	return nil
 }
