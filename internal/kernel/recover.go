@@ -42,7 +42,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if !restored {
 		return false, k.o.Incarnation.Store(inside)
 	}
-	if err := k.freeze(ctx); err != nil {
+	if err := k.outbox.Freeze(ctx, deadRestored); err != nil {
 		return true, err
 	}
 	if err := k.restoreAll(ctx); err != nil {
@@ -146,27 +146,4 @@ func (k *Kernel) restoreAll(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// freeze puts the outbox aside: what it holds may have left already, in the part of
-// time that was lost.
-func (k *Kernel) freeze(ctx context.Context) error {
-	for {
-		left := 0
-		err := k.update(ctx, func(tx store.Tx) error {
-			rows, err := tx.Outbox(store.OutboxFilter{Limit: relayPage})
-			if err != nil {
-				return err
-			}
-			var b store.Batch
-			for _, row := range rows {
-				b.Dead = append(b.Dead, store.DeadLetter{ID: row.ID, Reason: deadRestored})
-			}
-			left = len(rows)
-			return tx.Save(b)
-		})
-		if err != nil || left == 0 {
-			return store.ProtocolError(err)
-		}
-	}
 }

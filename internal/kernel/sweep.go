@@ -133,3 +133,26 @@ func (p *Outbox) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Ba
 	}
 	return b, dead
 }
+
+// Freeze puts all that waits aside, for a reason: what it holds may have left already, in the part of
+// time that was lost.
+func (p *Outbox) Freeze(ctx context.Context, reason string) error {
+	for {
+		left := 0
+		err := store.Update(ctx, p.o.Ledger, func(tx store.Tx) error {
+			rows, err := tx.Outbox(store.OutboxFilter{Limit: relayPage})
+			if err != nil {
+				return err
+			}
+			var b store.Batch
+			for _, row := range rows {
+				b.Dead = append(b.Dead, store.DeadLetter{ID: row.ID, Reason: reason})
+			}
+			left = len(rows)
+			return tx.Save(b)
+		})
+		if err != nil || left == 0 {
+			return store.ProtocolError(err)
+		}
+	}
+}
