@@ -82,12 +82,17 @@ var house = []room{
 		both:   "it lists questions beside calls",
 	},
 	{
+		pkg: "internal/kernel/outbox", floor: 2, own: []string{"internal/kernel/turn"},
+		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
+	},
+	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
 		beside: map[string]string{
-			"internal/kernel/store": "the port to the ledger, which what looks after it uses too",
-			"internal/kernel/admin": "what operators ask for is answered beside the life of a call",
+			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
+			"internal/kernel/outbox": "a step hands in what it has committed, and no longer looks after it",
 		},
-		both:   "the gate needs the question machine; of the vocabulary of events it knows nothing",
+		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{
 		pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule},

@@ -11,16 +11,10 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
-
-// Bus publishes what has been committed. It is safe for concurrent use; an error
-// says that the message may not have left, and is tried again unless it has a method
-// Unpublishable() bool that says true: no message of that form can ever leave.
-type Bus interface {
-	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
-}
 
 // Presence knows who hears the bus at this moment. It is consulted inside transactions and
 // must be quick and without effects.
@@ -96,7 +90,7 @@ func (c Clock) timestamp() turn.Timestamp {
 // Options of a kernel. Store, Bus, Policy and Narrator are required.
 type Options struct {
 	Store    store.Ledger
-	Bus      Bus
+	Bus      outbox.Bus
 	Policy   Policy
 	Narrator Narrator
 	// Presence tells which services are there; nil knows of none. With it a call that no
@@ -170,7 +164,7 @@ type Kernel struct {
 	o       Options
 	schemas schemas
 	admin   *admin.Admin
-	outbox  *Outbox
+	outbox  *outbox.Outbox
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -219,7 +213,7 @@ func New(o Options) (*Kernel, error) {
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
-	k.outbox = NewOutbox(OutboxOptions{
+	k.outbox = outbox.New(outbox.Options{
 		Ledger: o.Store, Bus: o.Bus, Logger: o.Logger, Poll: o.Poll, Reached: o.Reached,
 		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.monotonicNow(k.now()) },
 		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.activeSession, Undelivered: k.reportDead,

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -32,7 +33,7 @@ type step struct {
 	counted     bool           // the incarnation has moved on
 	savedOffset time.Duration  // what the ledger knows with it of the lead
 	late        jsontext.Value // a result that comes too late, while it is told of
-	outboxEntry *Entry         // what it has to say, until that is committed
+	outboxEntry *outbox.Entry  // what it has to say, until that is committed
 	hints       *hintEntry     // where its hints leave; nil where nobody wants any
 	before      []string
 	after       []string
@@ -195,19 +196,6 @@ func (k *Kernel) passOn(ctx context.Context, s *step) {
 	k.outbox.Ready(s.outboxEntry, s.batch.Outbox)
 	k.outbox.Publish(ctx, s.rec.State.Session)
 	k.outbox.AckSoon()
-}
-
-// AckSoon has the relay tell the ledger what has left, if no step does so before.
-func (p *Outbox) AckSoon() {
-	p.mu.Lock()
-	soon := p.flushAt <= p.o.SinceBoot()
-	if soon {
-		p.flushAt = p.o.SinceBoot() + relayPause
-	}
-	p.mu.Unlock()
-	if soon {
-		p.wake()
-	}
 }
 
 // schedule wakes the ticker where the turn wants a tick before it would look.

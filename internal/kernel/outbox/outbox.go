@@ -1,4 +1,4 @@
-package kernel
+package outbox
 
 import (
 	"context"
@@ -11,12 +11,19 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
+// Bus publishes what has been committed. It is safe for concurrent use; an error
+// says that the message may not have left, and is tried again unless it has a method
+// Unpublishable() bool that says true: no message of that form can ever leave.
+type Bus interface {
+	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
+}
+
 // Outbox sends the messages that steps have committed. It holds those that were committed here until
 // they have left, and remembers those that have until the ledger knows it; what others have left
 // behind it sweeps. What it holds is lost with the process; the ledger has it all. Make it with
-// [NewOutbox], and keep [Outbox.Run] running. It is safe for concurrent use.
+// [New], and keep [Outbox.Run] running. It is safe for concurrent use.
 type Outbox struct {
-	o      OutboxOptions
+	o      Options
 	wakeup chan struct{} // written by anyone, read by Run
 
 	mu          sync.Mutex
@@ -27,8 +34,8 @@ type Outbox struct {
 	sendingOnce map[int64]struct{}       // messages that count as sent, and wait here for the bus
 }
 
-// OutboxOptions are what an [Outbox] works with. All are required.
-type OutboxOptions struct {
+// Options are what an [Outbox] works with. All are required.
+type Options struct {
 	Ledger store.Ledger
 	Bus    Bus
 	Logger *slog.Logger
@@ -49,8 +56,8 @@ type OutboxOptions struct {
 	Reached func(point string)
 }
 
-// NewOutbox makes an outbox that sweeps soon after its start.
-func NewOutbox(o OutboxOptions) *Outbox {
+// New makes an outbox that sweeps soon after its start.
+func New(o Options) *Outbox {
 	return &Outbox{
 		o: o, wakeup: make(chan struct{}, 1), queues: map[string]*sessionQueue{}, resweep: true, sendingOnce: map[int64]struct{}{},
 	}

@@ -1,4 +1,4 @@
-package kernel
+package outbox
 
 import (
 	"context"
