@@ -13,7 +13,7 @@ import (
 )
 
 // ReadBlob reads a complete blob.
-func ReadBlob(tx Tx, name string) ([]byte, error) {
+func ReadBlob(tx CardReader, name string) ([]byte, error) {
 	var all []byte
 	for {
 		piece, size, err := tx.Blob(name, int64(len(all)), api.ChunkLimit)
@@ -48,12 +48,12 @@ func Retyped(card utp.Card, name string) (utp.Card, error) {
 }
 
 // ReadCard reads one card.
-func ReadCard(tx Tx, id string) (utp.Card, error) {
+func ReadCard(tx CardReader, id string) (utp.Card, error) {
 	return OneRow(tx.Cards(CardFilter{IDs: []string{id}}))
 }
 
 // ReadTool finds a tool by its name.
-func ReadTool(tx Tx, name string) (Tool, error) {
+func ReadTool(tx ToolReader, name string) (Tool, error) {
 	return OneRow(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 

@@ -48,29 +48,63 @@ type Ledger interface {
 // Tx is one transaction. What is found by a handle and is missing is [ErrNotFound]; a list
 // of nothing is empty.
 type Tx interface {
+	TurnReader
+	EventReader
+	CardReader
+	ToolReader
+	OutboxReader
+	AuxiliaryReader
+	Writer
+}
+
+// TurnReader reads turns and their transcripts.
+type TurnReader interface {
 	// Turn finds a turn with all that is needed to step it.
 	Turn(TurnRef) (Record, error)
 	// Turns lists turns, oldest first.
 	Turns(TurnFilter) ([]TurnRow, error)
-	// Events lists what was told, in the order of each session.
-	Events(EventFilter) ([]Event, error)
-	// Since lists the sessions that have had events after a point of the ledger, but for those
-	// of imported turns. It is the first that is asked of its transaction, for what is told
-	// must have ended before.
-	Since(Point) (Progress, error)
 	// Results reads the applied results of a turn in order, after the first after.
 	Results(turn string, after, limit int) ([]ResultRow, error)
+}
+
+// EventReader reads what was reported to people.
+type EventReader interface {
+	// Events lists what was reported, in the order of each session.
+	Events(EventFilter) ([]Event, error)
+	// Since lists the sessions that have had events after a point of the ledger, but for those
+	// of imported turns. It is the first that is asked of its transaction, for what is reported
+	// must have ended before.
+	Since(Point) (Progress, error)
+}
+
+// CardReader reads cards, and the blobs that they refer to.
+type CardReader interface {
 	// Cards lists cards in the order of their ids.
 	Cards(CardFilter) ([]utp.Card, error)
 	// Blob reads at most n bytes of a complete blob from offset on, and its whole size.
 	Blob(sha256 string, offset int64, n int) ([]byte, int64, error)
+}
+
+// ToolReader reads the registry.
+type ToolReader interface {
 	// Tools lists registered tools in the order of their names. One that was read so is
 	// compared when this transaction saves it: one that has changed since is [ErrConflict].
 	Tools(ToolFilter) ([]Tool, error)
+}
+
+// OutboxReader reads what has not left.
+type OutboxReader interface {
 	// Outbox lists messages that wait to leave, or dead ones, in their order.
 	Outbox(OutboxFilter) ([]Outgoing, error)
-	// Auxiliary reads what is kept beside the turns.
+}
+
+// AuxiliaryReader reads what is kept beside the turns.
+type AuxiliaryReader interface {
 	Auxiliary(AuxiliaryFilter) (Auxiliary, error)
+}
+
+// Writer writes.
+type Writer interface {
 	// Count adds to a counter (0 only reads it) and returns its new value.
 	Count(counter string, add int64) (int64, error)
 	// Save writes one step at once, blobs first, and sets in place the Seq of the batch's Events

@@ -20,7 +20,7 @@ func SHA256Hex(b []byte) string {
 }
 
 // bytes reads a body, wherever it lies.
-func ReadBody(tx Tx, b api.Body) ([]byte, error) {
+func ReadBody(tx CardReader, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
 	}
@@ -55,7 +55,7 @@ func ReferenceIn(v jsontext.Value) (Reference, bool) {
 }
 
 // ReadValue reads a value back that outOfLine may have moved.
-func ReadValue(tx Tx, v jsontext.Value) (jsontext.Value, error) {
+func ReadValue(tx CardReader, v jsontext.Value) (jsontext.Value, error) {
 	r, moved := ReferenceIn(v)
 	if !moved {
 		return v, nil
