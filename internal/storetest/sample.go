@@ -276,7 +276,9 @@ func readBack(l *ledger, n int, b store.Batch) {
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
+		beside, err := tx.Auxiliary(store.AuxiliaryFilter{
+			Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key,
+		})
 		beside.Receipts = l.unnumbered(beside.Receipts)
 		same(l, "beside", beside, store.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
 		return err

@@ -44,6 +44,7 @@ func turnNamed(name string) store.TurnRef {
 	return store.TurnRef{Turn: name}
 }
 
+// TurnDetail is a turn with its receipts and a page of its calls.
 func (ad *Admin) TurnDetail(ctx context.Context, q api.TurnRequest) (api.TurnDetail, error) {
 	var a api.TurnDetail
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -122,6 +123,7 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
+// Cards hands out one card, or a page of those of a turn.
 func (ad *Admin) Cards(ctx context.Context, q api.CardsRequest) (api.CardsAnswer, error) {
 	var a api.CardsAnswer
 	f := store.CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
@@ -158,6 +160,7 @@ func (ad *Admin) Cards(ctx context.Context, q api.CardsRequest) (api.CardsAnswer
 	return a, err
 }
 
+// Tools hands out one registered tool, or a page of all.
 func (ad *Admin) Tools(ctx context.Context, q api.ToolsRequest) (api.ToolsAnswer, error) {
 	var a api.ToolsAnswer
 	f := store.ToolFilter{After: q.After, Limit: toolPage}
@@ -200,6 +203,7 @@ func (ad *Admin) toolDetail(t store.Tool) api.ToolDetail {
 	return d
 }
 
+// Reviewed takes an operator's review of a tool.
 func (ad *Admin) Reviewed(ctx context.Context, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
@@ -211,6 +215,7 @@ func (ad *Admin) Reviewed(ctx context.Context, q api.ReviewRequest) (api.ToolDet
 	return ad.ToolNamed(ctx, q.Tool)
 }
 
+// ToolNamed is one registered tool.
 func (ad *Admin) ToolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -221,6 +226,7 @@ func (ad *Admin) ToolNamed(ctx context.Context, name string) (api.ToolDetail, er
 	return a, err
 }
 
+// Remove takes a tool out of the registry.
 func (ad *Admin) Remove(ctx context.Context, q api.RemoveRequest) (struct{}, error) {
 	return struct{}{}, store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		t, err := store.ReadTool(tx, q.Tool)

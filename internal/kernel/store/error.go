@@ -49,4 +49,5 @@ func ProtocolError(err error) error {
 	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }
 
+// Unexpected says of an error that should not have happened what it was about.
 func Unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

@@ -152,6 +152,7 @@ type Point struct {
 	Owners []string
 }
 
+// RefOf is the handle that a reply names its turn by.
 func RefOf(r api.ReplyRequest) TurnRef {
 	switch {
 	case r.Token != "":

@@ -10,6 +10,36 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
+// Record is a turn with its questions and its narration, saved as one.
+type Record struct {
+	State     turn.State
+	Questions []consent.Question // the open ones and those of live calls
+	// Presented are the events that put the questions, for each that was put the last.
+	Presented []Presented
+	// Narration is the narrator's own state.
+	Narration jsontext.Value
+	Args      jsontext.Value
+	Request   string
+	// AnswerSeconds overrides how long questions stay open; 0 does not.
+	AnswerSeconds int
+	// Absent: nobody is left who could answer, and policy decides rather than waits.
+	Absent  bool
+	Created time.Time
+	// Due is when the turn next wants a tick, by the wall clock; zero is not at all. Free is
+	// from when on a worker may claim it; zero is not at all, 1970 at once. Both follow from
+	// the rest and are kept to find the turn by.
+	Due, Free time.Time
+	// Erased: its content is gone. Imported is when it came from another ledger; such a turn
+	// has ended, and is never worked on here.
+	Erased   bool
+	Imported time.Time
+	// Unfinished: it had not ended where it was imported from. Its session gets its end when
+	// all of it is here; until then Narration is that of the other ledger.
+	Unfinished bool
+	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
+	Version int64
+}
+
 // QuestionEnds is when an open question's time is over, on the wall clock as it stands now: the
 // earlier of the two clocks, for the wall clock may have been set since it was asked. After
 // a reboot the other clock cannot testify, and the question keeps its deadline by the wall.
@@ -88,36 +118,6 @@ func NextTick(rec Record, now turn.Timestamp) time.Time {
 		}
 	}
 	return at
-}
-
-// Record is a turn with its questions and its narration, saved as one.
-type Record struct {
-	State     turn.State
-	Questions []consent.Question // the open ones and those of live calls
-	// Presented are the events that put the questions, for each that was put the last.
-	Presented []Presented
-	// Narration is the narrator's own state.
-	Narration jsontext.Value
-	Args      jsontext.Value
-	Request   string
-	// AnswerSeconds overrides how long questions stay open; 0 does not.
-	AnswerSeconds int
-	// Absent: nobody is left who could answer, and policy decides rather than waits.
-	Absent  bool
-	Created time.Time
-	// Due is when the turn next wants a tick, by the wall clock; zero is not at all. Free is
-	// from when on a worker may claim it; zero is not at all, 1970 at once. Both follow from
-	// the rest and are kept to find the turn by.
-	Due, Free time.Time
-	// Erased: its content is gone. Imported is when it came from another ledger; such a turn
-	// has ended, and is never worked on here.
-	Erased   bool
-	Imported time.Time
-	// Unfinished: it had not ended where it was imported from. Its session gets its end when
-	// all of it is here; until then Narration is that of the other ledger.
-	Unfinished bool
-	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
-	Version int64
 }
 
 // Presented is how a question was put to people the last time.

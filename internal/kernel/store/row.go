@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// ReceiptDetail is the receipt as people are shown it.
 func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	return api.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,

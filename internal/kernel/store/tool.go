@@ -8,6 +8,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// Tool is a registered tool. Reviewed says that an operator has looked at this very
+// digest; until then it counts as irreversible and of high risk.
+type Tool struct {
+	Definition utp.Definition
+	Digest     string
+	Reviewed   bool
+	// Class and Risk are what the operator allows for the reviewed digest.
+	Class utp.Class
+	Risk  utp.Risk
+	// LastReviewed is the definition that was reviewed last, whatever has become of it; nil for none.
+	LastReviewed jsontext.Value
+}
+
 // Enforcement says how far the tool's service is behind the gate.
 func (t Tool) Enforcement() utp.Enforcement { return t.Definition.Enforcement() }
 
@@ -30,16 +43,3 @@ func (t Tool) EffectiveRisk() utp.Risk {
 
 // CommandsTo is what the subject of each tool of a service holds, and that of no other's does.
 func CommandsTo(service string) string { return ".cmd.tool." + service + "." }
-
-// Tool is a registered tool. Reviewed says that an operator has looked at this very
-// digest; until then it counts as irreversible and of high risk.
-type Tool struct {
-	Definition utp.Definition
-	Digest     string
-	Reviewed   bool
-	// Class and Risk are what the operator allows for the reviewed digest.
-	Class utp.Class
-	Risk  utp.Risk
-	// LastReviewed is the definition that was reviewed last, whatever has become of it; nil for none.
-	LastReviewed jsontext.Value
-}

@@ -14,12 +14,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// SHA256Hex is the digest of some bytes, in hex.
 func SHA256Hex(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// bytes reads a body, wherever it lies.
+// ReadBody reads a body, wherever it lies.
 func ReadBody(tx CardReader, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
@@ -46,6 +47,7 @@ type Reference struct {
 	Size   int64  `json:"size"`
 }
 
+// ReferenceIn reports whether a value of a card is a reference to a blob, and to which.
 func ReferenceIn(v jsontext.Value) (Reference, bool) {
 	var r Reference
 	if len(v) > 200 || v.Kind() != '{' || json.Unmarshal(v, &r, json.RejectUnknownMembers(true)) != nil {
